@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "api/load.h"
+#include "api/values.h"
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "base/schema.h"
@@ -111,14 +112,13 @@ void cli_flags_clear (const CliFlag *flags, void *base);
 void cli_flags_help (const CliVerb *verb, GString *out);
 extern const CliFlag cli_common_flags[];
 
-/* ---- values of flags; `text` NULL leaves *out as it is; messages begin with the verb and the flag ---- */
+/* ---- values of flags (api/values.h); messages begin with the verb ---- */
 
 /* FALSE and *error (BASE_ERROR_INPUT): "forerun VERB: …" */
-gboolean cli_fail (const Cli *cli, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
-gboolean cli_name_value (const Cli *cli, const char *flag, const char *text, const BaseName *names, int *out, GError **error);
-gboolean cli_count_value (const Cli *cli, const char *flag, const char *text, guint64 min, guint64 max, guint64 *out,
-                          GError **error);
-gboolean cli_size_value (const Cli *cli, const char *flag, const char *text, guint64 *out, GError **error);
+#define cli_fail(cli, ...)        fr_fail_of ((cli)->verb->name, __VA_ARGS__)
+#define cli_name_value(cli, ...)  fr_name_value ((cli)->verb->name, __VA_ARGS__)
+#define cli_count_value(cli, ...) fr_count_value ((cli)->verb->name, __VA_ARGS__)
+#define cli_size_value(cli, ...)  fr_size_value ((cli)->verb->name, __VA_ARGS__)
 
 /* ---- inputs ---- */
 

@@ -5,7 +5,7 @@
 #include "report/coll.h"
 
 typedef struct {
-  CliCollFlags coll; /* first: the tables that it shares with others fill it */
+  FrCollFlags coll; /* first: the tables that it shares with others fill it */
   char *plot, *report;
 } Flags;
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
@@ -20,6 +20,9 @@ static const CliFlag flags_table[] = {
 
 /* The rows of one run, in the form that is asked for. */
 typedef struct {
+  const Cli *cli;
+  const FrCollAsk *question;
+  ScnSizes sizes;
   BaseTable *table;
   GString *text;     /* '#' lines, or all of nccl-tests' text */
   JsonBuilder *json; /* nccl-tests' document; else NULL */
@@ -29,6 +32,7 @@ typedef struct {
   char **above;        /* paths of --set that concern links between switches; NULL: none */
   guint8 *is_above;    /* of the cluster at hand: whether a resource is such a link; NULL where nobody asks */
   gboolean above_used; /* some row loads one */
+  gboolean local;      /* some number of nodes does not leave a node, or an NVLink domain */
 } Rows;
 
 static void
@@ -90,82 +94,77 @@ watch_above (Rows *rows, const ColAnswer *coll)
 }
 
 static void
-warn_above (Cli *cli, const Rows *rows, gboolean local)
+warn_above (Cli *cli, const Rows *rows)
 {
-  for (char **path = rows->above; path != NULL && *path != NULL && !rows->above_used && !local; path++) {
+  for (char **path = rows->above; path != NULL && *path != NULL && !rows->above_used && !rows->local; path++) {
     g_autofree char *text = g_strdup_printf ("--set %s cannot matter: this traffic crosses no link between switches", *path);
     cli_warn (cli, text);
   }
 }
 
 static void
-begin_comm (const Cli *cli, const CliQuestion *question, const ScnSizes *sweep, const ScnRanks *comm, Rows *rows)
+begin_comm (void *user, const ScnRanks *comm)
 {
-  if (cli->format == CLI_FORMAT_TEXT)
-    cli_comm_header (cli, comm, rows->text);
-  if (cli->format != CLI_FORMAT_NCCL_TESTS && cli->format != CLI_FORMAT_NCCL_TESTS_JSON)
+  Rows *rows = user;
+  const CliFormat format = rows->cli->format;
+  mark_above (rows, comm->clu);
+  rows->local = rows->local || col_comm_is_local (comm->comm); /* which has its own warning */
+  if (format == CLI_FORMAT_TEXT)
+    cli_comm_header (rows->cli, comm, rows->text);
+  if (format != CLI_FORMAT_NCCL_TESTS && format != CLI_FORMAT_NCCL_TESTS_JSON)
     return;
   RepNcclTests head = { .version = FORERUN_VERSION,
-                        .op = question->op,
-                        .min_B = sweep->min_B,
-                        .max_B = sweep->max_B,
-                        .step = sweep->step,
-                        .step_is_factor = sweep->is_factor,
+                        .op = rows->question->op,
+                        .min_B = rows->sizes.min_B,
+                        .max_B = rows->sizes.max_B,
+                        .step = rows->sizes.step,
+                        .step_is_factor = rows->sizes.is_factor,
                         .launch = comm->settings.launch,
                         .clu = comm->clu,
                         .gpus = comm->gpus,
                         .n_ranks = comm->n,
                         .gpus_per_node = comm->gpus_per_node };
-  if (cli->format == CLI_FORMAT_NCCL_TESTS)
+  if (format == CLI_FORMAT_NCCL_TESTS)
     rep_nccl_tests_head (rows->text, &head);
   else
-    rows->json = rep_nccl_tests_json_open (&head, (const char *const *)cli->command);
+    rows->json = rep_nccl_tests_json_open (&head, (const char *const *)rows->cli->command);
 }
 
-static gboolean
-price_rows (Cli *cli, const CliQuestion *question, const ScnSizes *sweep, ScnRanks *comm, Rows *rows, GError **error)
+/* The first and the last size of a number of nodes, in a sentence. */
+static void
+say (GPtrArray *said, const ColAnswer *coll, guint size, guint n_sizes)
 {
-  unsigned element_B = mdl_dtype_size_B (question->dtype);
-  g_autoptr (GArray) sizes = scn_sizes_list (sweep, question->op, element_B, comm->n);
-  g_auto (ColAnswer) coll = { 0 };
-  g_autoptr (GString) said = g_string_new (NULL);
-  for (guint i = 0; i < sizes->len; i++) {
-    ColCollRequest request = { .op = question->op,
-                               .size_B = (double)g_array_index (sizes, guint64, i),
-                               .dtype = question->dtype,
-                               .algo = question->algo,
-                               .proto = question->proto,
-                               .root = question->root };
-    if (!col_coll_price (comm->comm, &request, &coll, error)) {
-      g_prefix_error (error, "forerun %s: ", cli->verb->name);
-      return FALSE;
-    }
-    if (++rows->n_rows > SCN_MAX_ROWS)
-      return cli_fail (cli, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
-    rows->busbw_sum_Bps += coll.busbw_Bps;
-    watch_above (rows, &coll);
-    cli_warn_switches (cli, comm, &coll);
-    if (cli->format == CLI_FORMAT_NCCL_TESTS)
-      rep_nccl_tests_row (rows->text, &coll, question->root);
-    else if (cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
-      rep_nccl_tests_json_row (rows->json, &coll, question->root);
-    base_members_add (rows->table, rep_coll_members, &coll);
-    if (i > 0 && i + 1 < sizes->len)
-      continue;
-    g_autofree char *words = rep_coll_words (&coll);
-    if (i == 0)
-      g_string_append_printf (said, "On %u node%s with %u ranks %s", coll.n_nodes, coll.n_nodes == 1 ? "" : "s", coll.n_ranks,
-                              words);
-    else
-      g_string_append_printf (said, "; %s", words);
+  g_autofree char *words = size == 0 || size + 1 == n_sizes ? rep_coll_words (coll) : NULL;
+  if (words == NULL)
+    return;
+  const char *end = size + 1 == n_sizes ? "." : "";
+  if (size == 0) {
+    g_ptr_array_add (said, g_strdup_printf ("On %u node%s with %u ranks %s%s", coll->n_nodes, coll->n_nodes == 1 ? "" : "s",
+                                            coll->n_ranks, words, end));
+    return;
   }
-  g_string_append_c (said, '.');
-  g_ptr_array_add (rows->said, g_strdup (said->str));
-  return TRUE;
+  char *begun = said->pdata[said->len - 1];
+  said->pdata[said->len - 1] = g_strconcat (begun, "; ", words, end, NULL);
+  g_free (begun);
 }
 
 static void
-write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
+add_row (void *user, const ColAnswer *coll, guint size, guint n_sizes)
+{
+  Rows *rows = user;
+  rows->n_rows++;
+  rows->busbw_sum_Bps += coll->busbw_Bps;
+  watch_above (rows, coll);
+  if (rows->cli->format == CLI_FORMAT_NCCL_TESTS)
+    rep_nccl_tests_row (rows->text, coll, rows->question->root);
+  else if (rows->cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
+    rep_nccl_tests_json_row (rows->json, coll, rows->question->root);
+  base_members_add (rows->table, rep_coll_members, coll);
+  say (rows->said, coll, size, n_sizes);
+}
+
+static void
+write_rows (Cli *cli, const FrCollAsk *question, Rows *rows)
 {
   double mean_Bps = rows->n_rows > 0 ? rows->busbw_sum_Bps / rows->n_rows : 0;
   RepEnvelope envelope = cli_envelope (cli);
@@ -197,7 +196,7 @@ write_rows (Cli *cli, const CliQuestion *question, Rows *rows)
 }
 
 static gboolean
-draw (Cli *cli, const char *path, const CliQuestion *question, const Rows *rows, GError **error)
+draw (Cli *cli, const char *path, const FrCollAsk *question, const Rows *rows, GError **error)
 {
   g_autoptr (GPtrArray) pictures = rep_pictures_new ();
   rep_pictures_add_coll (pictures, rows->table, question->op);
@@ -205,7 +204,7 @@ draw (Cli *cli, const char *path, const CliQuestion *question, const Rows *rows,
 }
 
 static gboolean
-add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const ScnSizes *sweep, const Rows *rows, GError **error)
+add_page (Cli *cli, const Flags *flags, const FrCollAsk *question, const Rows *rows, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   base_table_print_text (rows->table, text);
@@ -216,41 +215,32 @@ add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const ScnSi
                               .text = text->str,
                               .rows = rows->table,
                               .pictures = pictures };
-  return cli_page_sweep (cli, &flags->coll, question, (double)sweep->max_B, flags->report, &page, error);
+  return cli_page_sweep (cli, question, (double)rows->sizes.max_B, flags->report, &page, error);
 }
 
 static gboolean
-answer (Cli *cli, const Flags *all_flags, const CliQuestion *question, GError **error)
+answer (Cli *cli, const Flags *flags, const FrCollAsk *question, GError **error)
 {
-  const CliCollFlags *flags = &all_flags->coll;
-  ScnSizes sweep;
-  if (!cli_sweep_parse (cli, flags, mdl_dtype_size_B (question->dtype), &sweep, error))
+  g_auto (Rows) rows = { .cli = cli,
+                         .question = question,
+                         .table = base_members_table (rep_coll_members, NULL),
+                         .text = g_string_new (NULL),
+                         .said = g_ptr_array_new_with_free_func (g_free),
+                         .above = sets_above_the_leaves (cli) };
+  if (!cli_sizes_read (cli, &flags->coll, mdl_dtype_size_B (question->dtype), &rows.sizes, error))
     return FALSE;
-  if (cli->format >= CLI_FORMAT_NCCL_TESTS && all_flags->plot != NULL)
+  if (cli->format >= CLI_FORMAT_NCCL_TESTS && flags->plot != NULL)
     return cli_fail (cli, error, "--plot goes with --format text, json and tsv");
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
                      question->n_nodes);
-  g_auto (Rows) rows = { .table = base_members_table (rep_coll_members, NULL),
-                         .text = g_string_new (NULL),
-                         .said = g_ptr_array_new_with_free_func (g_free),
-                         .above = sets_above_the_leaves (cli) };
-  gboolean local = FALSE;
-  for (guint i = 0; i < question->n_nodes; i++) {
-    g_auto (ScnRanks) comm = { 0 };
-    if (!cli_comm_open (cli, flags, question, question->nodes[i], &comm, error))
-      return FALSE;
-    begin_comm (cli, question, &sweep, &comm, &rows);
-    mark_above (&rows, comm.clu);
-    local = local || col_comm_is_local (comm.comm); /* which has its own warning */
-    if (!price_rows (cli, question, &sweep, &comm, &rows, error))
-      return FALSE;
-  }
-  warn_above (cli, &rows, local);
-  write_rows (cli, question, &rows);
-  if (all_flags->plot != NULL && !draw (cli, all_flags->plot, question, &rows, error))
+  if (!cli_coll_price (cli, question, &rows.sizes, &(FrCollSink){ &rows, begin_comm, add_row }, error))
     return FALSE;
-  return all_flags->report == NULL || add_page (cli, all_flags, question, &sweep, &rows, error);
+  warn_above (cli, &rows);
+  write_rows (cli, question, &rows);
+  if (flags->plot != NULL && !draw (cli, flags->plot, question, &rows, error))
+    return FALSE;
+  return flags->report == NULL || add_page (cli, flags, question, &rows, error);
 }
 
 static gboolean
@@ -260,11 +250,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_one_op (cli, words, error) || (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
       (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
     return FALSE;
-  CliQuestion question;
-  gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);
+  g_auto (FrCollAsk) question = { 0 };
+  gboolean done = cli_coll_read (cli, &flags->coll, words[0], &question, error);
   question.settings.terse = TRUE;
   done = done && answer (cli, flags, &question, error);
-  g_free (question.nodes);
   return done;
 }
 

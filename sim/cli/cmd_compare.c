@@ -7,7 +7,7 @@
 #include "report/compare.h"
 
 typedef struct {
-  CliCollFlags coll; /* first: the tables that it shares with `coll` fill it */
+  FrCollFlags coll; /* first: the tables that it shares with `coll` fill it */
   char *plot, *tuner_conf, *report;
 } Flags;
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
@@ -24,7 +24,7 @@ static const CliFlag flags_table[] = {
 
 /* One number of nodes, as it is priced. */
 typedef struct {
-  const CliQuestion *question;
+  const FrCollAsk *question;
   ColComm *comm;
   guint n_rows; /* so far, of all numbers of nodes */
 } Pricer;
@@ -278,7 +278,7 @@ tell_left_out (Cli *cli, GHashTable *seen, const GPtrArray *keys, RepCompare *co
 /* ---- files ---- */
 
 static gboolean
-add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCompare *compare, const GPtrArray *pictures,
+add_page (Cli *cli, const Flags *flags, const FrCollAsk *question, const RepCompare *compare, const GPtrArray *pictures,
           GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
@@ -288,11 +288,11 @@ add_page (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCo
                               .said = said,
                               .text = text->str,
                               .pictures = pictures };
-  return cli_page_sweep (cli, &flags->coll, question, (double)compare->max_B, flags->report, &page, error);
+  return cli_page_sweep (cli, question, (double)compare->max_B, flags->report, &page, error);
 }
 
 static gboolean
-add_files (Cli *cli, const Flags *flags, const CliQuestion *question, const RepCompare *compare, const char *topology,
+add_files (Cli *cli, const Flags *flags, const FrCollAsk *question, const RepCompare *compare, const char *topology,
            GError **error)
 {
   if (flags->tuner_conf != NULL) {
@@ -340,7 +340,7 @@ write_answer (Cli *cli, const RepCompare *compare, const GString *header)
 
 /* The constants are the same for all numbers of nodes: the header is of the last. */
 static void
-append_header (const Cli *cli, const CliQuestion *question, const ScnRanks *comm, GString *nodes, GString *ranks, GString *header)
+append_header (const Cli *cli, const FrCollAsk *question, const ScnRanks *comm, GString *nodes, GString *ranks, GString *header)
 {
   const char *comma = nodes->len > 0 ? ", " : "";
   g_string_append_printf (nodes, "%s%u", comma, comm->n_nodes);
@@ -352,11 +352,11 @@ append_header (const Cli *cli, const CliQuestion *question, const ScnRanks *comm
 }
 
 static gboolean
-answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **error)
+answer (Cli *cli, const Flags *flags, const FrCollAsk *question, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
   ScnSizes sweep;
-  if (!cli_sweep_parse (cli, &flags->coll, element_B, &sweep, error))
+  if (!cli_sizes_read (cli, &flags->coll, element_B, &sweep, error))
     return FALSE;
   g_autoptr (RepCompare) compare = rep_compare_new (question->op);
   g_array_unref (compare->sizes);
@@ -369,7 +369,7 @@ answer (Cli *cli, const Flags *flags, const CliQuestion *question, GError **erro
   Pricer pricer = { .question = question };
   for (guint i = 0; i < question->n_nodes; i++) {
     g_auto (ScnRanks) comm = { 0 };
-    if (!cli_comm_open (cli, &flags->coll, question, question->nodes[i], &comm, error))
+    if (!cli_comm_open (cli, question, question->nodes[i], &comm, error))
       return FALSE;
     if (comm.n == 1) {
       note ("all algorithms\none rank has nobody to talk to", comm.n_nodes, seen, keys);
@@ -405,8 +405,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   if (flags->report != NULL && !cli_page_check (cli, flags->report, error))
     return FALSE;
-  CliQuestion question;
-  gboolean done = cli_question_parse (cli, &flags->coll, words[0], &question, error);
+  g_auto (FrCollAsk) question = { 0 };
+  gboolean done = cli_coll_read (cli, &flags->coll, words[0], &question, error);
   question.settings.terse = TRUE;
   /* Thousands of prices: the closed form unless the engine is asked for. */
   if (done && flags->coll.mode == NULL && flags->coll.steps == NULL)
@@ -414,12 +414,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (done && flags->tuner_conf != NULL && question.plain)
     done = cli_fail (cli, error, "--tuner-conf needs --library nccl: the plain library knows no protocols");
   done = done && answer (cli, flags, &question, error);
-  g_free (question.nodes);
   return done;
 }
 
 gboolean
-cli_export_tuner_conf (Cli *cli, const CliCollFlags *flags, char **words, GError **error)
+cli_export_tuner_conf (Cli *cli, const FrCollFlags *flags, char **words, GError **error)
 {
   static char name[] = "tuner-conf"; /* is never written: the file becomes the answer */
   const Flags all = { .coll = *flags, .tuner_conf = name };

@@ -9,8 +9,8 @@
 
 static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, "what", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (CliCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
-  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (CliCollFlags, max), "SIZE", "the same size: a line of forerun coll may be kept" },
+  { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (FrCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
+  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (FrCollFlags, max), "SIZE", "the same size: a line of forerun coll may be kept" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -91,14 +91,14 @@ write_explain (Cli *cli, const char *what, const GString *header, const RepExpla
 
 /* One size, said by -b, by -e, or by both alike. */
 static gboolean
-parse_size (const Cli *cli, const CliCollFlags *flags, unsigned element_B, guint64 *size_B, GError **error)
+parse_size (const Cli *cli, const FrCollFlags *flags, unsigned element_B, guint64 *size_B, GError **error)
 {
   static char fallback[] = "1G";
-  CliCollFlags one = *flags;
+  FrCollFlags one = *flags;
   one.min = flags->min != NULL ? flags->min : flags->max != NULL ? flags->max : fallback;
   one.max = flags->max != NULL ? flags->max : one.min;
   ScnSizes sweep;
-  if (!cli_sweep_parse (cli, &one, element_B, &sweep, error))
+  if (!cli_sizes_read (cli, &one, element_B, &sweep, error))
     return FALSE;
   if (sweep.min_B != sweep.max_B)
     return cli_fail (cli, error, "one size is explained at a time; -b %s and -e %s are two", one.min, one.max);
@@ -107,7 +107,7 @@ parse_size (const Cli *cli, const CliCollFlags *flags, unsigned element_B, guint
 }
 
 static gboolean
-explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GError **error)
+explain_op (Cli *cli, const FrCollFlags *flags, const FrCollAsk *question, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
   guint64 size_B = 0;
@@ -116,14 +116,9 @@ explain_op (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, GE
   if (!parse_size (cli, flags, element_B, &size_B, error))
     return FALSE;
   g_auto (ScnRanks) comm = { 0 };
-  if (!cli_comm_open (cli, flags, question, question->nodes[0], &comm, error))
+  if (!cli_comm_open (cli, question, question->nodes[0], &comm, error))
     return FALSE;
-  ColCollRequest request = { .op = question->op,
-                             .size_B = (double)scn_size_round (question->op, size_B, element_B, comm.n),
-                             .dtype = question->dtype,
-                             .algo = question->algo,
-                             .proto = question->proto,
-                             .root = question->root };
+  ColCollRequest request = fr_coll_request (question, (double)scn_size_round (question->op, size_B, element_B, comm.n));
   g_auto (ColAnswer) coll = { 0 };
   g_auto (Beside) beside = { 0 };
   if (!col_coll_price (comm.comm, &request, &coll, error) ||
@@ -241,7 +236,7 @@ build_body (const CliScenarioRun *run, const Beside *beside, const Gdp *goodput,
 }
 
 static const char *
-flag_without_meaning (const CliCollFlags *flags)
+flag_without_meaning (const FrCollFlags *flags)
 {
   const struct {
     const char *name, *value;
@@ -268,7 +263,7 @@ flag_without_meaning (const CliCollFlags *flags)
 }
 
 static gboolean
-explain_scenario (Cli *cli, const CliCollFlags *flags, const char *path, GError **error)
+explain_scenario (Cli *cli, const FrCollFlags *flags, const char *path, GError **error)
 {
   const char *meaningless = flag_without_meaning (flags);
   if (meaningless != NULL)
@@ -315,7 +310,7 @@ is_near_op (const char *word)
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
-  const CliCollFlags *flags = data;
+  const FrCollFlags *flags = data;
   if (words[0] == NULL)
     return cli_fail (cli, error, "what? an operation (all_reduce …) or a scenario file");
   if (words[1] != NULL)
@@ -323,9 +318,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   gboolean is_path = strchr (words[0], '/') != NULL || strchr (words[0], '.') != NULL || strcmp (words[0], "-") == 0;
   if (base_name_find (mdl_op_names, words[0]) == NULL && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
     return explain_scenario (cli, flags, words[0], error);
-  CliQuestion question;
-  gboolean done = cli_question_parse (cli, flags, words[0], &question, error) && explain_op (cli, flags, &question, error);
-  g_free (question.nodes);
+  g_auto (FrCollAsk) question = { 0 };
+  gboolean done = cli_coll_read (cli, flags, words[0], &question, error) && explain_op (cli, flags, &question, error);
   return done;
 }
 
@@ -340,7 +334,7 @@ const CliVerb cli_verb_explain = {
       "each names the constants in it and where they come from (measured, datasheet, assumed). With a scenario only --mode and\n"
       "--steps apply beside the common flags.\n",
   .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
-  .size = sizeof (CliCollFlags),
+  .size = sizeof (FrCollFlags),
   .formats = CLI_FORMAT_TSV,
   .varies = TRUE,
   .run = run,

@@ -8,7 +8,7 @@
 #include "report/topo.h"
 
 typedef struct {
-  CliCollFlags coll; /* first: the tables that it shares with others fill it */
+  FrCollFlags coll; /* first: the tables that it shares with others fill it */
   char *hosts, *plugin;
   gboolean yaml, no_fold;
 } Flags;

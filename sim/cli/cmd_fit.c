@@ -74,7 +74,7 @@ load_files (Cli *cli, const Flags *flags, char **words, Question *question, GErr
   if (files.topology == NULL)
     return cli_fail (cli, error, "which node was measured? --topology names it (forerun list topologies)");
   if (!cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
-      !cli_disabled_value (cli, flags->disable, &files.disabled_algos, &files.disabled_protos, error))
+      !fr_disabled_value (cli->verb->name, flags->disable, &files.disabled_algos, &files.disabled_protos, error))
     return FALSE;
   files.launch = (MdlLaunch)launch;
   question->ask.folder = ".";

@@ -31,8 +31,8 @@ typedef struct {
   const GPtrArray *pictures; /* RepPicture */
 } CliSweepPage;
 /* What it rests on is told of the last number of nodes and of `size_B`. */
-gboolean cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, double size_B, const char *path,
-                         const CliSweepPage *what, GError **error);
+gboolean cli_page_sweep (Cli *cli, const FrCollAsk *question, double size_B, const char *path, const CliSweepPage *what,
+                         GError **error);
 
 G_END_DECLS
 

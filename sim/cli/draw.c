@@ -90,19 +90,13 @@ cli_page_add (Cli *cli, const char *path, const GPtrArray *pictures, RepPage *pa
 }
 
 gboolean
-cli_page_sweep (Cli *cli, const CliCollFlags *flags, const CliQuestion *question, double size_B, const char *path,
-                const CliSweepPage *what, GError **error)
+cli_page_sweep (Cli *cli, const FrCollAsk *question, double size_B, const char *path, const CliSweepPage *what, GError **error)
 {
   g_auto (ScnRanks) comm = { 0 };
   g_auto (ColAnswer) coll = { 0 };
-  if (!cli_comm_open (cli, flags, question, question->nodes[question->n_nodes - 1], &comm, error))
+  if (!cli_comm_open (cli, question, question->nodes[question->n_nodes - 1], &comm, error))
     return FALSE;
-  ColCollRequest request = { .op = question->op,
-                             .size_B = size_B,
-                             .dtype = question->dtype,
-                             .algo = question->algo,
-                             .proto = question->proto,
-                             .root = question->root };
+  const ColCollRequest request = fr_coll_request (question, size_B);
   if (!col_coll_price (comm.comm, &request, &coll, error))
     return FALSE;
   g_autoptr (GString) header = g_string_new (NULL);

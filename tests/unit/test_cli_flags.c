@@ -184,9 +184,9 @@ sweep_of (const char *min, const char *max, const char *factor, const char *step
           char **message)
 {
   Cli cli = { .verb = &verb };
-  CliCollFlags flags = { .min = (char *)min, .max = (char *)max, .factor = (char *)factor, .step = (char *)step };
+  FrCollFlags flags = { .min = (char *)min, .max = (char *)max, .factor = (char *)factor, .step = (char *)step };
   g_autoptr (GError) error = NULL;
-  gboolean good = cli_sweep_parse (&cli, &flags, element_B, sweep, &error);
+  gboolean good = cli_sizes_read (&cli, &flags, element_B, sweep, &error);
   *message = error != NULL ? g_strdup (error->message) : NULL;
   return good;
 }

@@ -1,0 +1,66 @@
+/* A collective as `forerun coll` and fr_coll_new ask for it: texts of flags, what they come to, and its prices by message size. Not
+ * installed. */
+#ifndef API_COLL_H
+#define API_COLL_H
+
+#include "scenario/ranks.h"
+
+G_BEGIN_DECLS
+
+/* Texts of flags, NULL: not given. */
+typedef struct {
+  char *topology, *nodes, *gpus;
+  char *min, *max, *factor, *step;
+  char *dtype, *root;
+  char *algo, *proto, *disable, *max_channels, *iters;
+  char *library, *calibration, *launch;
+  char *mode, *steps;
+  char **nccl;             /* NAME=VALUE, ends with NULL; may be NULL */
+  const char *verb;        /* what messages name: "coll"; NULL: none */
+  const char *const *sets; /* --set; may be NULL */
+  guint64 seed;
+} FrCollFlags;
+
+/* What is asked: everything but the sizes. Texts are borrowed from the flags. */
+typedef struct {
+  const char *verb, *topology, *calibration;
+  const char *const *sets;
+  MdlOp op;
+  MdlDtype dtype;
+  MdlAlgo algo;
+  MdlProto proto;
+  guint32 root;
+  ColSettings settings; /* without its library */
+  BaseYaml *nccl;       /* owned: texts of `settings` */
+  gboolean plain;
+  guint32 *nodes; /* owned, in the order asked for; one 0: all of the topology */
+  guint n_nodes;
+  guint32 gpus; /* per node; 0: all */
+} FrCollAsk;
+
+/* FALSE and *error on any flag that is wrong. fr_coll_ask_clear after it, also on failure. */
+gboolean fr_coll_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
+void fr_coll_ask_clear (FrCollAsk *ask);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FrCollAsk, fr_coll_ask_clear)
+/* -b, -e, -f and -i. */
+gboolean fr_sizes_read (const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GError **error);
+/* Bits of the algorithms and protocols that "a,b,c" names, added to *algos and *protos; `text` NULL: none. */
+gboolean fr_disabled_value (const char *verb, const char *text, guint32 *algos, guint32 *protos, GError **error);
+
+/* What is asked at one size. */
+ColCollRequest fr_coll_request (const FrCollAsk *ask, double size_B);
+/* As scn_ranks_open, for one number of nodes. */
+gboolean fr_ranks_open (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, ScnRanks *out, GError **error);
+
+/* Who is told of prices; nothing told is kept. */
+typedef struct {
+  void *user;
+  void (*begin) (void *user, const ScnRanks *ranks);                          /* each number of nodes; NULL: not told */
+  void (*row) (void *user, const ColAnswer *coll, guint size, guint n_sizes); /* then each size, from 0 on */
+} FrCollSink;
+/* Prices all sizes on all numbers of nodes. FALSE and *error on failure. */
+gboolean fr_coll_price (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
+
+G_END_DECLS
+
+#endif
