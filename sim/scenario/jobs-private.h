@@ -32,10 +32,9 @@ struct ScnRunning {
   gdouble in_a_row; /* still to come, one after the other */
   gdouble at_once;  /* under way together */
   EngTime end;
-  TrnStepRun *step;   /* of a training job of given times; NULL */
-  TrnModelRun *model; /* of one of a model; NULL */
-  StoIoRun *io;       /* of reads or writes; NULL */
-  TrnRounds *rounds;  /* of a training job of several steps, or that reads or saves; NULL */
+  TrnStepRun *step;  /* of a training job; NULL */
+  StoIoRun *io;      /* of reads or writes; NULL */
+  TrnRounds *rounds; /* of a training job of several steps, or that reads or saves; NULL */
 };
 void scn_running_free (gpointer running);
 /* Starts running->spec so many times together, and again as often in a row. */

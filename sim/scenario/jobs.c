@@ -236,9 +236,7 @@ take_time (const ScnRunning *running, ScnJobResult *job, GError **error)
 {
   if (running->rounds != NULL)
     return trn_rounds_take (running->rounds, &job->rounds, &job->time_s, error);
-  job->time_s = running->step != NULL    ? trn_step_time_s (running->step)
-                : running->model != NULL ? trn_model_time_s (running->model)
-                                         : eng_time_to_s (running->end);
+  job->time_s = running->step != NULL ? trn_step_time_s (running->step) : eng_time_to_s (running->end);
   return TRUE;
 }
 

@@ -49,11 +49,9 @@ start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **
   const TrnJob *training = &job->view.training;
   if (scn_job_has_rounds (job))
     running->rounds = trn_rounds_start (training, &alone->training, (guint)job->spec.steps.v, running->net, error);
-  else if (training->spec.model.model != NULL)
-    running->model = trn_model_start (training, running->net, FALSE, error);
   else
-    running->step = trn_step_start (training, running->net, error);
-  return running->step != NULL || running->model != NULL || running->rounds != NULL;
+    running->step = trn_step_start (training, running->net, FALSE, error);
+  return running->step != NULL || running->rounds != NULL;
 }
 
 static const BaseNum *

@@ -7,7 +7,6 @@ scn_running_free (gpointer data)
   ScnRunning *running = data;
   g_array_unref (running->uses);
   g_clear_pointer (&running->step, trn_step_free);
-  g_clear_pointer (&running->model, trn_model_run_free);
   g_clear_pointer (&running->io, sto_io_run_free);
   g_clear_pointer (&running->rounds, trn_rounds_free);
   g_free (running);

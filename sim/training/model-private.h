@@ -7,7 +7,7 @@
 #include "models/layer.h"
 #include "models/overlap.h"
 #include "models/pipeline.h"
-#include "training-private.h"
+#include "training/training.h"
 
 /* ---- the grid of ranks ---- */
 
@@ -81,11 +81,15 @@ typedef struct {
   gboolean embedding, head;
 } TrnCut;
 
+/* Layers with given times: a step of units that no model of kernels makes (layers.c). */
+typedef struct TrnLayers TrnLayers;
+
 typedef struct {
   const TrnJob *job;
   const TrnSpec *spec;
   MdlLlm llm;
   MdlLlmCount count;
+  TrnLayers *layers; /* NULL: there is a model */
   TrnGrid grid;
   MdlPipeline pipe;
   TrnCut *cut; /* by position of the chain */
@@ -96,7 +100,8 @@ typedef struct {
   TrnSync sync;
   MdlGpu gpu; /* what the models of kernels know of it */
   TrnSoftware software;
-  gboolean overlap_tp; /* collectives of tensor parallelism run part by part beside products */
+  gboolean overlap_tp;    /* collectives of tensor parallelism run part by part beside products */
+  gboolean overlap_sends; /* sends between stages run beside compute */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
 } TrnModel;
 
@@ -110,7 +115,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrnModel, trn_model_clear)
 
 /* keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
 gboolean trn_model_check_keys (const TrnJob *job, GError **error);
+gboolean trn_layers_check_keys (const TrnJob *job, GError **error);
 gboolean trn_model_check_stragglers (const TrnModel *model, GError **error);
+/* Whether gradients are clipped by a norm over all ranks. */
+gboolean trn_model_clips (const TrnModel *model);
 /* How many times as long the compute of pipeline rank `pp` takes, by the slowest of its ranks: stragglers and jitter. */
 double trn_model_slow (const TrnModel *model, guint32 pp);
 /* software.c: fills software and overlap_tp; without constants of frameworks, as if there were none. */
@@ -202,6 +210,17 @@ typedef struct {
   double trained_dense, trained_expert; /* of them, or of the adapters beside them, those that are trained */
   GArray *tensor;                       /* TrnTensor, in the order in which they are registered */
 } TrnUnit;
+void trn_unit_free (gpointer unit);
+
+/* layers.c: the source of units where times are given. What is asked of ranks and layers, checked, into `model`, but for the
+ * pipeline; then, with that, which layers a position holds. FALSE and *error, with the place. */
+gboolean trn_layers_plan (TrnModel *model, GError **error);
+gboolean trn_layers_cut (TrnModel *model, GError **error);
+void trn_layers_free (TrnLayers *layers);
+/* A layer of a position; from as many on as it has: all of them in one, which sends no gradients. Borrowed. */
+const TrnUnit *trn_layers_unit (const TrnModel *model, guint32 position, guint32 unit);
+/* B that a rank sends on behind a position for a micro-batch. */
+double trn_layers_sent_B (const TrnModel *model, guint32 position);
 
 /* A work or a collective as it was priced, for who wants to see how the times come about. */
 typedef struct {
@@ -234,6 +253,7 @@ typedef struct {
   double kernel_s, coll_s, shards_s; /* to queue a kernel, a collective, and a gather or scatter of shards */
   double replicas_s;                 /* to make all replicas of one process */
   double sync_s;                     /* to go on once the GPU has done what it waits for */
+  gboolean first;                    /* a pass waits for its first kernel's launch: it is not queued beside work before it */
 } TrnHost;
 void trn_costs_host (const TrnCosts *costs, TrnHost *out);
 /* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */

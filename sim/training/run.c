@@ -1,6 +1,7 @@
 /* A training step as a whole: the step, what its loader waits for, what its checkpoints stop. */
 #include "model-private.h"
 #include "staging-private.h"
+#include "training-private.h"
 #include "training/trace.h"
 
 const char *const trn_part_names[TRN_PART_N] = {
@@ -16,14 +17,13 @@ const char *const trn_part_names[TRN_PART_N] = {
 gboolean
 trn_check (const TrnJob *job, GError **error)
 {
-  return (job->spec.model.model != NULL ? trn_check_model (job, error) : trn_check_training (job, error)) &&
-         trn_check_loader (job, error) && trn_check_checkpoint (job, error);
+  return trn_check_step (job, error) && trn_check_loader (job, error) && trn_check_checkpoint (job, error);
 }
 
 gboolean
 trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
 {
-  if (!(job->spec.model.model != NULL ? trn_run_model : trn_run_training) (job, out, info, error))
+  if (!trn_run_step (job, out, info, error))
     return FALSE;
   const TrnResult before = *out;
   return trn_add_loader (job, out, info, error) && trn_add_stage (job, &before, out, info, error) &&
@@ -46,7 +46,13 @@ trn_comm (const TrnJob *job, const TrnResult *result, const ColSettings *setting
   g_return_val_if_fail (result->all_reduce.n_ranks > 0, NULL);
   *request = (ColCollRequest){ result->all_reduce.op,     result->all_reduce.size_B,   result->all_reduce.dtype,
                                (MdlAlgo)job->spec.algo.v, (MdlProto)job->spec.proto.v, 0 };
-  return trn_gradient_comm (job, settings, result->dp, result->all_reduce_stage, result->all_reduce_partner, error);
+  /* the replicas of a stage, and of its partner where that is another */
+  guint32 dp = result->dp, stage = result->all_reduce_stage, partner = result->all_reduce_partner,
+          n = partner != stage ? 2 * dp : dp;
+  g_autofree guint32 *gpu = g_new (guint32, n);
+  for (guint32 i = 0; i < n; i++)
+    gpu[i] = g_array_index (job->system->gpus, guint32, (i < dp ? stage : partner) * dp + i % dp);
+  return col_comm_new (job->system->clu, settings, gpu, n, error);
 }
 
 gboolean

@@ -27,7 +27,7 @@ typedef struct {
   Cst *cal;
   Scn *scenario;
   ColNet *net;
-  TrnModelRun *run;
+  TrnStepRun *run;
   const TrnBuild *b;
   ScnResult *result;
 } ModelStep;
@@ -36,7 +36,7 @@ static inline void
 model_clear (ModelStep *step)
 {
   g_clear_pointer (&step->result, scn_result_free);
-  g_clear_pointer (&step->run, trn_model_run_free);
+  g_clear_pointer (&step->run, trn_step_free);
   g_clear_pointer (&step->net, col_net_free);
   g_clear_pointer (&step->scenario, scn_free);
   g_clear_pointer (&step->cal, cst_free);
@@ -74,11 +74,11 @@ model_build_with (const char *cluster, const char *workload, ColMode mode, gbool
     if (software != NULL)
       step.scenario->system.software = software;
     step.net = col_net_new (scn_cluster (step.scenario));
-    step.run = trn_model_start (&step.scenario->training, step.net, FALSE, &error);
+    step.run = trn_step_start (&step.scenario->training, step.net, FALSE, &error);
   }
   if (step.run == NULL)
     g_error ("%s\n%s", workload, error->message);
-  step.b = trn_model_built (step.run);
+  step.b = trn_step_built (step.run);
   return step;
 }
 

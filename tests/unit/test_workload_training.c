@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "harness.h"
+#include "models/pipeline.h"
 #include "scenario/scenario.h"
-#include "training-private.h"
 
 /* A step written inline; the plain library, so that every time follows from the file. */
 static ScnResult *
@@ -266,6 +266,12 @@ a_host_launches_kernel_by_kernel (void)
   TEST_NEAR (both->training.host.kernels, 60, 0);
   TEST_NEAR (both->training.step_time_s, 200e-6 + 0.1e-6 + 2 * 3.5e-3, 1e-9);
   TEST_NEAR (total (&both->training), both->training.step_time_s, 1e-12);
+  /* layers run from the input on: 10 of 12 us in the first, then two stretches of 16 2/3 x 12 us after a wait of 22 us each; the
+   * other way round the long layer would hide no launch of the short one: 1.66 ms */
+  g_autoptr (ScnResult) order = run_text ("  layers: [{forward: 1 ms, backward: 0, kernels: 10}, {forward: 100 us, backward: 0, "
+                                          "kernels: 50, syncs: 2}]\n  host: {kernel: 12 us, sync: 22 us}\n  parallel: {dp: 1}\n",
+                                          "");
+  TEST_NEAR (order->training.step_time_s, 12e-6 + 1e-3 + 100e-6 / 3 + 2 * (22e-6 + 200e-6 + 2e-6), 1e-9);
   /* counts without costs say nothing */
   TEST_TRUE (run_text ("  layers: [{forward: 1 us, backward: 2 us, kernels: 10}]\n", "") == NULL);
 }

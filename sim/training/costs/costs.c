@@ -38,17 +38,6 @@ tell (TrnCosts *costs, const MdlWork *work, double time_s, const MdlKernelCost *
   g_array_append_val (costs->told, one);
 }
 
-static void
-free_unit (gpointer data)
-{
-  TrnUnit *unit = data;
-  for (int k = 0; k < MDL_TURN_KINDS; k++)
-    if (unit->pass[k] != NULL)
-      g_array_unref (unit->pass[k]);
-  g_array_unref (unit->tensor);
-  g_free (unit);
-}
-
 /* What the optimizer takes on a pipeline rank. */
 typedef struct {
   double pp, updated, held, tensors, time_s;
@@ -73,8 +62,8 @@ trn_costs_new (const TrnModel *model, TrnPrices *prices)
   TrnCosts *costs = g_new0 (TrnCosts, 1);
   costs->model = model;
   costs->prices = prices;
-  costs->source = MIN (costs->model->gpu.source, model->software.source);
-  costs->units = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_unit);
+  costs->source = model->layers != NULL ? model->software.source : MIN (model->gpu.source, model->software.source);
+  costs->units = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, trn_unit_free);
   costs->updates = g_hash_table_new_full (hash_update, same_update, g_free, NULL);
   return costs;
 }
@@ -597,6 +586,8 @@ trn_costs_optimizer_s (TrnCosts *costs, guint32 pp, double updated, double held,
 {
   const TrnModel *model = costs->model;
   const TrnModelSpec *spec = &model->spec->model;
+  if (model->layers != NULL)
+    return model->spec->optimizer.v;
   gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER;
   Update key = { pp, updated, held, tensors, 0 };
   const Update *known = g_hash_table_lookup (costs->updates, &key);
@@ -632,8 +623,11 @@ trn_costs_host (const TrnCosts *costs, TrnHost *out)
   const TrnModel *model = costs->model;
   const TrnSoftware *software = &model->software;
   const MdlKernels *kernels = model->job->system->kernels;
+  const TrnLaunchSpec *given = &model->spec->host;
   *out = (TrnHost){ 0 };
-  if (model->ask.framework == MDL_FRAMEWORK_GRAPHS)
+  if (model->layers != NULL && given->head.set)
+    *out = (TrnHost){ .kernel_s = given->kernel.v, .sync_s = given->sync.v, .first = TRUE };
+  if (model->layers != NULL || model->ask.framework == MDL_FRAMEWORK_GRAPHS)
     return;
   double plain_s = model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
   /* threads of one interpreter take turns: while one GPU's kernel is queued, no other's is */

@@ -383,7 +383,8 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
   const Group *group = find_group (prices, kind, pp, error);
   if (group == NULL)
     return NULL;
-  const ColCollRequest request = { op, size_B, mdl_format_dtype (format), MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 };
+  const TrnSpec *spec = prices->model->spec; /* of a model always auto */
+  const ColCollRequest request = { op, size_B, mdl_format_dtype (format), (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, 0 };
   priced = g_new0 (TrnPriced, 1);
   priced->n_groups = group->n_groups;
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);

@@ -25,12 +25,11 @@ trn_side_may_meet (const Clu *clu, const ColRunInfo *info, const StoSide *side)
 
 /* ---- one step ---- */
 
-/* A step under way; of the two runs one is there. */
+/* A step under way. */
 typedef struct {
   ColNet *net;
   Eng *eng;
   TrnStepRun *step;
-  TrnModelRun *model;
   const StoSide *const *side;
   unsigned n;
   EngFlow flow[2];
@@ -79,7 +78,7 @@ static void
 start_side (Under *u, unsigned i)
 {
   const StoSide *side = u->side[i];
-  const GArray *loads = u->model != NULL ? trn_model_side_loads (u->model, i) : side->loads;
+  const GArray *loads = trn_step_side_loads (u->step, i);
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   for (guint k = 0; k < loads->len; k++) {
     const ColLoad *load = &g_array_index (loads, ColLoad, k);
@@ -107,26 +106,17 @@ trn_beside_run (const TrnJob *job, const StoSide *const *side, unsigned n, TrnBe
 {
   g_return_val_if_fail (n <= G_N_ELEMENTS (out->left_B), FALSE);
   g_autoptr (ColNet) net = col_net_new (job->system->clu);
-  ColSystem unfolded = *job->system;
-  TrnJob view = *job;
-  view.system = &unfolded;
-  unfolded.settings.no_fold = TRUE; /* of given times: sides are told link by link */
   Under u = { .net = net, .eng = col_net_engine (net), .side = side, .n = n, .out = out };
-  if (job->spec.model.model != NULL)
-    u.model = trn_model_start_beside (job, net, side, n, error);
-  else
-    u.step = trn_step_start (&view, net, error);
-  if (u.model == NULL && u.step == NULL)
+  u.step = trn_step_start_beside (job, net, side, n, error);
+  if (u.step == NULL)
     return FALSE;
-  EngGraph *graph = u.model != NULL ? trn_model_built (u.model)->graph : trn_step_graph (u.step);
-  eng_graph_set_done (graph, step_ended, &u, 0);
+  eng_graph_set_done (trn_step_built (u.step)->graph, step_ended, &u, 0);
   for (unsigned i = 0; i < n; i++)
     start_side (&u, i);
   gboolean ok = eng_run (u.eng, ENG_TIME_NEVER, 0, error);
   if (ok)
-    out->step_s = u.model != NULL ? trn_model_time_s (u.model) : trn_step_time_s (u.step);
+    out->step_s = trn_step_time_s (u.step);
   *n_events += eng_stats (u.eng).events;
-  g_clear_pointer (&u.model, trn_model_run_free);
   g_clear_pointer (&u.step, trn_step_free);
   return ok;
 }

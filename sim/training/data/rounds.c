@@ -21,12 +21,11 @@ struct TrnRounds {
   ColNet *net;
   Eng *eng;
   guint steps, begun;
-  unsigned parts;          /* of this step that have not ended: its graph, its reads */
-  EngTime began, computed; /* this step; its graph's end */
-  EngTime stood;           /* since when the job stands still */
-  EngTime end;             /* of the last step or save */
-  TrnStepRun *step;        /* under way: one of the two */
-  TrnModelRun *model;
+  unsigned parts;                 /* of this step that have not ended: its graph, its reads */
+  EngTime began, computed;        /* this step; its graph's end */
+  EngTime stood;                  /* since when the job stands still */
+  EngTime end;                    /* of the last step or save */
+  TrnStepRun *step;               /* under way */
   GPtrArray *over;                /* Over */
   StoIoRun *reads;                /* of a step; NULL: none */
   StoIoRun *writes;               /* of a checkpoint; NULL: none */
@@ -42,7 +41,6 @@ struct TrnRounds {
 typedef struct {
   EngTime end;
   TrnStepRun *step;
-  TrnModelRun *model;
 } Over;
 
 static void
@@ -50,7 +48,6 @@ over_free (gpointer data)
 {
   Over *over = data;
   g_clear_pointer (&over->step, trn_step_free);
-  g_clear_pointer (&over->model, trn_model_run_free);
   g_free (over);
 }
 
@@ -160,9 +157,8 @@ part_ended (Eng *eng, void *user, uint64_t arg)
   if (graph) {
     r->computed = eng_now (eng);
     Over *over = g_new (Over, 1);
-    *over = (Over){ eng_now (eng), r->step, r->model };
+    *over = (Over){ eng_now (eng), r->step };
     r->step = NULL;
-    r->model = NULL;
     g_ptr_array_add (r->over, over);
   }
   if (--r->parts > 0)
@@ -184,15 +180,10 @@ part_ended (Eng *eng, void *user, uint64_t arg)
 static gboolean
 start_graph (TrnRounds *r, GError **error)
 {
-  const TrnJob *job = r->job;
-  if (job->spec.model.model != NULL)
-    r->model = trn_model_start (job, r->net, FALSE, error);
-  else
-    r->step = trn_step_start (job, r->net, error);
-  if (r->model == NULL && r->step == NULL)
+  r->step = trn_step_start (r->job, r->net, FALSE, error);
+  if (r->step == NULL)
     return FALSE;
-  EngGraph *graph = r->model != NULL ? trn_model_built (r->model)->graph : trn_step_graph (r->step);
-  eng_graph_set_done (graph, part_ended, r, 1);
+  eng_graph_set_done (trn_step_built (r->step)->graph, part_ended, r, 1);
   return TRUE;
 }
 
@@ -284,7 +275,6 @@ trn_rounds_free (TrnRounds *r)
 {
   g_ptr_array_unref (r->over);
   g_clear_pointer (&r->step, trn_step_free);
-  g_clear_pointer (&r->model, trn_model_run_free);
   g_clear_pointer (&r->reads, sto_io_run_free);
   g_clear_pointer (&r->writes, sto_io_run_free);
   g_clear_error (&r->error);

@@ -286,9 +286,9 @@ set_pipeline (TrnModel *model, GError **error)
   const char *key = NULL;
   MdlSchedule schedule = (MdlSchedule)spec->schedule.v;
   /* interleaving is 1f1b with more chunks */
-  if (!spec->schedule.set && spec->parallel.vp.v > 1)
+  if (model->layers == NULL && !spec->schedule.set && spec->parallel.vp.v > 1)
     schedule = MDL_SCHEDULE_INTERLEAVED;
-  if (model->grid.size[TRN_DIM_PP] == 1 && !spec->parallel.vp.set)
+  if (model->layers == NULL && model->grid.size[TRN_DIM_PP] == 1 && !spec->parallel.vp.set)
     schedule = MDL_SCHEDULE_1F1B; /* all are the same on one rank */
   guint32 cuts = mdl_schedule_cuts (schedule);
   model->pipe = (MdlPipeline){ .schedule = schedule,
@@ -301,6 +301,7 @@ set_pipeline (TrnModel *model, GError **error)
     return TRUE;
   const BaseNum *num = g_str_equal (key, "pp")   ? &spec->parallel.pp
                        : g_str_equal (key, "vp") ? &spec->parallel.vp
+                       : model->layers != NULL   ? &spec->micro_batches
                                                  : &spec->model.global_batch;
   return col_fail_at (error,
                       num->set             ? num->mark
@@ -327,6 +328,12 @@ gboolean
 trn_model_parts (const TrnModel *model)
 {
   return model->sync != TRN_SYNC_NONE && model->sync != TRN_SYNC_REPLICAS && model->sync != TRN_SYNC_DDP;
+}
+
+gboolean
+trn_model_clips (const TrnModel *model)
+{
+  return model->layers == NULL && model->spec->model.clip.v;
 }
 
 static void
@@ -402,11 +409,24 @@ check_replicas (const TrnModel *model, GError **error)
       model->grid.n);
 }
 
+static gboolean
+plan_layers (TrnModel *model, GError **error)
+{
+  if (!trn_layers_plan (model, error) || !set_pipeline (model, error) || !trn_layers_cut (model, error))
+    return FALSE;
+  model->sync = sync_of (model);
+  model->overlap_sends = model->spec->p2p_overlap.v;
+  return TRUE;
+}
+
 gboolean
 trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
 {
   model->job = job;
   model->spec = &job->spec;
+  if (job->spec.model.model == NULL)
+    return plan_layers (model, error);
+  model->overlap_sends = job->spec.model.overlap.p2p.v;
   col_gpu_facts (job->system->clu, 0, &model->gpu);
   model->llm = job->llm;
   model->mtp = (guint32)job->spec.model.mtp.v;
@@ -432,4 +452,5 @@ void
 trn_model_clear (TrnModel *model)
 {
   g_clear_pointer (&model->cut, g_free);
+  g_clear_pointer (&model->layers, trn_layers_free);
 }

@@ -1,4 +1,4 @@
-/* Where the time of a model's step went: on the compute stream of the rank that ends last, work by kind, and every gap by what the
+/* Where the time of a step went: on the compute stream of the rank that ends last, work by kind, and every gap by what the
  * stream waited for. Each task starts when its cause ends, so the chain of causes covers a gap without holes: what of it
  * communication takes is exposed, what the host takes is a launch gap, what others do is the pipeline's bubble. */
 #include <math.h>
@@ -47,18 +47,22 @@ part_of_cause (const TrnBuild *b, EngTask cause, guint32 lane)
   return is_compute (kind) || (note->comm != NULL && others) ? TRN_PART_BUBBLE : trn_step_part (kind);
 }
 
+/* Where times are given, a gap is what its last cause was, and behind the first work of others all of it is bubble: a send that
+ * others' work followed is not waited for. */
 static void
 add_gap (const TrnBuild *b, EngTask task, EngTime from, EngTime to, Parts *parts)
 {
+  gboolean given = b->model->layers != NULL, behind = FALSE;
   guint32 lane = g_array_index (b->notes, TrnNote, task).lane;
   for (EngTask cause = eng_graph_task_cause (b->graph, task); to > from && cause != ENG_NO_TASK;
        cause = eng_graph_task_cause (b->graph, cause)) {
     EngTime begin = MAX (eng_graph_task_start (b->graph, cause), from);
     unsigned kind = eng_graph_task_kind (b->graph, cause);
+    behind = behind || (given && is_compute (kind) && kind != TRN_STEP_JOIN);
     if (begin >= to)
       continue;
     EngTime late = is_compute (kind) ? late_of (b, cause, to - begin) : 0;
-    parts->part[part_of_cause (b, cause, lane)] += to - begin - late;
+    parts->part[behind ? TRN_PART_BUBBLE : part_of_cause (b, cause, lane)] += to - begin - late;
     parts->part[TRN_PART_STRAGGLER_WAIT] += late;
     to = begin;
   }
@@ -113,12 +117,20 @@ trn_step_account (const TrnBuild *b, TrnResult *out)
 
 /* ---- what the step comes to ---- */
 
+static double
+exposed_of (const TrnResult *out)
+{
+  double exposed_s = 0;
+  for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
+    exposed_s += out->part_s[p];
+  return exposed_s;
+}
+
 /* Compute by the band of the kernels' models, what is exposed by that of communication; what hides today stays hidden. */
 static void
 find_band (const TrnBuild *b, TrnResult *out)
 {
   double work = trn_costs_band (b->costs, &out->provenance), wire = 0;
-  double exposed_s = 0, work_s = 0;
   for (guint t = 0; t < b->notes->len; t++) {
     const TrnPriced *comm = g_array_index (b->notes, TrnNote, t).comm;
     if (comm == NULL)
@@ -126,9 +138,7 @@ find_band (const TrnBuild *b, TrnResult *out)
     wire = fmax (wire, comm->coll.cost.band);
     out->provenance = MIN (out->provenance, comm->coll.provenance);
   }
-  for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
-    exposed_s += out->part_s[p];
-  work_s = out->step_time_s - exposed_s; /* a bubble is others' work */
+  double exposed_s = exposed_of (out), work_s = out->step_time_s - exposed_s; /* a bubble is others' work */
   out->step_time_lo_s = work_s / (1 + work) + exposed_s / (1 + wire);
   out->step_time_hi_s = work_s * (1 + work) + exposed_s * (1 + wire);
 }
@@ -148,18 +158,36 @@ done_flop (const TrnBuild *b)
   return flop * b->model->m / b->model->pipe.p;
 }
 
-void
-trn_model_summarise (const TrnBuild *b, TrnResult *out)
+/* Tokens and FLOP. */
+static void
+summarise_model (const TrnBuild *b, TrnResult *out)
 {
   const TrnModel *model = b->model;
   const TrnModelSpec *spec = &model->spec->model;
   MdlLlmFlop flop;
   mdl_llm_token_flop (&model->llm, spec->sequence.v, model->ask.packed, &flop);
   mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->ask.packed, model->mtp, &flop);
-  double exposed_s = 0, lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
-  for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
-    exposed_s += out->part_s[p];
-  double work_s = out->part_s[TRN_PART_COMPUTE];
+  double lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
+  double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
+  double peak = model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
+  out->parameters = model->count.total + model->mtp * model->count.mtp;
+  out->active_parameters = model->count.active;
+  out->has_model = TRUE;
+  out->model = model->llm.name.v;
+  out->precision = base_name (mdl_format_names, (int)model->ask.compute);
+  out->tokens = tokens;
+  out->tokens_per_s = tokens / out->step_time_s;
+  out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
+  out->mfu = out->model_flop_per_s / peak;
+  out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
+  out->hfu = done_flop (b) / out->step_time_s / peak;
+}
+
+void
+trn_step_summarise (const TrnBuild *b, TrnResult *out)
+{
+  const TrnModel *model = b->model;
+  double exposed_s = exposed_of (out), work_s = out->part_s[TRN_PART_COMPUTE];
   out->tp = model->grid.size[TRN_DIM_TP];
   out->cp = model->grid.size[TRN_DIM_CP];
   out->dp = model->grid.size[TRN_DIM_DP];
@@ -172,22 +200,14 @@ trn_model_summarise (const TrnBuild *b, TrnResult *out)
   out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
   out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[TRN_PART_OPTIMIZER];
-  out->parameters = model->count.total + model->mtp * model->count.mtp;
-  out->active_parameters = model->count.active;
-  double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
-  double peak = b->model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
-  out->has_model = TRUE;
-  out->model = model->llm.name.v;
   out->schedule = base_name (mdl_schedule_names, (int)model->pipe.schedule);
-  out->precision = base_name (mdl_format_names, (int)model->ask.compute);
-  out->tokens = tokens;
-  out->tokens_per_s = tokens / out->step_time_s;
-  out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
-  out->mfu = out->model_flop_per_s / peak;
-  out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
-  out->hfu = done_flop (b) / out->step_time_s / peak;
   find_band (b, out);
   trn_step_communication (b, out);
-  trn_step_bound (b, out);
   trn_step_host (b, out);
+  if (model->layers != NULL) {
+    trn_step_layers (b, out);
+    return;
+  }
+  summarise_model (b, out);
+  trn_step_bound (b, out);
 }

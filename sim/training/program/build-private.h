@@ -88,6 +88,7 @@ typedef struct {
   TrnHost host;
   GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
   TrnAt at;            /* what is built now */
+  int end;             /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
   gboolean rehearses;  /* asks for all prices and builds nothing */
 } TrnBuild;
 
@@ -113,6 +114,8 @@ void trn_sync_free (TrnSyncer *sync);
 /* Units of a local chunk are numbered from 0 in the model's order. Before a unit's work in a turn: tasks to wait for are
  * appended. */
 gboolean trn_sync_enter (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GError **error);
+/* Whether gradients leave unit by unit in a turn. */
+gboolean trn_sync_sends (const TrnSyncer *sync, guint32 turn_index);
 /* Behind it; `last` is its last compute task. */
 gboolean trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint32 unit, EngTask last, GError **error);
 /* Behind all turns: what remains to be reduced, the norm, the optimizer. */
@@ -144,11 +147,16 @@ void trn_step_bound (const TrnBuild *b, TrnResult *out);
 /* What the host of that lane does. */
 void trn_step_host (const TrnBuild *b, TrnResult *out);
 /* Everything else that is told of a step, from its breakdown. */
-void trn_model_summarise (const TrnBuild *b, TrnResult *out);
+void trn_step_summarise (const TrnBuild *b, TrnResult *out);
+/* layers.c, where times are given: gradient buckets, what bounds the step, and what the longest of its traffic takes alone. */
+void trn_step_layers (const TrnBuild *b, TrnResult *out);
+/* What the closed form or the cluster leaves out, as warnings; all tasks as ColSpan. */
+void trn_step_warn (const TrnBuild *b, const TrnResult *out, ColRunInfo *info);
+void trn_step_spans (const TrnBuild *b, GPtrArray *spans);
 
-/* Folded together with what `side` (n of them) loads: trn_model_side_loads are ColLoad that can bind, borrowed. */
-TrnModelRun *trn_model_start_beside (const TrnJob *job, ColNet *net, const StoSide *const *side, unsigned n, GError **error);
-const GArray *trn_model_side_loads (const TrnModelRun *run, unsigned i);
-const TrnBuild *trn_model_built (const TrnModelRun *run);
+/* Folded together with what `side` (n of them) loads: trn_step_side_loads are ColLoad that can bind, borrowed. */
+TrnStepRun *trn_step_start_beside (const TrnJob *job, ColNet *net, const StoSide *const *side, unsigned n, GError **error);
+const GArray *trn_step_side_loads (const TrnStepRun *run, unsigned i);
+const TrnBuild *trn_step_built (const TrnStepRun *run);
 
 #endif

@@ -20,6 +20,8 @@ trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError *
 {
   const TrnCut *cut = &b->model->cut[position];
   guint32 front = cut->embedding ? 1 : 0;
+  if (b->model->layers != NULL)
+    return trn_layers_unit (b->model, position, unit);
   if (unit < front)
     return trn_costs_unit (b->costs, lane, TRN_UNIT_EMBEDDING, 0, error);
   if (unit - front < cut->n)
@@ -33,6 +35,7 @@ typedef struct {
   TrnSyncer *sync;
   const MdlTurn *turn;
   guint32 lane, index, position;
+  gboolean whole;          /* all units of the turn are one */
   guint32 n_units, passed; /* units begun */
   guint32 unit;            /* the one that is under way */
   const GArray *items;
@@ -97,14 +100,23 @@ queue_coll (Cursor *c, EngTask coll)
 
 /* ---- compute ---- */
 
+/* Whether the host queues an item's kernels one by one. */
+static gboolean
+is_launched (const TrnBuild *b, const TrnItem *item)
+{
+  return b->host.first ? item->kernels > 0 : b->host.kernel_s > 0;
+}
+
 /* Kernels that the host queues in a row. */
 static EngTask
 add_round (Cursor *c, const TrnItem *item, double share, const GArray *wait)
 {
   TrnBuild *b = c->b;
-  double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1);
+  double time_s = item->time_s * share, kernels = fmax (item->kernels * share, 1), apart = b->host.first ? 1 : 0;
+  if (b->host.first)
+    c->queued = trn_build_compute (b, c->lane, TRN_STEP_HOST, b->host.kernel_s, NULL, c->name);
   EngTask queued_before = c->queued;
-  c->queued = trn_build_compute (b, c->lane, TRN_STEP_HOST, b->host.kernel_s * kernels, NULL, c->name);
+  c->queued = trn_build_compute (b, c->lane, TRN_STEP_HOST, b->host.kernel_s * (kernels - apart), NULL, c->name);
   EngTask most = trn_build_compute (b, c->lane, work_kind (c, item), time_s * (1 - 1 / kernels), item, c->name);
   trn_build_after (b, most, wait);
   trn_build_after_one (b, most, queued_before);
@@ -122,7 +134,7 @@ static EngTask
 add_kernels (Cursor *c, const TrnItem *item, double share, const GArray *wait)
 {
   TrnBuild *b = c->b;
-  if (b->host.kernel_s <= 0) {
+  if (!is_launched (b, item)) {
     EngTask all = trn_build_compute (b, c->lane, work_kind (c, item), item->time_s * share, item, c->name);
     trn_build_after (b, all, wait);
     return all;
@@ -225,7 +237,9 @@ clear_unit (Cursor *c)
 static gboolean
 open_unit (Cursor *c, GError **error)
 {
-  guint32 number = c->turn->kind == MDL_TURN_FORWARD ? c->passed : c->n_units - 1 - c->passed;
+  guint32 number = c->whole                            ? trn_units_of (c->b->model, c->position)
+                   : c->turn->kind == MDL_TURN_FORWARD ? c->passed
+                                                       : c->n_units - 1 - c->passed;
   const TrnUnit *unit = trn_unit_at (c->b, c->lane, c->position, number, error);
   c->unit = number;
   set_at (c);
@@ -299,7 +313,8 @@ open_turn (Cursor *c, TrnBuild *b, TrnSyncer *sync, guint32 lane, const GArray *
   const MdlTurn *turn = &g_array_index (turns, MdlTurn, index);
   *c = (Cursor){ .b = b, .sync = sync, .turn = turn, .lane = lane, .index = index, .last = entry, .queued = ENG_NO_TASK };
   c->position = mdl_schedule_position (&b->model->pipe, (MdlPlace){ lane, turn->chunk });
-  c->n_units = trn_units_of (b->model, c->position);
+  c->whole = b->model->layers != NULL && !b->host.first && !trn_sync_sends (sync, index);
+  c->n_units = c->whole ? 1 : trn_units_of (b->model, c->position);
   c->wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
   g_array_append_val (c->wait, entry);
   mdl_turn_name (&b->model->pipe, turn, c->name, sizeof c->name);
@@ -312,11 +327,14 @@ close_turn (Cursor *c)
   g_array_unref (c->wait);
 }
 
-/* B that one rank sends to the next position for a micro-batch. */
+/* B that one rank sends to the next position for a micro-batch: an activation, or the gradient of one that it got. */
 static double
-boundary_B (const TrnModel *model)
+boundary_B (const Cursor *c)
 {
+  const TrnModel *model = c->b->model;
   const MdlLayerAsk *ask = &model->ask;
+  if (model->layers != NULL)
+    return trn_layers_sent_B (model, c->turn->kind == MDL_TURN_FORWARD ? c->position : c->position - 1);
   double tokens = ask->micro_batch * ask->sequence / ask->cp;
   return tokens * model->llm.hidden.v * mdl_format_B (ask->activation) / (ask->sp ? ask->tp : 1);
 }
@@ -331,16 +349,17 @@ add_send (Cursor *c, TrnDone *done, GError **error)
       trn_build_after (b, trn_build_compute (b, c->lane, TRN_STEP_JOIN, 0, NULL, NULL), c->wait);
     return TRUE;
   }
-  if (to.rank == c->lane) { /* what it made lies where it is needed, once its collectives are over */
+  double bytes = boundary_B (c);
+  if (to.rank == c->lane || bytes <= 0) { /* what it made lies where it is needed, once its collectives are over */
     done->done = trn_build_compute (b, c->lane, TRN_STEP_JOIN, 0, NULL, NULL);
     trn_build_after (b, done->done, c->wait);
     return TRUE;
   }
-  const TrnPriced *priced = trn_prices_send (b->prices, c->lane, to.rank, boundary_B (b->model), error);
+  const TrnPriced *priced = trn_prices_send (b->prices, c->lane, to.rank, bytes, error);
   if (priced == NULL)
     return FALSE;
-  gboolean up = mdl_schedule_is_up (&b->model->pipe, c->lane, to.rank), beside = b->model->spec->model.overlap.p2p.v;
-  TrnRole role = !beside ? TRN_ROLE_COMPUTE : up ? TRN_ROLE_UP : TRN_ROLE_DOWN;
+  gboolean up = mdl_schedule_is_up (&b->model->pipe, c->lane, to.rank);
+  TrnRole role = !b->model->overlap_sends ? TRN_ROLE_COMPUTE : up ? TRN_ROLE_UP : TRN_ROLE_DOWN;
   b->at = (TrnAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, TRN_AT_NONE };
   done->done = trn_build_comm (b, c->lane, to.rank, role, up ? TRN_STEP_SEND_UP : TRN_STEP_SEND_DOWN, priced, 0, 1,
                                c->turn->kind == MDL_TURN_FORWARD ? "send activation" : "send gradient");
@@ -349,19 +368,22 @@ add_send (Cursor *c, TrnDone *done, GError **error)
   return TRUE;
 }
 
-/* One turn, or the two of a pair. */
+/* One turn, or the two of a pair. Where layers have given times a pair is one pass: it sends at its end. */
 static gboolean
 add_turns (TrnBuild *b, TrnSyncer *sync, guint32 lane, const GArray *turns, guint32 index, guint32 n, TrnDone *done, GError **error)
 {
   Cursor cursor[2];
-  gboolean over[2] = { FALSE, n < 2 }, ok = TRUE;
+  gboolean over[2] = { FALSE, n < 2 }, ok = TRUE, one = b->model->layers != NULL;
   EngTask entry = trn_build_compute (b, lane, TRN_STEP_JOIN, 0, NULL, NULL);
   for (guint32 k = 0; k < n; k++)
     open_turn (&cursor[k], b, sync, lane, turns, index + k, entry);
   while (ok && !(over[0] && over[1]))
     for (guint32 k = 0; k < n && ok; k++)
-      if (!over[k])
-        ok = step (&cursor[k], &over[k], error);
+      do
+        ok = over[k] || step (&cursor[k], &over[k], error);
+      while (ok && one && !over[k]);
+  if (one)
+    cursor[0].last = cursor[n - 1].last;
   for (guint32 k = 0; k < n && ok; k++) {
     done[index + k] = (TrnDone){ entry, cursor[k].last, cursor[k].last };
     ok = add_send (&cursor[k], &done[index + k], error);

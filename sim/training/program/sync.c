@@ -44,6 +44,7 @@ struct TrnSyncer {
   guint32 chunk;   /* whose gradients are on their way */
   guint32 *n_sent; /* of them, by chunk: collectives so far, experts' beside the others' */
   EngTask last_compute;
+  EngTask ready;                                 /* behind the last unit that has gradients */
   double beside_s;                               /* kernel that what is added now begins beside; 0: nothing is computed then */
   double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
   /* shards, and parameters gathered ahead */
@@ -80,7 +81,7 @@ trn_sync_new (TrnBuild *b, guint32 lane, const GArray *turns)
   sync->late = g_array_new (FALSE, FALSE, sizeof (Late));
   sync->n_sent = g_new0 (guint32, 2 * sync->chunks);
   sync->gathered = g_hash_table_new (NULL, NULL);
-  sync->copied = sync->scattered = sync->last_compute = ENG_NO_TASK;
+  sync->copied = sync->scattered = sync->last_compute = sync->ready = ENG_NO_TASK;
   g_autofree guint32 *last = g_new (guint32, sync->chunks);
   sync->first = g_new (guint32, sync->chunks);
   for (guint32 c = 0; c < sync->chunks; c++)
@@ -520,6 +521,35 @@ trn_sync_enter (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait
   }
 }
 
+gboolean
+trn_sync_sends (const TrnSyncer *sync, guint32 turn_index)
+{
+  return sync->scatters[turn_index] && sync->model->sync != TRN_SYNC_NONE;
+}
+
+static gboolean
+close_buckets (TrnSyncer *sync, EngTask after, GError **error)
+{
+  return close_bucket (sync, &sync->dense, FALSE, after, error) && close_bucket (sync, &sync->expert, TRUE, after, error);
+}
+
+/* Gradients that wait for the end of a turn. */
+static gboolean
+reduce_late (TrnSyncer *sync, GError **error)
+{
+  for (guint i = 0; i < sync->late->len; i++) {
+    const Late *late = &g_array_index (sync->late, Late, i);
+    if (sync->model->grid.copies > 1 && late->chunk != sync->chunk && /* each position has its own */
+        !close_buckets (sync, sync->last_compute, error))
+      return FALSE;
+    sync->chunk = late->chunk;
+    if (!fill (sync, late->unit, sync->last_compute, error))
+      return FALSE;
+  }
+  g_array_set_size (sync->late, 0);
+  return close_buckets (sync, sync->last_compute, error);
+}
+
 static void
 count (TrnSyncer *sync, const TrnUnit *unit)
 {
@@ -532,12 +562,13 @@ gboolean
 trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint32 u, EngTask last, GError **error)
 {
   const TrnUnit *unit = unit_at (sync, turn->chunk, u, error);
+  gboolean given = sync->model->layers != NULL;
   sync->last_compute = last;
   if (unit == NULL)
     return FALSE;
   if (sync->final[turn_index])
     count (sync, unit);
-  if (!sync->scatters[turn_index] || sync->model->sync == TRN_SYNC_NONE)
+  if (!trn_sync_sends (sync, turn_index))
     return TRUE;
   sync->beside_s = u == 0 && turn_index + 1 == sync->n_turns ? 0 : unit->kernel_s[turn->kind];
   if (sync->model->sync == TRN_SYNC_REPLICAS)
@@ -550,31 +581,16 @@ trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint3
   if (last == ENG_NO_TASK) {
     const Late late = { unit, turn->chunk };
     g_array_append_val (sync->late, late);
-    return TRUE;
+    return u > 0 || !given || reduce_late (sync, error); /* layers with given times: behind the chunk, not the step */
   }
   if (!fill (sync, unit, last, error))
     return FALSE;
-  return u > 0 || (close_bucket (sync, &sync->dense, FALSE, last, error) && close_bucket (sync, &sync->expert, TRUE, last, error));
+  if (unit->trained_dense > 0)
+    sync->ready = last;
+  return u > 0 || close_buckets (sync, given ? sync->ready : last, error);
 }
 
 /* ---- the end of the step ---- */
-
-static gboolean
-reduce_late (TrnSyncer *sync, GError **error)
-{
-  for (guint i = 0; i < sync->late->len; i++) {
-    const Late *late = &g_array_index (sync->late, Late, i);
-    if (sync->model->grid.copies > 1 && late->chunk != sync->chunk && /* each position has its own */
-        !(close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
-          close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error)))
-      return FALSE;
-    sync->chunk = late->chunk;
-    if (!fill (sync, late->unit, sync->last_compute, error))
-      return FALSE;
-  }
-  return close_bucket (sync, &sync->dense, FALSE, sync->last_compute, error) &&
-         close_bucket (sync, &sync->expert, TRUE, sync->last_compute, error);
-}
 
 /* The sum of squares over all ranks that hold a part of the gradients: 4 B. */
 static gboolean
@@ -583,7 +599,7 @@ add_norm (TrnSyncer *sync, EngTask ready, EngTask *out, GError **error)
   const TrnModel *model = sync->model;
   static const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, TRN_GROUP_DP };
   *out = ready;
-  if (!model->spec->model.clip.v)
+  if (!trn_model_clips (model))
     return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     gboolean needed = kinds[i] == TRN_GROUP_MODEL || trn_model_parts (model);

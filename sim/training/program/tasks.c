@@ -36,7 +36,7 @@ trn_build_compute (TrnBuild *b, guint32 lane, TrnStepKind kind, double time_s, c
   EngStream stream = trn_build_stream (b, lane, host ? TRN_ROLE_HOST : TRN_ROLE_COMPUTE);
   EngTime time = eng_time_from_s (host ? time_s : time_s * b->lane[lane].slow);
   EngTask task = time > 0 ? eng_graph_delay (b->graph, stream, time, kind, name) : eng_graph_join (b->graph, stream, kind, name);
-  gboolean paced = time > 0 && item != NULL;
+  gboolean paced = time > 0 && item != NULL && b->model->layers == NULL;
   if (paced)
     eng_graph_on (b->graph, task, b->lane[lane].place);
   note (b, task,
@@ -101,9 +101,11 @@ trn_build_comm (TrnBuild *b, guint32 lane, guint32 other, TrnRole role, TrnStepK
     return task;
   }
   double wait_s = wait_for_sms (b, priced, beside_s);
+  double stretch = b->end > 0 ? 1 + cost->band : b->end < 0 ? 1 / (1 + cost->band) : 1;
   double alone_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
   gboolean closed = b->model->job->system->settings.mode == COL_MODE_MODEL;
-  EngFlowSpec spec = { .amount = priced->coll.size_B * share, .latency = eng_time_from_s (wait_s + cost->latency_s) };
+  EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
+                       .latency = eng_time_from_s ((wait_s + cost->latency_s) * stretch) };
   /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
   double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;
   g_array_set_size (b->uses, 0);
@@ -115,9 +117,12 @@ trn_build_comm (TrnBuild *b, guint32 lane, guint32 other, TrnRole role, TrnStepK
   spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
   spec.n_uses = b->uses->len;
   spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
-  task = eng_graph_flow (b->graph, stream, &spec, kind, name);
-  eng_graph_on (b->graph, task, b->lane[lane].place);
-  if (other != lane)
+  gboolean given = b->model->layers != NULL; /* nothing slows given times, nor they others */
+  task = given && closed ? eng_graph_delay (b->graph, stream, eng_time_from_s (cost->time_s * stretch), kind, name)
+                         : eng_graph_flow (b->graph, stream, &spec, kind, name);
+  if (!given)
+    eng_graph_on (b->graph, task, b->lane[lane].place);
+  if (!given && other != lane)
     eng_graph_on (b->graph, task, b->lane[other].place);
   note (b, task, (TrnNote){ .comm = priced, .lane = lane, .other = other, .share = share, .alone_s = alone_s });
   return task;

@@ -225,17 +225,10 @@ ColComm *trn_comm (const TrnJob *job, const TrnResult *result, const ColSettings
                    GError **error);
 /* ---- a step on an engine of others ---- */
 
-typedef struct TrnModelRun TrnModelRun;
+typedef struct TrnStepRun TrnStepRun;
 /* A step on an engine of others: started now, over when the engine has run. `fold`: alike links once, where nobody else loads the
  * network. NULL and *error on failure. Returned: full, and to be freed before the network. */
-TrnModelRun *trn_model_start (const TrnJob *job, ColNet *net, gboolean fold, GError **error);
-double trn_model_time_s (const TrnModelRun *run);
-void trn_model_run_free (TrnModelRun *run);
-
-/* A step that shares an engine with other work: started now, over when the engine has run. NULL and *error on failure. Returned:
- * full, and to be freed before the network. */
-typedef struct TrnStepRun TrnStepRun;
-TrnStepRun *trn_step_start (const TrnJob *job, ColNet *net, GError **error);
+TrnStepRun *trn_step_start (const TrnJob *job, ColNet *net, gboolean fold, GError **error);
 double trn_step_time_s (const TrnStepRun *run);
 void trn_step_free (TrnStepRun *run);
 
