@@ -6,6 +6,7 @@
 
 #include "base/schema.h"
 #include "harness.h"
+#include "schema_document.h"
 
 /* What follows a line that begins so is printed. */
 #define DOCUMENT_MARK "<!-- From here on printed from the schema tables: "
@@ -20,7 +21,7 @@ typedef struct {
 static inline GPtrArray *
 document_sections (const BaseSchema *const *schemas)
 {
-  g_autofree char *text = base_schema_documents (schemas);
+  g_autofree char *text = schema_documents (schemas);
   g_auto (GStrv) sections = g_strsplit (text, "\n## ", -1);
   GPtrArray *all = g_ptr_array_new_with_free_func (g_free);
   for (char **at = sections; *at != NULL; at++)

@@ -1,5 +1,6 @@
 #include "base/schema.h"
 #include "harness.h"
+#include "schema_document.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static const BaseSchema schema = { .name = "topology", .help = "A cluster.", .fi
 static void
 a_table_is_printed_for_each_mapping_once (void)
 {
-  g_autofree char *text = base_schema_document (&schema);
+  g_autofree char *text = schema_document (&schema);
   TEST_STR (text, "## topology\n"
                   "\n"
                   "A cluster.\n"
@@ -117,7 +118,7 @@ names_are_listed_once (void)
   static const BaseSchema first = { .name = "first one", .fields = first_fields };
   static const BaseSchema second = { .name = "second", .fields = second_fields };
   static const BaseSchema *const schemas[] = { &first, &second, &first, NULL };
-  g_autofree char *text = base_schema_documents (schemas);
+  g_autofree char *text = schema_documents (schemas);
   TEST_STR (text, "## first one\n"
                   "\n"
                   "| key | value | default | meaning |\n"
@@ -144,7 +145,7 @@ names_are_listed_once (void)
 static void
 a_sound_table_has_no_fault (void)
 {
-  g_autofree char *fault = base_schema_check (&schema);
+  g_autofree char *fault = schema_check (&schema);
   TEST_STR (fault, NULL);
 }
 
@@ -177,14 +178,14 @@ faults_of_a_table_are_named (void)
     const BaseSchema inner = { .name = "inner", .fields = two };
     const BaseField outer_fields[] = { { "inner", BASE_FIELD_MAP, 16, "inner", .sub = &inner }, { 0 } };
     const BaseSchema outer = { .name = "outer", .fields = outer_fields };
-    g_autofree char *fault = base_schema_check (&outer);
+    g_autofree char *fault = schema_check (&outer);
     test_has (fault, cases[i].fault, "fault", __FILE__, __LINE__);
   }
   const BaseSchema no_key = { .name = "link", .fields = link_fields, .scalar_key = "speed" };
-  g_autofree char *fault = base_schema_check (&no_key);
+  g_autofree char *fault = schema_check (&no_key);
   TEST_STR (fault, "schema 'link': no key 'speed' for a bare value");
   const BaseSchema nameless = { .fields = link_fields };
-  g_autofree char *no_name = base_schema_check (&nameless);
+  g_autofree char *no_name = schema_check (&nameless);
   TEST_HAS (no_name, "has no name or no fields");
 }
 

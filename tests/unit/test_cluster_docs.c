@@ -1,6 +1,7 @@
 /* docs/topology.md: its reference is what the schema tables print, its examples load. `test_cluster_docs --write` renews the
  * reference. */
 #include "cluster_fixture.h"
+#include "schema_document.h"
 #include "spec/spec-private.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/topology.md"
@@ -10,7 +11,7 @@
 static void
 add_sections (GString *out, GHashTable *seen, const BaseSchema *schema)
 {
-  g_autofree char *text = base_schema_document (schema);
+  g_autofree char *text = schema_document (schema);
   g_auto (GStrv) sections = g_strsplit (text, "## ", -1);
   for (char **section = sections + 1; *section != NULL; section++) {
     /* A deeper heading ends in the '#' that the split left behind. */

@@ -2,6 +2,7 @@
  * `test_workload_llm_docs --write` renews the reference. */
 #include "document.h"
 #include "llm_fixture.h"
+#include "schema_document.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/llms.md"
 
@@ -10,7 +11,7 @@ static const BaseSchema *const schemas[] = { &trn_schema_llm, NULL };
 static void
 the_tables_are_sound (void)
 {
-  g_autofree char *wrong = base_schema_check (&trn_schema_llm);
+  g_autofree char *wrong = schema_check (&trn_schema_llm);
   TEST_STR (wrong, NULL);
 }
 

@@ -6,6 +6,7 @@
 
 #include "document.h"
 #include "plan/offers.h"
+#include "schema_document.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/offers.md"
 #define HEAD     "offers: t\ncurrency: USD\ndate: 2026\nelectricity: $0.10/kWh\n"
@@ -176,7 +177,7 @@ the_example_has_an_answer (void)
 static void
 the_tables_are_sound (void)
 {
-  g_autofree char *wrong = base_schema_check (&pln_schema_offers);
+  g_autofree char *wrong = schema_check (&pln_schema_offers);
   TEST_STR (wrong, NULL);
 }
 

@@ -1,6 +1,7 @@
 /* Loading a scenario: what is refused, where and with which words; what the sets and the software's settings change. */
 #include "jobs-private.h"
 #include "scenario_fixture.h"
+#include "schema_document.h"
 
 #define ON         "scenario: s\ncluster: {topology: teach_nic, library: plain}\n"
 #define COLLECTIVE "workload: {kind: collective, op: all_reduce, bytes: 1 GB}\n"
@@ -62,8 +63,8 @@ static void
 all_errors_of_a_file_are_said_at_once (void)
 {
   char *message = NULL;
-  Scn *scenario = scenario_load (
-      ON "workload: {kind: collective, op: x, bytes: 1}\nnccl: {NCCL_ALGO: y}\ndegrade: [{z: 1}]\n", NULL, NULL, &message);
+  Scn *scenario = scenario_load (ON "workload: {kind: collective, op: x, bytes: 1}\nnccl: {NCCL_ALGO: y}\ndegrade: [{z: 1}]\n",
+                                 NULL, NULL, &message);
   TEST_TRUE (scenario == NULL);
   TEST_HAS (message, "s.yaml:3:34:");
   TEST_HAS (message, "s.yaml:3:44:");
@@ -301,7 +302,7 @@ schemas_are_sound (void)
                                                &col_schema_nccl,      &scn_schema_report,     &scn_schema_job,
                                                &scn_schema_background };
   for (unsigned i = 0; i < G_N_ELEMENTS (schemas); i++) {
-    g_autofree char *fault = base_schema_check (schemas[i]);
+    g_autofree char *fault = schema_check (schemas[i]);
     TEST_STR (fault, NULL);
   }
 }

@@ -100,16 +100,6 @@ gboolean base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, g
 /* Reads one scalar node as a quantity; error into the context's diag. For NODE fields. */
 gboolean base_schema_read_num (const BaseField *field, const BaseYamlNode *node, const BaseSchemaContext *context, BaseNum *out);
 
-/* What is wrong with the tables themselves: a default or bound that does not parse, a key twice, a part that its kind needs and
- * lacks; NULL when all is well. For the tests of those who write tables: base_schema_read aborts on such a table when it
- * meets the fault. Returned: full, g_free. */
-char *base_schema_check (const BaseSchema *schema);
-
-/* Markdown reference of a schema and all that it embeds, one table a mapping. Returned: full, g_free. */
-char *base_schema_document (const BaseSchema *schema);
-/* The same of several schemas, which end with NULL: each mapping and each list of names stands once. */
-char *base_schema_documents (const BaseSchema *const *schemas);
-
 G_END_DECLS
 
 #endif

@@ -1,5 +1,7 @@
 /* The tables read by people: reference documentation, and a check of the tables themselves. Both walk a schema and all that it
  * embeds once, in the order in which they are first named. */
+#include "schema_document.h"
+
 #include "schema-private.h"
 
 #include <string.h>
@@ -213,7 +215,7 @@ append_section (GString *out, GHashTable *listed, const BaseSchema *schema)
 }
 
 char *
-base_schema_documents (const BaseSchema *const *schemas)
+schema_documents (const BaseSchema *const *schemas)
 {
   g_return_val_if_fail (schemas != NULL, NULL);
   g_autoptr (GPtrArray) all = g_ptr_array_new ();
@@ -227,11 +229,11 @@ base_schema_documents (const BaseSchema *const *schemas)
 }
 
 char *
-base_schema_document (const BaseSchema *schema)
+schema_document (const BaseSchema *schema)
 {
   g_return_val_if_fail (schema != NULL, NULL);
   const BaseSchema *const schemas[] = { schema, NULL };
-  return base_schema_documents (schemas);
+  return schema_documents (schemas);
 }
 
 static gboolean
@@ -293,7 +295,7 @@ check_texts (const BaseField *field)
 }
 
 static char *
-check_schema (const BaseSchema *schema)
+check_one (const BaseSchema *schema)
 {
   for (const BaseField *field = schema->fields; field->key != NULL; field++) {
     const char *missing = missing_part (field);
@@ -313,7 +315,7 @@ check_schema (const BaseSchema *schema)
 }
 
 char *
-base_schema_check (const BaseSchema *schema)
+schema_check (const BaseSchema *schema)
 {
   g_return_val_if_fail (schema != NULL, NULL);
   g_autoptr (GPtrArray) all = collect (schema);
@@ -321,7 +323,7 @@ base_schema_check (const BaseSchema *schema)
     const BaseSchema *one = all->pdata[i];
     if (one->name == NULL || one->fields == NULL)
       return g_strdup_printf ("schema %u below '%s' has no name or no fields", i, schema->name != NULL ? schema->name : "");
-    char *fault = check_schema (one);
+    char *fault = check_one (one);
     if (fault != NULL)
       return fault;
     gboolean known = one->scalar_key == NULL;

@@ -1,0 +1,16 @@
+/* Schema tables read by people: the reference that documents print, and a check of the tables themselves. */
+#ifndef SCHEMA_DOCUMENT_H
+#define SCHEMA_DOCUMENT_H
+
+#include "base/schema.h"
+
+/* What is wrong with the tables themselves: a default or bound that does not parse, a key twice, a part that its kind needs and
+ * lacks; NULL when all is well. base_schema_read aborts on such a table when it meets the fault. Returned: full, g_free. */
+char *schema_check (const BaseSchema *schema);
+
+/* Markdown reference of a schema and all that it embeds, one table a mapping. Returned: full, g_free. */
+char *schema_document (const BaseSchema *schema);
+/* The same of several schemas, which end with NULL: each mapping and each list of names stands once. */
+char *schema_documents (const BaseSchema *const *schemas);
+
+#endif
