@@ -17,8 +17,8 @@ const BaseName clu_fabric_names[] = { { "none", CLU_FABRIC_NONE, "no network bet
                                       CLU_FABRIC_KINDS (AS_NAME){ NULL, 0, NULL } };
 const BaseName clu_routing_names[] = {
   { "static", CLU_ROUTING_STATIC,
-    "the destination decides: in trees the up port is its index modulo the number of ports (D-mod-k), in a "
-    "torus dimension order" },
+    "chosen by destination: in trees the up port is the destination's index modulo the number of ports (D-mod-k); "
+    "in a torus dimension order" },
   { "ecmp", CLU_ROUTING_ECMP, "a hash of seed, endpoints and flow selects one of the equal-cost paths" },
   { "adaptive", CLU_ROUTING_ADAPTIVE, "bytes are spread evenly over all equal shortest paths" },
   { NULL, 0, NULL },
