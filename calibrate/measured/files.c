@@ -1,7 +1,6 @@
 /* Measurements of one machine from files, whatever wrote them. */
 #include <string.h>
 
-#include "base/yaml.h"
 #include "calibrate/rows.h"
 #include "measured/measured-private.h"
 

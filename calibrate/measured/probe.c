@@ -1,6 +1,5 @@
 /* What forerun-probe wrote (docs/probe.md): collectives as measured points, of one node unless `nodes` says more. Other sections
  * are for others to read. */
-#include <math.h>
 #include <string.h>
 
 #include "measured/measured-private.h"

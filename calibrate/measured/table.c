@@ -4,7 +4,6 @@
  * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, max_channels,
  * setting, source, gpu. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/import_measured.h"

@@ -2,7 +2,6 @@
 #include "predict/routes-private.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "models/library-spec.h"
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "models/kernel-spec.h"
 
 #define MOST_GROUPS  4096u

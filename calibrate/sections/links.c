@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "calibrate/links.h"
 
 #define MOST_GPUS 1024.0
@@ -262,41 +263,38 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
 
 /* ---- where the search begins ---- */
 
-/* B/s of the most GPUs at once, by way; 0 where they reach what as many do alone, so that nothing they share binds. */
-static void
-take_total (const CalProbe *probe, guint i, const double alone_Bps[3], guint most[3], double total_Bps[3])
+/* Which way with pinned memory of the host a point is of: its number; G_MAXUINT: none that counts. *n: GPUs at once. */
+static guint
+pinned_way (const CalProbe *probe, guint i, double *n, double *rate_Bps)
 {
-  static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
+  static const char *const whats[] = { "h2d", "d2h", "h2d_d2h" };
   JsonObject *point = cal_probe_point (probe, i);
-  double median_s = cal_probe_time_s (probe, i), n = base_json_number (point, "gpus"), ways;
-  for (guint k = 0; k < G_N_ELEMENTS (whats); k++) {
-    if (!cal_probe_is (probe, i, "link", whats[k]) || g_strcmp0 (base_json_text (point, "memory"), "pinned") != 0 ||
-        isnan (median_s) || !(n > 1) || n < most[k])
-      continue;
-    ways = k == 2 ? 2 : 1;
-    double sum_Bps = ways * n * base_json_number (point, "bytes") / median_s;
-    most[k] = (guint)n;
-    total_Bps[k] = sum_Bps < UNHINDERED * n * alone_Bps[k] ? sum_Bps : 0;
-  }
+  double median_s = cal_probe_time_s (probe, i);
+  if (g_strcmp0 (base_json_text (point, "memory"), "pinned") != 0 || isnan (median_s))
+    return G_MAXUINT;
+  for (guint k = 0; k < G_N_ELEMENTS (whats); k++)
+    if (cal_probe_is (probe, i, "link", whats[k])) {
+      *n = base_json_number (point, "gpus");
+      *rate_Bps = (k == 2 ? 2 : 1) * fmax (*n, 1) * base_json_number (point, "bytes") / median_s;
+      return k;
+    }
+  return G_MAXUINT;
 }
 
 static void
 start (const CalProbe *probe, void *section)
 {
   MdlLinks *links = section;
-  double alone_Bps[3] = { 0 }, total_Bps[3] = { 0 };
-  guint most[3] = { 0 };
-  for (guint i = 0; i < cal_probe_n_points (probe); i++) {
-    static const char *const whats[3] = { "h2d", "d2h", "h2d_d2h" };
-    JsonObject *point = cal_probe_point (probe, i);
-    double median_s = cal_probe_time_s (probe, i);
-    for (guint k = 0; k < G_N_ELEMENTS (whats); k++)
-      if (cal_probe_is (probe, i, "link", whats[k]) && g_strcmp0 (base_json_text (point, "memory"), "pinned") == 0 &&
-          isfinite (median_s) && base_json_number (point, "gpus") < 2)
-        alone_Bps[k] = fmax (alone_Bps[k], (k == 2 ? 2 : 1) * base_json_number (point, "bytes") / median_s);
-  }
-  for (guint i = 0; i < cal_probe_n_points (probe); i++)
-    take_total (probe, i, alone_Bps, most, total_Bps);
+  /* of the most GPUs at once; 0 where they reach what as many do alone, so that nothing they share binds */
+  double alone_Bps[3] = { 0 }, total_Bps[3] = { 0 }, most[3] = { 0 }, n, rate_Bps;
+  for (guint i = 0, k; i < cal_probe_n_points (probe); i++)
+    if ((k = pinned_way (probe, i, &n, &rate_Bps)) != G_MAXUINT && n < 2)
+      alone_Bps[k] = fmax (alone_Bps[k], rate_Bps);
+  for (guint i = 0, k; i < cal_probe_n_points (probe); i++)
+    if ((k = pinned_way (probe, i, &n, &rate_Bps)) != G_MAXUINT && n > 1 && n >= most[k]) {
+      most[k] = n;
+      total_Bps[k] = rate_Bps < UNHINDERED * n * alone_Bps[k] ? rate_Bps : 0;
+    }
   BaseNum *const nums[3] = { &links->host.read, &links->host.write, &links->host.both };
   for (guint k = 0; k < G_N_ELEMENTS (nums); k++)
     if (total_Bps[k] > 0 && !nums[k]->set)
@@ -312,10 +310,9 @@ static const double OTHER_NODE = 0.3;
 
 /* The same copy between other devices. */
 static gboolean
-alike (const CalLinkCase *a, const CalLinkCase *b)
+alike (const CalSectionPoint *a, const CalSectionPoint *b)
 {
-  return a->pattern == b->pattern && a->copy == b->copy && a->duplex == b->duplex && a->queued == b->queued && a->n == b->n &&
-         fabs (a->size_B - b->size_B) < 0.5;
+  return in_series (a, b) && fabs (case_of (a)->size_B - case_of (b)->size_B) < 0.5;
 }
 
 static gboolean
@@ -332,10 +329,16 @@ typedef struct {
   double usual, band;
 } Family;
 
+static const CalSectionPoint *
+member (const Family *f, guint k)
+{
+  return &g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k));
+}
+
 static gboolean
 is_slow (const Family *f, guint k)
 {
-  return g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k)).measured > f->usual * (1 + f->band);
+  return member (f, k)->measured > f->usual * (1 + f->band);
 }
 
 static char *
@@ -349,11 +352,11 @@ rate_text (const CalLinkCase *c, double time_s)
 static guint32
 slow_gpu (const Family *f, double *slowest_s)
 {
-  const CalLinkCase *any = case_of (&g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, 0)));
+  const CalLinkCase *any = case_of (member (f, 0));
   gboolean pairs = any->pattern != CAL_LINK_HOST && !(any->pattern == CAL_LINK_LOAD && any->n == 0);
   guint32 most = 0;
   for (guint k = 0; k < f->at->len; k++) {
-    const CalLinkCase *c = case_of (&g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k)));
+    const CalLinkCase *c = case_of (member (f, k));
     most = MAX (most, MAX (c->first, c->second));
   }
   for (guint32 g = 0; pairs && g <= most; g++) {
@@ -361,7 +364,7 @@ slow_gpu (const Family *f, double *slowest_s)
     gboolean only = TRUE;
     *slowest_s = 0;
     for (guint k = 0; k < f->at->len && only; k++) {
-      const CalSectionPoint *p = &g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k));
+      const CalSectionPoint *p = member (f, k);
       gboolean its = case_of (p)->first == g || case_of (p)->second == g;
       only = its == is_slow (f, k);
       n += its ? 1 : 0;
@@ -379,7 +382,7 @@ tell_family (const Family *f, GPtrArray *out)
   double slowest_s;
   guint32 gpu = slow_gpu (f, &slowest_s);
   for (guint k = 0; k < f->at->len; k++) {
-    const CalSectionPoint *p = &g_array_index (f->fit->points, CalSectionPoint, g_array_index (f->at, guint, k));
+    const CalSectionPoint *p = member (f, k);
     const CalLinkCase *c = case_of (p);
     g_autofree char *here = rate_text (c, gpu != G_MAXUINT32 ? slowest_s : p->measured), *usual = rate_text (c, f->usual);
     if (gpu != G_MAXUINT32) {
@@ -392,13 +395,6 @@ tell_family (const Family *f, GPtrArray *out)
     if (is_slow (f, k))
       g_ptr_array_add (out, g_strdup_printf ("slow: %s: %s, its like %s", p->what, here, usual));
   }
-}
-
-static gint
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* Several GPUs at once that are much faster with the host than the topology lets them: they share less than it says. */
@@ -439,7 +435,7 @@ list_notes (const CalSectionFit *fit)
     g_autoptr (GArray) at = g_array_new (FALSE, FALSE, sizeof (guint)), times = g_array_new (FALSE, FALSE, sizeof (double));
     for (guint k = i; k < fit->points->len; k++) {
       const CalSectionPoint *p = &g_array_index (fit->points, CalSectionPoint, k);
-      if (!alike (case_of (first), case_of (p)))
+      if (!alike (first, p))
         continue;
       seen[k] = TRUE;
       g_array_append_val (at, k);
@@ -447,7 +443,7 @@ list_notes (const CalSectionFit *fit)
     }
     if (at->len < LEAST)
       continue;
-    g_array_sort (times, compare_doubles);
+    base_median ((double *)(gpointer)times->data, times->len); /* sorts them */
     const Family family = { fit, at, g_array_index (times, double, (times->len - 1) / 4), band };
     tell_family (&family, out);
   }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "models/overlap.h"
 
 #define SECTION "overlap"

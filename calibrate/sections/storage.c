@@ -2,7 +2,6 @@
 #include "models/storage.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "calibrate/section.h"
 

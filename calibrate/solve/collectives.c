@@ -1,11 +1,7 @@
 /* The fit of collectives, stage by stage. See include/calibrate/fit.h. */
 #include "calibrate/collectives.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/error.h"
-#include "models/coll.h"
 #include "solve/solve-private.h"
 
 static const CalFitPoint *
@@ -79,10 +75,10 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
 
 /* ---- what is held out ---- */
 
+/* All but the size. */
 static gint
-compare_settings (gconstpointer a, gconstpointer b, gpointer points)
+compare_settings (const CalFitPoint *x, const CalFitPoint *y)
 {
-  const CalFitPoint *x = point_at (points, *(const guint *)a), *y = point_at (points, *(const guint *)b);
   const gint64 keys[][2] = { { x->system, y->system }, { x->op, y->op },
                              { x->ranks, y->ranks },   { x->nodes, y->nodes },
                              { x->algo, y->algo },     { x->proto, y->proto },
@@ -90,14 +86,15 @@ compare_settings (gconstpointer a, gconstpointer b, gpointer points)
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
     if (keys[i][0] != keys[i][1])
       return keys[i][0] < keys[i][1] ? -1 : 1;
-  return (x->size_B > y->size_B) - (x->size_B < y->size_B);
+  return 0;
 }
 
-static gboolean
-same_setting (const CalFitPoint *x, const CalFitPoint *y)
+static gint
+compare_points (gconstpointer a, gconstpointer b, gpointer points)
 {
-  return x->system == y->system && x->op == y->op && x->ranks == y->ranks && x->nodes == y->nodes && x->algo == y->algo &&
-         x->proto == y->proto && x->launch == y->launch && x->max_channels == y->max_channels;
+  const CalFitPoint *x = point_at (points, *(const guint *)a), *y = point_at (points, *(const guint *)b);
+  gint by_setting = compare_settings (x, y);
+  return by_setting != 0 ? by_setting : (x->size_B > y->size_B) - (x->size_B < y->size_B);
 }
 
 /* With its operation or its system. */
@@ -115,7 +112,7 @@ hold_sizes (GArray *points, guint *order)
   for (guint i = 0; i < points->len; i++) {
     CalFitPoint *p = &g_array_index (points, CalFitPoint, order[i]);
     const CalFitPoint *before = i > 0 ? point_at (points, order[i - 1]) : NULL;
-    if (before == NULL || !same_setting (before, p))
+    if (before == NULL || compare_settings (before, p) != 0)
       held = FALSE;
     else if (before->size_B < p->size_B)
       held = !held;
@@ -157,7 +154,7 @@ cal_fit_split (GArray *points, const CalHoldOut *what)
              : (what->ops & (1u << p->op)) != 0                ? CAL_USE_HELD_OP
                                                                : CAL_USE_FIT;
   }
-  g_qsort_with_data (order, (gint)points->len, sizeof *order, compare_settings, points);
+  g_qsort_with_data (order, (gint)points->len, sizeof *order, compare_points, points);
   if (what->sizes)
     hold_sizes (points, order);
   for (unsigned op = 0; what->ranks && op < MDL_OP_N; op++) {

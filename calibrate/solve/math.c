@@ -1,7 +1,6 @@
 /* The numbers behind the fit: NLopt's BOBYQA (Powell, DAMTP 2009/NA06) for the least cost, LAPACK's symmetric eigenvalues for the
  * covariance. */
 #include <math.h>
-#include <stdlib.h>
 
 #include <lapacke.h>
 #include <nlopt.h>

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-
 static const CalSectionPoint *
 point_at (const GArray *points, guint i)
 {

@@ -1,6 +1,5 @@
 /* Rows of the scoreboard. */
 #include <math.h>
-#include <string.h>
 
 #include "base/stats.h"
 #include "calibrate/validate.h"

@@ -20,7 +20,6 @@
 #include "models/memory.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
   const MdlMemorySpec *spec;

@@ -1,7 +1,5 @@
 /* What NCCL's tuner takes for a time, part by part: the same numbers as tuner.c, with where each comes from. */
-#include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "nccl/tuner-private.h"
 

@@ -13,7 +13,6 @@
  *
  * Source: NCCL commit 5067397c, src/graph/tuning.cc:ncclTopoTuneModel; older forms from the tags v2.19.4-1 to v2.30.7-1 of it.
  * Valid: NCCL 2.19 to 2.30. Check: tests/unit/test_models_tuner.c, cells by hand. */
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 

@@ -300,6 +300,16 @@ first_speed (const Node *node, unsigned min_channels, double total_Bps)
   return i;
 }
 
+/* Channels of that speed; 0: not even `min` fit. */
+static unsigned
+most_that_fit (const Node *node, Fits fits, unsigned min, unsigned max, double speed_Bps)
+{
+  unsigned k = max;
+  while (k >= min && k > 0 && !fits (node, k, speed_Bps, speed_Bps))
+    k--;
+  return k >= min ? k : 0;
+}
+
 /* The best channels x speed from `min` to `max` channels; channels 0 when there is none. */
 static void
 find_best (const Node *node, Fits fits, unsigned min, unsigned max, double total_Bps, MdlGraph *graph)
@@ -310,10 +320,8 @@ find_best (const Node *node, Fits fits, unsigned min, unsigned max, double total
     double s = speed (node, i);
     if (graph->channels > 0 && s / graph->inter_Bps <= node->spec->slower.v)
       break;
-    unsigned k = max;
-    while (k >= min && k > 0 && !fits (node, k, s, s))
-      k--;
-    if (k >= min && k > 0 && k * s > best_Bps) {
+    unsigned k = most_that_fit (node, fits, min, max, s);
+    if (k * s > best_Bps) {
       best_Bps = k * s;
       graph->channels = k;
       graph->intra_Bps = graph->inter_Bps = s;
@@ -333,10 +341,8 @@ find_heads (const Node *node, unsigned min, unsigned max, MdlGraph *graph)
     double s = speed (node, i);
     if (graph->channels > 0 && s / graph->inter_Bps <= node->spec->slower.v)
       break;
-    unsigned k = max;
-    while (k >= min && k > 0 && !nvls_fits (node, k, s, s))
-      k--;
-    if (k >= min && k > 0 && (k > graph->channels || k * s > graph->channels * graph->inter_Bps)) {
+    unsigned k = most_that_fit (node, nvls_fits, min, max, s);
+    if (k > graph->channels || k * s > graph->channels * graph->inter_Bps) {
       graph->channels = k;
       graph->intra_Bps = graph->inter_Bps = s;
     }

@@ -4,8 +4,6 @@
 #include "probe_core.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

@@ -1,7 +1,6 @@
 #include "nccl_plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define WEIGHT_CHOICE  1.5
 #define WEIGHT_AUTO    4
