@@ -56,7 +56,11 @@ order_interleaved (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 const MdlScheduleRow mdl_schedule_gpipe = {
   .cuts = 1,
   .order = order_gpipe,
-  .facts = { .bubble = "(p-1)(F+B+W)", .in_flight = "m", .source = "Huang et al. 2019 (1811.06965), 2.3", .loops = TRUE },
+  .facts = { .bubble = "(p-1)(F+B+W)",
+             .in_flight = "m",
+             .source = "Huang et al. 2019 (1811.06965), 2.3",
+             .holds_all = TRUE,
+             .loops = TRUE },
 };
 
 const MdlScheduleRow mdl_schedule_1f1b = {

@@ -127,7 +127,7 @@ divides (const PlnMachine *machine, TrnClosedAsk *ask, PlnOut *why)
   const MdlLlm *llm = &machine->scenario->training.llm;
   const TrnModelSpec *spec = &machine->scenario->training.spec.model;
   guint32 cut = ask->tp * ask->cp * ask->pp, layers = (guint32)llm->layers.v + counted_as_layers (machine);
-  gboolean interleaved = ask->schedule == MDL_SCHEDULE_INTERLEAVED;
+  gboolean interleaved = mdl_schedule_cuts (ask->schedule) == 0;
   *why = PLN_OUT_GPUS;
   if (machine->gpus % cut != 0)
     return FALSE;
@@ -155,10 +155,10 @@ divides (const PlnMachine *machine, TrnClosedAsk *ask, PlnOut *why)
 static gboolean
 is_repeat (const Lists *l, const TrnClosedAsk *ask, guint schedule)
 {
-  gboolean interleaved = ask->schedule == MDL_SCHEDULE_INTERLEAVED;
+  gboolean interleaved = mdl_schedule_cuts (ask->schedule) == 0;
   if (interleaved)
     return ask->vp < 2 || ask->pp < 2;
-  return ask->vp > 1 || (ask->pp == 1 && schedule != 0 && l->schedule.v[0] != MDL_SCHEDULE_INTERLEAVED);
+  return ask->vp > 1 || (ask->pp == 1 && schedule != 0 && mdl_schedule_cuts ((MdlSchedule)l->schedule.v[0]) != 0);
 }
 
 gboolean

@@ -26,6 +26,7 @@ typedef struct {
   const char *bubble;       /* s a rank computes nothing in a step, of even stages and free sends */
   const char *in_flight;    /* most chunk activations of a rank */
   const char *source;       /* paper and section, or repository file */
+  gboolean holds_all;       /* all micro-batches go forward before the first goes back */
   gboolean splits_backward; /* gradients of inputs and of weights are turns of their own */
   gboolean pairs;           /* a forward runs beside a backward */
   gboolean loops;           /* PyTorch runs it by a loop of its own, not from lists of passes, sends and receives */

@@ -134,23 +134,23 @@ add_parallel (const TrnModel *model, GPtrArray *changes)
     set (add (changes, TRN_CHANGE_SOFTWARE, "optimizer sharded (zero 1)"), "workload.parallel.zero=1");
 }
 
-/* Other schedules; those that have two chunks a rank take no vp. */
+/* Other schedules that need neither more memory nor two copies of the model; some leave a choice of vp. */
 static void
 add_schedules (const TrnModel *model, GPtrArray *changes)
 {
-  static const MdlSchedule others[] = { MDL_SCHEDULE_1F1B, MDL_SCHEDULE_INTERLEAVED, MDL_SCHEDULE_ZB_H1, MDL_SCHEDULE_ZB_V };
   if (model->pipe.p < 2)
     return;
-  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
-    const char *name = base_name (mdl_schedule_names, (int)others[i]);
-    if (others[i] == model->pipe.schedule)
+  for (MdlSchedule other = 0; other < MDL_SCHEDULE_N; other++) {
+    const MdlScheduleFacts *facts = mdl_schedule_facts (other);
+    const char *name = base_name (mdl_schedule_names, (int)other);
+    gboolean chosen = mdl_schedule_cuts (other) == 0;
+    if (other == model->pipe.schedule || facts->holds_all || facts->pairs)
       continue;
-    TrnChange *change =
-        add (changes, TRN_CHANGE_SOFTWARE, others[i] == MDL_SCHEDULE_INTERLEAVED ? "schedule %s, vp 2" : "schedule %s", name);
+    TrnChange *change = add (changes, TRN_CHANGE_SOFTWARE, chosen ? "schedule %s, vp 2" : "schedule %s", name);
     set (change, "workload.schedule=%s", name);
-    set (change, "workload.parallel.vp=%s", others[i] == MDL_SCHEDULE_INTERLEAVED ? "2" : "");
+    set (change, "workload.parallel.vp=%s", chosen ? "2" : "");
   }
-  if (model->pipe.schedule == MDL_SCHEDULE_INTERLEAVED)
+  if (mdl_schedule_cuts (model->pipe.schedule) == 0)
     add_size (model, changes, "vp", model->pipe.v);
 }
 
