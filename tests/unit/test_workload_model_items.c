@@ -179,7 +179,7 @@ a_step_is_its_items_one_after_the_other (void)
     TrnBuild *b = (TrnBuild *)(gpointer)step.b;
     Clock clock = { 0 };
     double ready = 0;
-    guint32 n = trn_units_of (b->model, 0);
+    guint32 n = trn_cut_units (b->model, 0);
     for (guint32 m = 0; m < b->model->m; m++)
       for (guint32 i = 0; i < 2 * n; i++) {
         const TrnUnit *unit = trn_unit_at (b, 0, 0, i < n ? i : 2 * n - 1 - i, NULL);

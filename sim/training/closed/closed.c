@@ -113,36 +113,6 @@ keep (GHashTable *table, const Memo *key, gpointer what, GDestroyNotify free)
   return what;
 }
 
-static void
-free_units (gpointer units)
-{
-  trn_units_free (units);
-}
-
-static void
-free_groups (gpointer groups)
-{
-  trn_group_prices_free (groups);
-}
-
-static void
-free_way (gpointer way)
-{
-  trn_way_free (way);
-}
-
-static void
-free_turns (gpointer turns)
-{
-  trn_turns_free (turns);
-}
-
-static void
-free_held (gpointer held)
-{
-  trn_held_free (held);
-}
-
 /* ---- what a configuration needs ---- */
 
 static TrnGroupPrices *
@@ -159,7 +129,9 @@ groups_of (TrnClosed *closed, const TrnClosedAsk *ask, GError **error)
                         .micro_batches = 2,
                         .schedule = MDL_SCHEDULE_1F1B } };
   TrnGroupPrices *known = recall (closed->groups, &key);
-  return known != NULL ? known : keep (closed->groups, &key, trn_group_prices_new (closed->job, &key.ask, error), free_groups);
+  return known != NULL ? known
+                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, &key.ask, error),
+                               (GDestroyNotify)trn_group_prices_free);
 }
 
 static TrnUnits *
@@ -184,9 +156,10 @@ units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GEr
   if (known != NULL)
     return known;
   TrnGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
-  return groups == NULL ? NULL
-                        : keep (closed->units, &key,
-                                trn_units_new (closed->job, a, trn_group_prices_all (groups), closed->products, error), free_units);
+  return groups == NULL
+             ? NULL
+             : keep (closed->units, &key, trn_units_new (closed->job, a, trn_group_prices_all (groups), closed->products, error),
+                     (GDestroyNotify)trn_units_free);
 }
 
 /* Of so many micro-batches. Borrowed until drop_ways(). */
@@ -202,7 +175,7 @@ way_of (TrnClosed *closed, const TrnModel *model, guint32 m)
   const TrnWay *known = recall (pool->ways, &key);
   if (known != NULL)
     return known;
-  TrnWay *way = keep (pool->ways, &key, trn_way_new (&few, queued), free_way);
+  TrnWay *way = keep (pool->ways, &key, trn_way_new (&few, queued), (GDestroyNotify)trn_way_free);
   pool->ways_turns += trn_way_length (way);
   return way;
 }
@@ -259,7 +232,7 @@ turn_times (const TrnUnits *units, const TrnModel *model, const double *slow, Md
   double *time_s = g_new0 (double, model->n_positions);
   for (guint32 position = 0; position < model->n_positions; position++) {
     guint32 lane = mdl_schedule_place (&model->pipe, 0, position).rank;
-    for (guint32 u = 0; u < trn_units_of (model, position); u++) {
+    for (guint32 u = 0; u < trn_cut_units (model, position); u++) {
       const TrnUnitTime *one = trn_units_at (units, model, position, u);
       double part_s[TRN_PART_N];
       if (slow != NULL)
@@ -303,7 +276,8 @@ turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGr
     turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, slow, (MdlTurnKind)k);
   guint32 m = trn_turns_followed (&pipe);
   const TrnWay *before = trn_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
-  known = keep (closed->turns, &key, trn_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask), free_turns);
+  known = keep (closed->turns, &key, trn_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask),
+                (GDestroyNotify)trn_turns_free);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
     g_free (turn_s[k]);
   return known;
@@ -341,10 +315,10 @@ held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GErr
   if (known != NULL)
     return known;
   if (!odd)
-    return keep (closed->held, &key, trn_held_new (closed->job, &key.ask, least, most, error), free_held);
+    return keep (closed->held, &key, trn_held_new (closed->job, &key.ask, least, most, error), (GDestroyNotify)trn_held_free);
   TrnModel few = *model; /* borrows */
   few.m = few.pipe.m = key.ask.micro_batches;
-  return keep (closed->held, &key, trn_held_one (&few, memory_turns_of (closed, &few, &key.ask)), free_held);
+  return keep (closed->held, &key, trn_held_one (&few, memory_turns_of (closed, &few, &key.ask)), (GDestroyNotify)trn_held_free);
 }
 
 /* ---- putting together ---- */
@@ -355,7 +329,7 @@ add_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double sl
 {
   for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
     guint32 position = mdl_schedule_position (&model->pipe, (MdlPlace){ lane, c });
-    for (guint32 u = 0; u < trn_units_of (model, position); u++) {
+    for (guint32 u = 0; u < trn_cut_units (model, position); u++) {
       const TrnUnitTime *one = trn_units_at (units, model, position, u);
       double forward_s[TRN_PART_N], backward_s[TRN_PART_N];
       slow_unit (one, MDL_TURN_FORWARD, slow, forward_s);

@@ -331,7 +331,7 @@ fill (Rank *r, const TrnUnit *unit, double ready_s, GError **error)
 static gboolean
 reduce_chunk (Rank *r, guint32 chunk, double end_s, GError **error)
 {
-  guint32 position = position_of (r, chunk), n = trn_units_of (r->model, position);
+  guint32 position = position_of (r, chunk), n = trn_cut_units (r->model, position);
   const TrnModelSpec *spec = &r->model->spec->model;
   gboolean beside = spec->overlap.gradients.v && r->model->spec->ddp.overlap.v;
   double at_s = end_s - r->units->edge_s[r->kind], ready_s = 0;
@@ -377,7 +377,7 @@ gather_first (Rank *r, TrnSyncTime *out, GError **error)
 {
   double come_s = 0;
   for (guint32 chunk = 0; chunk < r->chunks; chunk++) {
-    guint32 position = position_of (r, chunk), n = trn_units_of (r->model, position);
+    guint32 position = position_of (r, chunk), n = trn_cut_units (r->model, position);
     double at_s = r->turns->first_s[r->lane * r->chunks + chunk];
     for (guint32 u = 0; u < n; u++) {
       const TrnUnitTime *one = trn_units_at (r->units, r->model, position, u);
@@ -405,7 +405,7 @@ count_of (const Rank *r)
     guint32 position = position_of (r, chunk);
     first = first || r->model->cut[position].embedding;
     last = last || r->model->cut[position].head;
-    for (guint32 u = 0; u < trn_units_of (r->model, position); u++) {
+    for (guint32 u = 0; u < trn_cut_units (r->model, position); u++) {
       const TrnUnit *unit = trn_units_at (r->units, r->model, position, u)->unit;
       sum.dense += unit->trained_dense;
       sum.expert += unit->trained_expert;
@@ -504,7 +504,7 @@ trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *pri
     if (!reduce_chunk (&r, chunk, turns->final_s[lane * r.chunks + chunk], error))
       return FALSE;
     guint32 position = position_of (&r, chunk);
-    for (guint32 u = 0; u < trn_units_of (model, position); u++) {
+    for (guint32 u = 0; u < trn_cut_units (model, position); u++) {
       const TrnUnitTime *one = trn_units_at (units, model, position, u);
       busy_s += one->time_s[MDL_TURN_FORWARD] + one->time_s[MDL_TURN_BACKWARD];
     }

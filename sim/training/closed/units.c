@@ -44,7 +44,7 @@ trn_variant_plan (const TrnJob *job, const TrnClosedAsk *ask, TrnVariant *out, G
   set_count (&spec->parallel.dp, ask->dp);
   set_count (&spec->parallel.zero, ask->zero);
   set_count (&spec->parallel.vp, ask->vp);
-  spec->parallel.vp.set = ask->vp > 1 || ask->schedule == MDL_SCHEDULE_INTERLEAVED;
+  spec->parallel.vp.set = ask->vp > 1 || mdl_schedule_cuts (ask->schedule) == 0;
   spec->parallel.sp.v = ask->sp;
   set_count (&spec->model.micro_batch, ask->micro_batch);
   set_count (&spec->model.accumulate, ask->micro_batches);

@@ -145,9 +145,9 @@ io_of (const TrnCheckpointSpec *spec, MdlIoOp op, double clients, double bytes)
   return io;
 }
 
-/* All clients to or from the tier; s. *bound (may be NULL): what bounds it. */
+/* All clients to or from the tier; s. *bound (may be NULL): what bounds it, of the size of ColAnswer's. */
 static gboolean
-storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *time_s, char *bound, gsize n_bound, GError **error)
+storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *time_s, char *bound, GError **error)
 {
   const StoIoSpec io = io_of (save->spec, op, clients, bytes);
   StoIoResult answer = { 0 };
@@ -158,7 +158,7 @@ storage_s (const Save *save, MdlIoOp op, double clients, double bytes, double *t
     *time_s = answer.time_s;
     save->out->source = MIN (save->out->source, answer.provenance);
     if (bound != NULL)
-      g_strlcpy (bound, answer.bound_by, n_bound);
+      g_strlcpy (bound, answer.bound_by, sizeof answer.bound_by);
   }
   sto_io_result_clear (&answer);
   return ok;
@@ -239,7 +239,7 @@ price_copy (Save *save, GError **error)
   Save to = *save;
   to.spec = &other;
   if (is_peer (spec) ? !pass_s (save, out->node_B, &out->copy_s, error)
-                     : !storage_s (&to, MDL_IO_WRITE, out->writers, out->state_B, &out->copy_s, bound, sizeof bound, error))
+                     : !storage_s (&to, MDL_IO_WRITE, out->writers, out->state_B, &out->copy_s, bound, error))
     return FALSE;
   if (out->copy_s > out->write_s)
     g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
@@ -266,7 +266,7 @@ price_fetch (Save *save, double unpacked_s, GError **error)
     other.tier = spec->copy;
   Save there = { &node, save->training, &other, save->software, out };
   double read_s, passed_s = 0, bytes = out->restore_B / save->training->n_ranks * gpus->len;
-  if (!storage_s (&there, MDL_IO_READ, gpus->len, bytes, &read_s, NULL, 0, error) ||
+  if (!storage_s (&there, MDL_IO_READ, gpus->len, bytes, &read_s, NULL, error) ||
       (is_peer (spec) && !pass_s (save, bytes, &passed_s, error)))
     return FALSE;
   out->fetch_s = fmax (fmax (fmax (read_s, passed_s), out->load_s) + unpacked_s - out->restore_s, 0);
@@ -318,8 +318,7 @@ price_save (Save *save, GError **error)
   guint32 at_once = (guint32)fmin (out->writers, gpus_of_a_node (save));
   if (!gather_s (save, &out->gather_s, error) ||
       (spec->path.v == 0 && !copies_s (save, at_once, out->writer_B, TRUE, &out->snapshot_s, error)) ||
-      !storage_s (save, MDL_IO_WRITE, out->writers, written_B (spec, out->state_B), &out->write_s, out->bound_by,
-                  sizeof out->bound_by, error) ||
+      !storage_s (save, MDL_IO_WRITE, out->writers, written_B (spec, out->state_B), &out->write_s, out->bound_by, error) ||
       !price_copy (save, error))
     return FALSE;
   double save_s = fmax (out->snapshot_s, out->write_s) + packed_s;
@@ -358,7 +357,7 @@ price_restore (Save *save, GError **error)
   double n = training->n_ranks, rank_B = out->restore_B / n;
   guint32 local = (guint32)fmin (n, gpus_of_a_node (save));
   if (!copies_s (save, local, rank_B, FALSE, &out->load_s, error) ||
-      !storage_s (save, MDL_IO_READ, n, out->restore_B, &out->read_s, NULL, 0, error))
+      !storage_s (save, MDL_IO_READ, n, out->restore_B, &out->read_s, NULL, error))
     return FALSE;
   double unpacked_s = save->software != NULL && save->software->load.set ? rank_B / save->software->load.v : 0, passed_s = 0;
   if (is_local (save) && !pass_s (save, foreign_B (save), &passed_s, error))

@@ -150,7 +150,7 @@ done_flop (const TrnBuild *b)
   double flop = 0;
   for (guint32 position = 0; position < b->model->n_positions; position++) {
     guint32 lane = mdl_schedule_place (&b->model->pipe, 0, position).rank;
-    for (guint32 u = 0; u < trn_units_of (b->model, position); u++) {
+    for (guint32 u = 0; u < trn_cut_units (b->model, position); u++) {
       const TrnUnit *unit = trn_unit_at ((TrnBuild *)(gpointer)b, lane, position, u, NULL);
       flop += unit != NULL ? unit->flop[MDL_TURN_FORWARD] + unit->flop[MDL_TURN_BACKWARD] : 0;
     }

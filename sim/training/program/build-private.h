@@ -97,9 +97,17 @@ EngStream trn_build_stream (TrnBuild *b, guint32 lane, TrnRole role);
 /* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. `item`: what a part of is computed; NULL:
  * what others do not slow. */
 EngTask trn_build_compute (TrnBuild *b, guint32 lane, TrnStepKind kind, double time_s, const TrnItem *item, const char *name);
-/* `beside_s`: the kernel that it begins beside, on average, whose SMs it waits for; 0: none. */
-EngTask trn_build_comm (TrnBuild *b, guint32 lane, guint32 other, TrnRole role, TrnStepKind kind, const TrnPriced *priced,
-                        double beside_s, double share, const char *name);
+/* Communication of a pipeline rank on its stream `role`. */
+typedef struct {
+  const TrnPriced *priced;
+  const char *name;
+  guint32 lane, other; /* as in TrnNote */
+  TrnRole role;
+  TrnStepKind kind;
+  double beside_s; /* the kernel that it begins beside, on average, whose SMs it waits for; 0: none */
+  double share;    /* of `priced` */
+} TrnTransfer;
+EngTask trn_build_comm (TrnBuild *b, const TrnTransfer *transfer);
 /* Bytes on the links of all groups, of everything that was built, for the report. */
 void trn_build_count (const TrnBuild *b);
 void trn_build_after (TrnBuild *b, EngTask task, const GArray *wait);
@@ -121,8 +129,6 @@ gboolean trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_inde
 /* Behind all turns: what remains to be reduced, the norm, the optimizer. */
 gboolean trn_sync_finish (TrnSyncer *sync, GError **error);
 
-/* Units of a position: embedding, layers, head. */
-guint32 trn_units_of (const TrnModel *model, guint32 position);
 const TrnUnit *trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error);
 
 /* Who slows whom, for eng_graph_set_pace; `user`: TrnBuild. */

@@ -9,12 +9,6 @@
 
 #include "build-private.h"
 
-guint32
-trn_units_of (const TrnModel *model, guint32 position)
-{
-  return trn_cut_units (model, position);
-}
-
 const TrnUnit *
 trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)
 {
@@ -28,6 +22,15 @@ trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError *
     return trn_costs_unit (b->costs, lane, TRN_UNIT_LAYER, cut->first + unit - front, error);
   return trn_costs_unit (b->costs, lane, unit - front == cut->n ? TRN_UNIT_HEAD : TRN_UNIT_MTP, 0, error);
 }
+
+/* What a pipeline rank runs. */
+typedef struct {
+  TrnBuild *b;
+  TrnSyncer *sync;
+  guint32 lane;
+  const GArray *turns; /* MdlTurn */
+  TrnDone *done;       /* likewise */
+} Lane;
 
 /* Where a turn has come to. */
 typedef struct {
@@ -84,8 +87,14 @@ add_coll (Cursor *c, const TrnItem *item, double share)
     [TRN_GROUP_EP] = { TRN_ROLE_EP, TRN_STEP_EP },    [TRN_GROUP_ETP] = { TRN_ROLE_EP, TRN_STEP_EP },
     [TRN_GROUP_MODEL] = { TRN_ROLE_TP, TRN_STEP_TP }, [TRN_GROUP_DP] = { TRN_ROLE_DP, TRN_STEP_DP },
   };
-  return trn_build_comm (c->b, c->lane, c->lane, of_group[item->group].role, of_group[item->group].kind, item->priced, 0,
-                         share * item->repeat, trn_group_names[item->group]);
+  const TrnTransfer transfer = { .priced = item->priced,
+                                 .name = trn_group_names[item->group],
+                                 .lane = c->lane,
+                                 .other = c->lane,
+                                 .role = of_group[item->group].role,
+                                 .kind = of_group[item->group].kind,
+                                 .share = share * item->repeat };
+  return trn_build_comm (c->b, &transfer);
 }
 
 /* The host queues it, in the order of the program. */
@@ -237,7 +246,7 @@ clear_unit (Cursor *c)
 static gboolean
 open_unit (Cursor *c, GError **error)
 {
-  guint32 number = c->whole                            ? trn_units_of (c->b->model, c->position)
+  guint32 number = c->whole                            ? trn_cut_units (c->b->model, c->position)
                    : c->turn->kind == MDL_TURN_FORWARD ? c->passed
                                                        : c->n_units - 1 - c->passed;
   const TrnUnit *unit = trn_unit_at (c->b, c->lane, c->position, number, error);
@@ -308,13 +317,16 @@ step (Cursor *c, gboolean *over, GError **error)
 /* ---- turns ---- */
 
 static void
-open_turn (Cursor *c, TrnBuild *b, TrnSyncer *sync, guint32 lane, const GArray *turns, guint32 index, EngTask entry)
+open_turn (Cursor *c, const Lane *of, guint32 index, EngTask entry)
 {
-  const MdlTurn *turn = &g_array_index (turns, MdlTurn, index);
-  *c = (Cursor){ .b = b, .sync = sync, .turn = turn, .lane = lane, .index = index, .last = entry, .queued = ENG_NO_TASK };
-  c->position = mdl_schedule_position (&b->model->pipe, (MdlPlace){ lane, turn->chunk });
-  c->whole = b->model->layers != NULL && !b->host.first && !trn_sync_sends (sync, index);
-  c->n_units = c->whole ? 1 : trn_units_of (b->model, c->position);
+  const TrnBuild *b = of->b;
+  const MdlTurn *turn = &g_array_index (of->turns, MdlTurn, index);
+  *c = (Cursor){
+    .b = of->b, .sync = of->sync, .turn = turn, .lane = of->lane, .index = index, .last = entry, .queued = ENG_NO_TASK
+  };
+  c->position = mdl_schedule_position (&b->model->pipe, (MdlPlace){ of->lane, turn->chunk });
+  c->whole = b->model->layers != NULL && !b->host.first && !trn_sync_sends (of->sync, index);
+  c->n_units = c->whole ? 1 : trn_cut_units (b->model, c->position);
   c->wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
   g_array_append_val (c->wait, entry);
   mdl_turn_name (&b->model->pipe, turn, c->name, sizeof c->name);
@@ -361,8 +373,14 @@ add_send (Cursor *c, TrnDone *done, GError **error)
   gboolean up = mdl_schedule_is_up (&b->model->pipe, c->lane, to.rank);
   TrnRole role = !b->model->overlap_sends ? TRN_ROLE_COMPUTE : up ? TRN_ROLE_UP : TRN_ROLE_DOWN;
   b->at = (TrnAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, TRN_AT_NONE };
-  done->done = trn_build_comm (b, c->lane, to.rank, role, up ? TRN_STEP_SEND_UP : TRN_STEP_SEND_DOWN, priced, 0, 1,
-                               c->turn->kind == MDL_TURN_FORWARD ? "send activation" : "send gradient");
+  const TrnTransfer transfer = { .priced = priced,
+                                 .name = c->turn->kind == MDL_TURN_FORWARD ? "send activation" : "send gradient",
+                                 .lane = c->lane,
+                                 .other = to.rank,
+                                 .role = role,
+                                 .kind = up ? TRN_STEP_SEND_UP : TRN_STEP_SEND_DOWN,
+                                 .share = 1 };
+  done->done = trn_build_comm (b, &transfer);
   trn_build_after_one (b, done->done, c->last);
   trn_build_after (b, done->done, c->wait);
   return TRUE;
@@ -370,13 +388,14 @@ add_send (Cursor *c, TrnDone *done, GError **error)
 
 /* One turn, or the two of a pair. Where layers have given times a pair is one pass: it sends at its end. */
 static gboolean
-add_turns (TrnBuild *b, TrnSyncer *sync, guint32 lane, const GArray *turns, guint32 index, guint32 n, TrnDone *done, GError **error)
+add_turns (const Lane *of, guint32 index, guint32 n, GError **error)
 {
+  TrnBuild *b = of->b;
   Cursor cursor[2];
   gboolean over[2] = { FALSE, n < 2 }, ok = TRUE, one = b->model->layers != NULL;
-  EngTask entry = trn_build_compute (b, lane, TRN_STEP_JOIN, 0, NULL, NULL);
+  EngTask entry = trn_build_compute (b, of->lane, TRN_STEP_JOIN, 0, NULL, NULL);
   for (guint32 k = 0; k < n; k++)
-    open_turn (&cursor[k], b, sync, lane, turns, index + k, entry);
+    open_turn (&cursor[k], of, index + k, entry);
   while (ok && !(over[0] && over[1]))
     for (guint32 k = 0; k < n && ok; k++)
       do
@@ -385,8 +404,8 @@ add_turns (TrnBuild *b, TrnSyncer *sync, guint32 lane, const GArray *turns, guin
   if (one)
     cursor[0].last = cursor[n - 1].last;
   for (guint32 k = 0; k < n && ok; k++) {
-    done[index + k] = (TrnDone){ entry, cursor[k].last, cursor[k].last };
-    ok = add_send (&cursor[k], &done[index + k], error);
+    of->done[index + k] = (TrnDone){ entry, cursor[k].last, cursor[k].last };
+    ok = add_send (&cursor[k], &of->done[index + k], error);
   }
   for (guint32 k = 0; k < n; k++)
     close_turn (&cursor[k]);
@@ -397,10 +416,11 @@ gboolean
 trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done, GError **error)
 {
   TrnSyncer *sync = trn_sync_new (b, lane, turns);
+  const Lane of = { b, sync, lane, turns, done };
   gboolean ok = TRUE;
   for (guint32 i = 0, n = 1; i < turns->len && ok; i += n) {
     n = g_array_index (turns, MdlTurn, i).paired ? 2 : 1;
-    ok = add_turns (b, sync, lane, turns, i, n, done, error);
+    ok = add_turns (&of, i, n, error);
   }
   b->at = (TrnAt){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
   ok = ok && trn_sync_finish (sync, error);

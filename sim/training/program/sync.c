@@ -10,49 +10,12 @@
  * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
  * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
  * first and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
- * REPLICAS: one process. Before each forward pass the host makes replicas of all modules and the first GPU broadcasts all
- * parameters; behind each backward pass, when the gradients of all replicas are complete, they are summed up there, and that GPU
- * alone updates (PyTorch torch/nn/parallel/data_parallel.py, replicate.py, _functions.py: the gradient of Broadcast is
- * ReduceAddCoalesced). The host queues kernels of one GPU after those of another.
+ * REPLICAS: one process (sync_replicas.c).
  * Experts' gradients have a group of their own. Where two pipeline ranks hold copies of a stage both are of its groups. */
 #include <math.h>
 #include <string.h>
 
-#include "build-private.h"
-
-/* Gradients or parameters on their way into one collective. */
-typedef struct {
-  double bytes;
-  guint32 n; /* buckets closed */
-} Bucket;
-
-typedef struct {
-  const TrnUnit *unit;
-  guint32 chunk;
-} Late;
-
-struct TrnSyncer {
-  TrnBuild *b;
-  const TrnModel *model;
-  guint32 lane, chunks, n_turns;
-  gboolean *final;    /* by turn: it completes the gradients of its chunk */
-  gboolean *scatters; /* by turn: gradients leave after it */
-  guint32 *first;     /* by chunk: micro-batch that passes it first */
-  Bucket dense, expert;
-  GArray *reduced; /* EngTask: what the optimizer waits for */
-  GArray *late;    /* Late: reduced behind all turns */
-  guint32 chunk;   /* whose gradients are on their way */
-  guint32 *n_sent; /* of them, by chunk: collectives so far, experts' beside the others' */
-  EngTask last_compute;
-  EngTask ready;                                 /* behind the last unit that has gradients */
-  double beside_s;                               /* kernel that what is added now begins beside; 0: nothing is computed then */
-  double trained_dense, trained_expert, tensors; /* parameters of the rank that are trained */
-  /* shards, and parameters gathered ahead */
-  GHashTable *gathered; /* of (chunk, unit) in the chunk's turn under way: EngTask + 1 */
-  EngTask copied;       /* the latest copy out of a buffer of this turn */
-  EngTask scattered;    /* the latest scatter */
-  double root_elements; /* gradients of embedding and head that wait for the end of the turn */
-};
+#include "sync-private.h"
 
 static double
 ranks_of (const TrnModel *model, TrnGroupKind kind)
@@ -78,7 +41,7 @@ trn_sync_new (TrnBuild *b, guint32 lane, const GArray *turns)
   sync->scatters = g_new0 (gboolean, turns->len);
   sync->n_turns = turns->len;
   sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
-  sync->late = g_array_new (FALSE, FALSE, sizeof (Late));
+  sync->late = g_array_new (FALSE, FALSE, sizeof (TrnLate));
   sync->n_sent = g_new0 (guint32, 2 * sync->chunks);
   sync->gathered = g_hash_table_new (NULL, NULL);
   sync->copied = sync->scattered = sync->last_compute = sync->ready = ENG_NO_TASK;
@@ -119,8 +82,8 @@ position_of (const TrnSyncer *sync, guint32 chunk)
   return mdl_schedule_position (&sync->model->pipe, (MdlPlace){ sync->lane, chunk });
 }
 
-static const TrnUnit *
-unit_at (const TrnSyncer *sync, guint32 chunk, guint32 unit, GError **error)
+const TrnUnit *
+trn_sync_unit (const TrnSyncer *sync, guint32 chunk, guint32 unit, GError **error)
 {
   return trn_unit_at (sync->b, sync->lane, position_of (sync, chunk), unit, error);
 }
@@ -136,37 +99,32 @@ is_root (const TrnSyncer *sync, guint32 chunk, guint32 unit)
 
 /* ---- one collective ---- */
 
-static gboolean
-add_coll (TrnSyncer *sync, TrnRole role, TrnGroupKind group, MdlOp op, double size_B, MdlFormat format, const char *name,
-          EngTask after, EngTask *out, GError **error)
+gboolean
+trn_sync_add (TrnSyncer *sync, const TrnExchange *e, EngTask after, EngTask *out, GError **error)
 {
-  const TrnPriced *priced = trn_prices_coll (sync->b->prices, group, sync->lane, op, size_B, format, error);
+  const TrnPriced *priced = trn_prices_coll (sync->b->prices, e->group, sync->lane, e->op, e->size_B, e->format, error);
   if (priced == NULL)
     return FALSE;
-  *out = trn_build_comm (sync->b, sync->lane, trn_grid_partner (&sync->model->grid, sync->lane), role, TRN_STEP_DP, priced,
-                         sync->beside_s, 1, name);
+  const guint32 lane = sync->lane, other = trn_grid_partner (&sync->model->grid, lane);
+  const TrnTransfer transfer = { priced, e->name, lane, other, e->role, TRN_STEP_DP, sync->beside_s, 1 };
+  *out = trn_build_comm (sync->b, &transfer);
   trn_build_after_one (sync->b, *out, after);
   double host_s = sync->model->sync == TRN_SYNC_SHARDS ? sync->b->host.shards_s : sync->b->host.coll_s;
   if (host_s > 0) /* queued in the order of the program */
-    trn_build_after_one (sync->b, *out, trn_build_compute (sync->b, sync->lane, TRN_STEP_HOST, host_s, NULL, name));
+    trn_build_after_one (sync->b, *out, trn_build_compute (sync->b, sync->lane, TRN_STEP_HOST, host_s, NULL, e->name));
   return TRUE;
 }
 
-/* What a collective between the two pipeline ranks that hold copies of a position is of. */
-typedef enum { OF_GRADIENTS, OF_EXPERT_GRADIENTS, OF_PARAMETERS, OF_EXPERTS } Of;
-
-/* The same, of a position of the chain, or of a whole rank (chunk NO_CHUNK); `k` tells those of one position apart. Where two
- * pipeline ranks hold copies it is one collective of both: the lower rank has it, and it begins once either has come to it. */
-#define NO_CHUNK G_MAXUINT32
+/* The same. Where two pipeline ranks hold copies it is one collective of both: the lower rank has it, and it begins once either has
+ * come to it. */
 static gboolean
-add_between (TrnSyncer *sync, TrnRole role, TrnGroupKind group, MdlOp op, double size_B, MdlFormat format, const char *name, Of of,
-             guint32 chunk, guint32 k, EngTask after, EngTask *out, GError **error)
+add_between (TrnSyncer *sync, const TrnExchange *e, EngTask after, EngTask *out, GError **error)
 {
   guint32 partner = trn_grid_partner (&sync->model->grid, sync->lane);
   if (partner == sync->lane)
-    return add_coll (sync, role, group, op, size_B, format, name, after, out, error);
-  guint64 place = chunk != NO_CHUNK ? position_of (sync, chunk) : sync->model->n_positions + MIN (sync->lane, partner);
-  gint64 key = (gint64)(place << 40 | (guint64)of << 32 | k);
+    return trn_sync_add (sync, e, after, out, error);
+  guint64 place = e->chunk != TRN_NO_CHUNK ? position_of (sync, e->chunk) : sync->model->n_positions + MIN (sync->lane, partner);
+  gint64 key = (gint64)(place << 40 | (guint64)e->of << 32 | e->k);
   if (partner < sync->lane) {
     gpointer there = g_hash_table_lookup (sync->b->between, &key);
     g_assert (there != NULL); /* both hold the same parameters and cut them alike */
@@ -174,7 +132,7 @@ add_between (TrnSyncer *sync, TrnRole role, TrnGroupKind group, MdlOp op, double
     trn_build_after_one (sync->b, *out, after);
     return TRUE;
   }
-  if (!add_coll (sync, role, group, op, size_B, format, name, after, out, error))
+  if (!trn_sync_add (sync, e, after, out, error))
     return FALSE;
   g_hash_table_insert (sync->b->between, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (*out + 1u));
   return TRUE;
@@ -185,24 +143,28 @@ static gboolean
 reduce (TrnSyncer *sync, gboolean expert, double bytes, EngTask after, GError **error)
 {
   const TrnModel *model = sync->model;
+  gboolean all = model->sync == TRN_SYNC_DDP;
   TrnGroupKind group = expert ? TRN_GROUP_EDP : TRN_GROUP_SHARD, whole = expert ? TRN_GROUP_EDP : TRN_GROUP_DP;
-  TrnRole role = expert ? TRN_ROLE_EDP : TRN_ROLE_DP;
   EngTask task;
   if (bytes <= 0 || ranks_of (model, whole) <= 1)
     return TRUE;
-  Of of = expert ? OF_EXPERT_GRADIENTS : OF_GRADIENTS;
-  guint32 k = sync->n_sent[2 * sync->chunk + (expert ? 1 : 0)]++;
-  if (model->sync == TRN_SYNC_DDP) {
-    if (!add_between (sync, role, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, "all_reduce gradients", of, sync->chunk, k, after,
-                      &task, error))
-      return FALSE;
-  } else if (!add_between (sync, role, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, "reduce_scatter gradients", of,
-                           sync->chunk, k, after, &task, error))
+  const TrnExchange gradients = { expert ? TRN_ROLE_EDP : TRN_ROLE_DP,
+                                  all ? whole : group,
+                                  all ? MDL_OP_ALL_REDUCE : MDL_OP_REDUCE_SCATTER,
+                                  model->reduce,
+                                  bytes,
+                                  all ? "all_reduce gradients" : "reduce_scatter gradients",
+                                  expert ? TRN_OF_EXPERT_GRADIENTS : TRN_OF_GRADIENTS,
+                                  sync->chunk,
+                                  sync->n_sent[2 * sync->chunk + (expert ? 1 : 0)]++ };
+  const TrnExchange shards = {
+    TRN_ROLE_REPLICA,           TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, model->reduce, bytes / ranks_of (model, group),
+    .name = "all_reduce shards"
+  };
+  if (!add_between (sync, &gradients, after, &task, error))
     return FALSE;
   sync->scattered = task;
-  if (!expert && model->sync != TRN_SYNC_DDP && ranks_of (model, TRN_GROUP_REPLICA) > 1 &&
-      !add_coll (sync, TRN_ROLE_REPLICA, TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / ranks_of (model, group), model->reduce,
-                 "all_reduce shards", task, &task, error))
+  if (!expert && !all && ranks_of (model, TRN_GROUP_REPLICA) > 1 && !trn_sync_add (sync, &shards, task, &task, error))
     return FALSE;
   g_array_append_val (sync->reduced, task);
   return TRUE;
@@ -211,7 +173,7 @@ reduce (TrnSyncer *sync, gboolean expert, double bytes, EngTask after, GError **
 /* ---- buckets ---- */
 
 static gboolean
-close_bucket (TrnSyncer *sync, Bucket *bucket, gboolean expert, EngTask after, GError **error)
+close_bucket (TrnSyncer *sync, TrnBucket *bucket, gboolean expert, EngTask after, GError **error)
 {
   double bytes = bucket->bytes;
   if (bytes <= 0)
@@ -228,7 +190,7 @@ fill (TrnSyncer *sync, const TrnUnit *unit, EngTask after, GError **error)
   double element_B = mdl_format_B (sync->model->reduce);
   for (guint i = unit->tensor->len; i-- > 0;) {
     const TrnTensor *tensor = &g_array_index (unit->tensor, TrnTensor, i);
-    Bucket *bucket = tensor->expert ? &sync->expert : &sync->dense;
+    TrnBucket *bucket = tensor->expert ? &sync->expert : &sync->dense;
     bucket->bytes += tensor->trained * element_B;
     if (bucket->bytes >= trn_model_bucket_B (sync->model, sync->lane, bucket->n == 0, element_B) &&
         !close_bucket (sync, bucket, tensor->expert, after, error))
@@ -245,27 +207,32 @@ gather_B (const TrnSyncer *sync, const TrnUnit *unit, gboolean expert)
   return (expert ? unit->expert : unit->dense) * mdl_format_B (sync->model->gather);
 }
 
-/* Gathers what unit `u` of a chunk needs, or a whole rank (NO_CHUNK), `after` what came before; *out: the last of it, and on the
- * compute stream the copy out of the buffer. */
+/* What unit `u` of a chunk needs, or a whole rank (TRN_NO_CHUNK). */
+typedef struct {
+  guint32 chunk, u;
+  double dense_B, expert_B;
+} Needs;
+
+/* Gathers it, `after` what came before; *out: the last of it. */
 static gboolean
-gather (TrnSyncer *sync, guint32 chunk, guint32 u, double dense_B, double expert_B, const GArray *after, EngTask *out,
-        GError **error)
+gather (TrnSyncer *sync, const Needs *needs, const GArray *after, EngTask *out, GError **error)
 {
-  EngTask task = ENG_NO_TASK;
   *out = ENG_NO_TASK;
-  if (dense_B > 0 && ranks_of (sync->model, TRN_GROUP_SHARD) > 1) {
-    if (!add_between (sync, TRN_ROLE_DP, TRN_GROUP_SHARD, MDL_OP_ALL_GATHER, dense_B, sync->model->gather, "all_gather parameters",
-                      OF_PARAMETERS, chunk, u, ENG_NO_TASK, &task, error))
+  for (int expert = 0; expert < 2; expert++) {
+    const TrnExchange e = { TRN_ROLE_DP,
+                            expert ? TRN_GROUP_EDP : TRN_GROUP_SHARD,
+                            MDL_OP_ALL_GATHER,
+                            sync->model->gather,
+                            expert ? needs->expert_B : needs->dense_B,
+                            expert ? "all_gather experts" : "all_gather parameters",
+                            expert ? TRN_OF_EXPERTS : TRN_OF_PARAMETERS,
+                            needs->chunk,
+                            needs->u };
+    if (e.size_B <= 0 || ranks_of (sync->model, e.group) <= 1)
+      continue;
+    if (!add_between (sync, &e, ENG_NO_TASK, out, error))
       return FALSE;
-    trn_build_after (sync->b, task, after);
-    *out = task;
-  }
-  if (expert_B > 0 && ranks_of (sync->model, TRN_GROUP_EDP) > 1) {
-    if (!add_between (sync, TRN_ROLE_DP, TRN_GROUP_EDP, MDL_OP_ALL_GATHER, expert_B, sync->model->gather, "all_gather experts",
-                      OF_EXPERTS, chunk, u, ENG_NO_TASK, &task, error))
-      return FALSE;
-    trn_build_after (sync->b, task, after);
-    *out = task;
+    trn_build_after (sync->b, *out, after);
   }
   return TRUE;
 }
@@ -280,17 +247,17 @@ unit_key (guint32 chunk, guint32 unit)
 static gboolean
 gather_root (TrnSyncer *sync, const MdlTurn *turn, const GArray *wait, GError **error)
 {
-  guint32 n = trn_units_of (sync->model, position_of (sync, turn->chunk));
+  guint32 n = trn_cut_units (sync->model, position_of (sync, turn->chunk));
   double bytes = 0;
   for (guint32 u = 0; u < n; u++) {
-    const TrnUnit *unit = unit_at (sync, turn->chunk, u, error);
+    const TrnUnit *unit = trn_sync_unit (sync, turn->chunk, u, error);
     if (unit == NULL)
       return FALSE;
     if (is_root (sync, turn->chunk, u))
       bytes += gather_B (sync, unit, FALSE);
   }
   EngTask task;
-  if (!gather (sync, turn->chunk, 0, bytes, 0, wait, &task, error))
+  if (!gather (sync, &(Needs){ turn->chunk, 0, bytes, 0 }, wait, &task, error))
     return FALSE;
   for (guint32 u = 0; u < n; u++)
     if (is_root (sync, turn->chunk, u))
@@ -306,9 +273,12 @@ gather_unit (TrnSyncer *sync, const MdlTurn *turn, guint32 u, const GArray *wait
     return TRUE;
   if (is_root (sync, turn->chunk, u))
     return gather_root (sync, turn, wait, error);
-  const TrnUnit *unit = unit_at (sync, turn->chunk, u, error);
+  const TrnUnit *unit = trn_sync_unit (sync, turn->chunk, u, error);
   EngTask task;
-  if (unit == NULL || !gather (sync, turn->chunk, u, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE), wait, &task, error))
+  if (unit == NULL)
+    return FALSE;
+  const Needs needs = { turn->chunk, u, gather_B (sync, unit, FALSE), gather_B (sync, unit, TRUE) };
+  if (!gather (sync, &needs, wait, &task, error))
     return FALSE;
   g_hash_table_insert (sync->gathered, key, GUINT_TO_POINTER (task + 1u));
   return TRUE;
@@ -318,7 +288,7 @@ gather_unit (TrnSyncer *sync, const MdlTurn *turn, guint32 u, const GArray *wait
 static void
 forget_gathered (TrnSyncer *sync, const MdlTurn *turn)
 {
-  guint32 n = trn_units_of (sync->model, position_of (sync, turn->chunk));
+  guint32 n = trn_cut_units (sync->model, position_of (sync, turn->chunk));
   for (guint32 u = 0; u < n; u++) {
     g_hash_table_remove (sync->gathered, unit_key (turn->chunk, u));
     if (turn->kind != MDL_TURN_FORWARD && is_root (sync, turn->chunk, u))
@@ -341,7 +311,7 @@ copy_out (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GErr
   EngTask task = GPOINTER_TO_UINT (g_hash_table_lookup (sync->gathered, unit_key (turn->chunk, unit))) - 1u;
   if (task == ENG_NO_TASK)
     return TRUE;
-  const TrnUnit *what = unit_at (sync, turn->chunk, unit, error);
+  const TrnUnit *what = trn_sync_unit (sync, turn->chunk, unit, error);
   if (what == NULL)
     return FALSE;
   if (!copies (sync)) {
@@ -376,7 +346,7 @@ enter_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, 
 {
   const TrnFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
   gboolean forward = turn->kind == MDL_TURN_FORWARD, keeps = fsdp->head.set && !fsdp->reshard.v;
-  guint32 n = trn_units_of (sync->model, position_of (sync, turn->chunk)), ahead = fsdp->head.set ? (guint32)fsdp->prefetch.v : 1;
+  guint32 n = trn_cut_units (sync->model, position_of (sync, turn->chunk)), ahead = fsdp->head.set ? (guint32)fsdp->prefetch.v : 1;
   guint32 passed = forward ? unit : n - 1 - unit;
   if (turn->kind == MDL_TURN_WEIGHT_GRADIENT || (keeps && (!forward || turn->micro_batch != sync->first[turn->chunk])))
     return TRUE; /* products of weight gradients need no parameters */
@@ -384,7 +354,7 @@ enter_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, 
     forget_gathered (sync, turn);
     sync->copied = ENG_NO_TASK;
   }
-  const TrnUnit *here = unit_at (sync, turn->chunk, unit, error);
+  const TrnUnit *here = trn_sync_unit (sync, turn->chunk, unit, error);
   guint n_entry = wait->len;
   EngTask before = sync->copied;
   if (here == NULL || !gather_unit (sync, turn, unit, wait, error) || !copy_out (sync, turn, unit, wait, error))
@@ -430,74 +400,16 @@ enter_optimizer (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wai
   if (turn->kind != MDL_TURN_FORWARD || turn->micro_batch != sync->first[turn->chunk] ||
       !sync->model->spec->model.overlap.parameters.v)
     return TRUE;
-  const TrnUnit *what = unit_at (sync, turn->chunk, unit, error);
+  const TrnUnit *what = trn_sync_unit (sync, turn->chunk, unit, error);
   EngTask task;
-  double share = what != NULL && what->dense + what->expert > 0
-                     ? (what->trained_dense + what->trained_expert) / (what->dense + what->expert)
-                     : 0;
-  if (what == NULL || !gather (sync, turn->chunk, unit, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share,
-                               NULL, &task, error))
+  if (what == NULL)
+    return FALSE;
+  double all = what->dense + what->expert, share = all > 0 ? (what->trained_dense + what->trained_expert) / all : 0;
+  const Needs needs = { turn->chunk, unit, gather_B (sync, what, FALSE) * share, gather_B (sync, what, TRUE) * share };
+  if (!gather (sync, &needs, NULL, &task, error))
     return FALSE;
   if (task != ENG_NO_TASK)
     g_array_append_val (wait, task);
-  return TRUE;
-}
-
-/* ---- replicas of one process ---- */
-
-static gboolean
-enter_replicas (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GError **error)
-{
-  TrnBuild *b = sync->b;
-  EngTask task;
-  if (turn->kind != MDL_TURN_FORWARD || unit > 0)
-    return TRUE;
-  sync->beside_s = 0;
-  EngTask entry = g_array_index (wait, EngTask, 0);
-  if (turn->micro_batch != sync->first[turn->chunk]) { /* the first one's are made at the end of the step before */
-    EngTask made = trn_build_compute (b, sync->lane, TRN_STEP_HOST, b->host.replicas_s, NULL, "replicate");
-    g_array_append_val (wait, made);
-  }
-  for (guint32 u = 0; u < trn_units_of (sync->model, position_of (sync, turn->chunk)); u++) {
-    const TrnUnit *what = unit_at (sync, turn->chunk, u, error);
-    if (what == NULL || !add_coll (sync, TRN_ROLE_DP, TRN_GROUP_DP, MDL_OP_BROADCAST,
-                                   (what->dense + what->expert) * mdl_format_B (sync->model->parameters), sync->model->parameters,
-                                   "broadcast parameters", entry, &task, error))
-      return FALSE;
-    g_array_append_val (wait, task);
-  }
-  return TRUE;
-}
-
-/* The host makes the next step's while the GPU ends this one: that step begins once both are ready. */
-static void
-end_replicas (TrnSyncer *sync)
-{
-  TrnBuild *b = sync->b;
-  TrnLane *lane = &b->lane[sync->lane];
-  EngTask made = trn_build_compute (b, sync->lane, TRN_STEP_HOST, b->host.replicas_s, NULL, "replicate");
-  EngTask end = trn_build_compute (b, sync->lane, TRN_STEP_JOIN, 0, NULL, NULL);
-  trn_build_after_one (b, end, made);
-  trn_build_after_one (b, end, lane->end);
-  lane->end = end;
-}
-
-static gboolean
-leave_replicas (TrnSyncer *sync, const TrnUnit *unit, guint32 u, EngTask last, GError **error)
-{
-  const Late late = { unit, 0 };
-  g_array_append_val (sync->late, late);
-  for (guint i = 0; u == 0 && i < sync->late->len; i++) {
-    const TrnUnit *one = g_array_index (sync->late, Late, i).unit;
-    EngTask task;
-    if (!add_coll (sync, TRN_ROLE_DP, TRN_GROUP_DP, MDL_OP_REDUCE,
-                   (one->trained_dense + one->trained_expert) * mdl_format_B (sync->model->reduce), sync->model->reduce,
-                   "reduce gradients", last, &task, error))
-      return FALSE;
-    g_array_append_val (sync->reduced, task);
-  }
-  if (u == 0)
-    g_array_set_size (sync->late, 0);
   return TRUE;
 }
 
@@ -513,7 +425,7 @@ trn_sync_enter (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait
     case TRN_SYNC_GRADIENTS:
       return enter_optimizer (sync, turn, unit, wait, error);
     case TRN_SYNC_REPLICAS:
-      return enter_replicas (sync, turn, unit, wait, error);
+      return trn_sync_enter_replicas (sync, turn, unit, wait, error);
     case TRN_SYNC_NONE:
     case TRN_SYNC_DDP:
     default:
@@ -538,7 +450,7 @@ static gboolean
 reduce_late (TrnSyncer *sync, GError **error)
 {
   for (guint i = 0; i < sync->late->len; i++) {
-    const Late *late = &g_array_index (sync->late, Late, i);
+    const TrnLate *late = &g_array_index (sync->late, TrnLate, i);
     if (sync->model->grid.copies > 1 && late->chunk != sync->chunk && /* each position has its own */
         !close_buckets (sync, sync->last_compute, error))
       return FALSE;
@@ -561,7 +473,7 @@ count (TrnSyncer *sync, const TrnUnit *unit)
 gboolean
 trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint32 u, EngTask last, GError **error)
 {
-  const TrnUnit *unit = unit_at (sync, turn->chunk, u, error);
+  const TrnUnit *unit = trn_sync_unit (sync, turn->chunk, u, error);
   gboolean given = sync->model->layers != NULL;
   sync->last_compute = last;
   if (unit == NULL)
@@ -572,14 +484,14 @@ trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint3
     return TRUE;
   sync->beside_s = u == 0 && turn_index + 1 == sync->n_turns ? 0 : unit->kernel_s[turn->kind];
   if (sync->model->sync == TRN_SYNC_REPLICAS)
-    return leave_replicas (sync, unit, u, last, error);
+    return trn_sync_leave_replicas (sync, unit, u, last, error);
   if (sync->model->sync == TRN_SYNC_SHARDS)
     return leave_shards (sync, turn, u, unit, error);
   if (!sync->model->spec->model.overlap.gradients.v || !sync->model->spec->ddp.overlap.v)
     last = ENG_NO_TASK; /* behind all turns */
   sync->chunk = turn->chunk;
   if (last == ENG_NO_TASK) {
-    const Late late = { unit, turn->chunk };
+    const TrnLate late = { unit, turn->chunk };
     g_array_append_val (sync->late, late);
     return u > 0 || !given || reduce_late (sync, error); /* layers with given times: behind the chunk, not the step */
   }
@@ -603,8 +515,8 @@ add_norm (TrnSyncer *sync, EngTask ready, EngTask *out, GError **error)
     return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     gboolean needed = kinds[i] == TRN_GROUP_MODEL || trn_model_parts (model);
-    if (needed && trn_grid_group_size (&model->grid, kinds[i]) > 1 &&
-        !add_coll (sync, TRN_ROLE_DP, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, "norm", *out, out, error))
+    const TrnExchange e = { TRN_ROLE_DP, kinds[i], MDL_OP_ALL_REDUCE, MDL_FORMAT_FP32, 4, .name = "norm" };
+    if (needed && trn_grid_group_size (&model->grid, kinds[i]) > 1 && !trn_sync_add (sync, &e, *out, out, error))
       return FALSE;
   }
   return TRUE;
@@ -628,7 +540,14 @@ add_tied (TrnSyncer *sync, GError **error)
       trn_prices_send (sync->b->prices, sync->lane, other, table->trained_dense * mdl_format_B (model->reduce), error);
   if (priced == NULL)
     return FALSE;
-  EngTask task = trn_build_comm (sync->b, sync->lane, sync->lane, TRN_ROLE_DP, TRN_STEP_DP, priced, 0, 1, "embedding gradients");
+  const TrnTransfer transfer = { .priced = priced,
+                                 .name = "embedding gradients",
+                                 .lane = sync->lane,
+                                 .other = sync->lane,
+                                 .role = TRN_ROLE_DP,
+                                 .kind = TRN_STEP_DP,
+                                 .share = 1 };
+  EngTask task = trn_build_comm (sync->b, &transfer);
   trn_build_after_one (sync->b, task, sync->last_compute);
   g_array_append_val (sync->reduced, task);
   return TRUE;
@@ -659,7 +578,7 @@ trn_sync_finish (TrnSyncer *sync, GError **error)
   if (model->software.step_s > 0) /* the loop around the step */
     lane->end = trn_build_compute (b, sync->lane, TRN_STEP_OPTIMIZER, model->software.step_s, NULL, "between steps");
   if (model->sync == TRN_SYNC_REPLICAS)
-    end_replicas (sync);
+    trn_sync_end_replicas (sync);
   gboolean gathers = model->sync == TRN_SYNC_OPTIMIZER || model->sync == TRN_SYNC_GRADIENTS;
   if (!gathers || model->spec->model.overlap.parameters.v)
     return TRUE;
@@ -667,7 +586,8 @@ trn_sync_finish (TrnSyncer *sync, GError **error)
   g_array_append_val (after, lane->update);
   EngTask task;
   double element_B = mdl_format_B (model->gather);
-  if (!gather (sync, NO_CHUNK, 0, sync->trained_dense * element_B, sync->trained_expert * element_B, after, &task, error))
+  const Needs needs = { TRN_NO_CHUNK, 0, sync->trained_dense * element_B, sync->trained_expert * element_B };
+  if (!gather (sync, &needs, after, &task, error))
     return FALSE;
   lane->end = trn_build_compute (b, sync->lane, TRN_STEP_JOIN, 0, NULL, NULL);
   trn_build_after_one (b, lane->end, task);

@@ -87,20 +87,22 @@ wait_for_sms (const TrnBuild *b, const TrnPriced *priced, double beside_s)
 }
 
 EngTask
-trn_build_comm (TrnBuild *b, guint32 lane, guint32 other, TrnRole role, TrnStepKind kind, const TrnPriced *priced, double beside_s,
-                double share, const char *name)
+trn_build_comm (TrnBuild *b, const TrnTransfer *transfer)
 {
   if (b->rehearses)
     return 0;
+  const TrnPriced *priced = transfer->priced;
   const MdlCollCost *cost = &priced->coll.cost;
-  EngStream stream = trn_build_stream (b, lane, role);
+  const guint32 lane = transfer->lane, other = transfer->other;
+  const double share = transfer->share;
+  EngStream stream = trn_build_stream (b, lane, transfer->role);
   EngTask task;
   if (priced->time_s <= 0 || share <= 0) {
-    task = eng_graph_join (b->graph, stream, kind, name);
+    task = eng_graph_join (b->graph, stream, transfer->kind, transfer->name);
     note (b, task, (TrnNote){ .lane = lane, .other = other });
     return task;
   }
-  double wait_s = wait_for_sms (b, priced, beside_s);
+  double wait_s = wait_for_sms (b, priced, transfer->beside_s);
   double stretch = b->end > 0 ? 1 + cost->band : b->end < 0 ? 1 / (1 + cost->band) : 1;
   double alone_s = wait_s + cost->latency_s + (priced->time_s - cost->latency_s) * share;
   gboolean closed = b->model->job->system->settings.mode == COL_MODE_MODEL;
@@ -118,8 +120,9 @@ trn_build_comm (TrnBuild *b, guint32 lane, guint32 other, TrnRole role, TrnStepK
   spec.n_uses = b->uses->len;
   spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
   gboolean given = b->model->layers != NULL; /* nothing slows given times, nor they others */
-  task = given && closed ? eng_graph_delay (b->graph, stream, eng_time_from_s (cost->time_s * stretch), kind, name)
-                         : eng_graph_flow (b->graph, stream, &spec, kind, name);
+  task = given && closed
+             ? eng_graph_delay (b->graph, stream, eng_time_from_s (cost->time_s * stretch), transfer->kind, transfer->name)
+             : eng_graph_flow (b->graph, stream, &spec, transfer->kind, transfer->name);
   if (!given)
     eng_graph_on (b->graph, task, b->lane[lane].place);
   if (!given && other != lane)

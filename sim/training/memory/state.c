@@ -1,0 +1,53 @@
+/* What is told of the memory of all stages: the fullest one, its largest part, what a checkpoint saves of it. */
+#include "model-private.h"
+
+gboolean
+trn_memory_turns_of_any_zero (const TrnModel *model)
+{
+  return model->ask.framework != MDL_FRAMEWORK_EAGER && model->sync != TRN_SYNC_SHARDS;
+}
+
+const TrnMemory *
+trn_memory_fullest (const GArray *stages)
+{
+  const TrnMemory *fullest = &g_array_index (stages, TrnMemory, 0);
+  for (guint i = 1; i < stages->len; i++)
+    if (g_array_index (stages, TrnMemory, i).total_B > fullest->total_B)
+      fullest = &g_array_index (stages, TrnMemory, i);
+  return fullest;
+}
+
+const char *
+trn_memory_largest (const TrnMemory *memory, double *bytes)
+{
+  const struct {
+    const char *name;
+    double bytes;
+  } terms[] = { { "weights", memory->weights_B },     { "gradients", memory->gradients_B },
+                { "optimizer", memory->optimizer_B }, { "activations", memory->activations_B },
+                { "buffers", memory->buffers_B },     { "other", memory->other_B } };
+  guint at = 0;
+  for (guint i = 1; i < G_N_ELEMENTS (terms); i++)
+    at = terms[i].bytes > terms[at].bytes ? i : at;
+  if (bytes != NULL)
+    *bytes = terms[at].bytes;
+  return terms[at].name;
+}
+
+void
+trn_model_state (const TrnModel *model, const GArray *stages, double *state_B, double *restore_B)
+{
+  double parameter_B = mdl_format_B (model->parameters);
+  double moments_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment);
+  double ranks = trn_grid_locals (&model->grid), adapters_B = 0;
+  *restore_B = 0;
+  for (guint i = 0; i < stages->len; i++) {
+    const TrnMemory *memory = &g_array_index (stages, TrnMemory, i);
+    gboolean shared = model->sync == TRN_SYNC_OPTIMIZER || model->sync == TRN_SYNC_GRADIENTS || model->sync == TRN_SYNC_SHARDS;
+    double distinct = model->grid.size[TRN_DIM_TP] * (shared ? trn_grid_group_size (&model->grid, TRN_GROUP_SHARD) : 1);
+    adapters_B += memory->optimizer_B * distinct;
+    *restore_B += (memory->weights_B + memory->optimizer_B) * ranks;
+  }
+  *state_B = model->ask.lora_rank > 0 ? adapters_B * (1 + (moments_B > 0 ? parameter_B / moments_B : 0))
+                                      : model->count.total * (parameter_B + moments_B);
+}
