@@ -37,7 +37,6 @@ typedef struct {
   double once_s;                 /* the first micro-batch takes so much more than the others */
   double band, wire_band;        /* of its works; widest of its collectives */
   BaseSource source;
-  GHashTable *updates;                /* what the optimizer takes, by what it updates */
   GHashTable *beside[MDL_TURN_KINDS]; /* TrnPriced -> what it and a turn do to each other (groups.c) */
 } TrnUnits;
 
@@ -46,7 +45,6 @@ typedef struct {
 TrnUnits *trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GHashTable *products, GError **error);
 void trn_units_free (TrnUnits *units);
 guint32 trn_unit_index (const TrnModel *model, guint32 layer);
-double trn_units_update_s (const TrnUnits *units, double updated, double held, double tensors);
 
 /* ---- pipelines ---- */
 

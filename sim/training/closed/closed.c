@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "closed-private.h"
 
 const BaseName trn_again_names[] = {
@@ -62,19 +63,12 @@ hash_memo (gconstpointer key)
 {
   const Memo *memo = key;
   const TrnClosedAsk *a = &memo->ask;
-  guint64 send; /* its bits: any time has some, and equal ones the same */
-  memcpy (&send, &memo->send_s, sizeof send);
-  const guint32 words[] = { a->tp,          a->cp,
-                            a->pp,          a->vp,
-                            a->ep,          a->dp,
-                            a->micro_batch, a->micro_batches,
-                            a->schedule,    a->recompute,
-                            a->zero,        (guint32)a->sp,
-                            (guint32)send,  (guint32)(send >> 32) };
-  guint hash = 2166136261u;
+  const guint32 words[] = { a->tp,       a->cp,        a->pp,   a->vp,         a->ep, a->dp, a->micro_batch, a->micro_batches,
+                            a->schedule, a->recompute, a->zero, (guint32)a->sp };
+  guint64 hash = base_double_bits (memo->send_s);
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
-    hash = (hash ^ words[i]) * 16777619u ^ hash >> 15;
-  return hash;
+    hash = base_hash_word (hash, words[i]);
+  return (guint)(hash >> 32);
 }
 
 static gboolean

@@ -434,9 +434,8 @@ update_s (Rank *r, TrnSyncTime *out, GError **error)
   gboolean always = model->sync == TRN_SYNC_GRADIENTS || model->sync == TRN_SYNC_SHARDS;
   double dense = count.dense / (part ? r->ranks[TRN_GROUP_SHARD] : 1);
   double expert = count.expert / (part ? r->ranks[TRN_GROUP_EDP] : 1);
-  out->update_s =
-      model->software.slowest *
-      trn_units_update_s (r->units, dense + expert, always ? dense + expert : count.dense + count.expert, count.tensors);
+  double held = always ? dense + expert : count.dense + count.expert;
+  out->update_s = model->software.slowest * trn_costs_optimizer_s (r->units->costs, 0, dense + expert, held, count.tensors);
   gboolean gathers = model->sync == TRN_SYNC_OPTIMIZER || model->sync == TRN_SYNC_GRADIENTS;
   if (!gathers)
     return TRUE;

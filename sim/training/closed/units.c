@@ -293,39 +293,6 @@ take_units (TrnUnits *units, GError **error)
   return units->unit[TRN_UNIT_AT_EMBEDDING].unit != NULL && units->unit[TRN_UNIT_AT_HEAD].unit != NULL;
 }
 
-/* ---- the optimizer ---- */
-
-typedef struct {
-  double updated, held, tensors, time_s;
-} Update;
-
-static guint
-hash_update (gconstpointer key)
-{
-  const Update *u = key;
-  return g_double_hash (&u->updated) * 31u + g_double_hash (&u->held) * 7u + (guint)u->tensors;
-}
-
-static gboolean
-same_update (gconstpointer a, gconstpointer b)
-{
-  const Update *x = a, *y = b;
-  return memcmp (x, y, offsetof (Update, time_s)) == 0;
-}
-
-double
-trn_units_update_s (const TrnUnits *units, double updated, double held, double tensors)
-{
-  const Update key = { updated, held, tensors, 0 };
-  const Update *known = g_hash_table_lookup (units->updates, &key);
-  if (known != NULL)
-    return known->time_s;
-  Update *one = g_memdup2 (&key, sizeof key);
-  one->time_s = trn_costs_optimizer_s (units->costs, 0, updated, held, tensors);
-  g_hash_table_add (units->updates, one);
-  return one->time_s;
-}
-
 /* ---- the whole ---- */
 
 static void
@@ -371,7 +338,6 @@ trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GH
   gboolean paired = mdl_schedule_facts (ask->schedule)->pairs;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {
-    units->updates = g_hash_table_new_full (hash_update, same_update, g_free, NULL);
     for (int k = 0; k < MDL_TURN_KINDS; k++)
       units->beside[k] = g_hash_table_new_full (NULL, NULL, NULL, g_free);
     units->band = trn_costs_band (units->costs, &units->source);
@@ -387,7 +353,6 @@ trn_units_free (TrnUnits *units)
 {
   if (units == NULL)
     return;
-  g_clear_pointer (&units->updates, g_hash_table_unref);
   g_free (units->index);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
     g_clear_pointer (&units->beside[k], g_hash_table_unref);
