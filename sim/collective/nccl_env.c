@@ -20,7 +20,7 @@ static const BaseField fields[] = {
   BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
             .help = "allowed algorithms, as NCCL writes them: `Ring,Tree`, `^Tree` (all others), `ring;allreduce:tree` (by "
                     "operation); or a list"),
-  BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "allowed protocols, likewise"),
+  BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "allowed protocols, in the same form"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "minimum channels"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "maximum channels"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_CTAS", min_ctas, COUNT, .min = "1", .max = "64", .help = "minimum channels, NVLS included"),
@@ -38,7 +38,7 @@ static const BaseField fields[] = {
                 .help = "1: no host memory between GPUs of a node; an error if they need it"),
   BASE_ROW_NUM (Spec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: sockets instead of RDMA; no effect if a plugin brings its own network (EFA)"),
-  BASE_ROW (Spec, "NCCL_NET_GDR_LEVEL", gdr_level, STR, .help = "largest distance for GPUDirect RDMA, likewise"),
+  BASE_ROW (Spec, "NCCL_NET_GDR_LEVEL", gdr_level, STR, .help = "largest distance for GPUDirect RDMA, in the same form"),
   BASE_ROW_NUM (Spec, "NCCL_PXN_DISABLE", pxn_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: a GPU never uses another GPU's NIC"),
   BASE_ROW_NUM (Spec, "NCCL_CROSS_NIC", cross_nic, COUNT, .max = "2", .fallback = "2",
