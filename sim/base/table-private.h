@@ -19,6 +19,7 @@ struct BaseTable {
   BaseColumn *columns; /* a copy; its texts are borrowed */
   unsigned n_columns;
   GPtrArray *rows; /* Cell *, n_columns each */
+  unsigned n_more; /* owners besides the first */
 };
 
 /* Where the columns stand that base_layout_columns picks: unsigned; NULL where nothing is picked, or the table has none of them.

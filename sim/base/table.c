@@ -27,11 +27,22 @@ base_table_new (const BaseColumn *columns)
   return table;
 }
 
+BaseTable *
+base_table_ref (BaseTable *table)
+{
+  table->n_more++;
+  return table;
+}
+
 void
 base_table_free (BaseTable *table)
 {
   if (table == NULL)
     return;
+  if (table->n_more > 0) {
+    table->n_more--;
+    return;
+  }
   for (unsigned i = 0; i < table->rows->len; i++)
     row_free (table, table->rows->pdata[i]);
   g_ptr_array_unref (table->rows);
@@ -94,6 +105,59 @@ void
 base_table_bool (BaseTable *table, const char *key, gboolean value)
 {
   *cell_at (table, key, BASE_CELL_BOOL) = (Cell){ .kind = CELL_BOOL, .integer = value ? 1 : 0 };
+}
+
+unsigned
+base_table_n_columns (const BaseTable *table)
+{
+  return table->n_columns;
+}
+
+const BaseColumn *
+base_table_column (const BaseTable *table, unsigned column)
+{
+  return &table->columns[column];
+}
+
+BaseCell
+base_table_cell (const BaseTable *table, unsigned row, unsigned column)
+{
+  const Cell *cell = &((const Cell *)table->rows->pdata[row])[column];
+  const gboolean whole = cell->kind == CELL_INTEGER || cell->kind == CELL_BOOL;
+  return (BaseCell){ .kind = table->columns[column].kind,
+                     .known = cell->kind != CELL_NULL,
+                     .number = whole ? (double)cell->integer : cell->number,
+                     .integer = cell->integer,
+                     .text = cell->text };
+}
+
+char *
+base_cell_text (const BaseCell *cell)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  if (!cell->known)
+    return g_strdup ("");
+  if (cell->kind == BASE_CELL_TEXT)
+    return g_strdup (cell->text);
+  return cell->kind == BASE_CELL_NUMBER ? g_strdup (g_ascii_dtostr (buffer, sizeof buffer, cell->number))
+                                        : g_strdup_printf ("%" G_GINT64_FORMAT, cell->integer);
+}
+
+void
+base_table_put (BaseTable *table, unsigned column, const BaseCell *cell)
+{
+  const BaseCellKind kind = table->columns[column].kind;
+  Cell *to = &((Cell *)table->rows->pdata[table->rows->len - 1])[column];
+  g_free (to->text);
+  *to = (Cell){ .kind = CELL_NULL };
+  if (!cell->known || (kind != BASE_CELL_TEXT && cell->kind == BASE_CELL_TEXT))
+    return;
+  if (kind == BASE_CELL_TEXT)
+    *to = (Cell){ .kind = CELL_TEXT, .text = base_cell_text (cell) };
+  else if (kind == BASE_CELL_NUMBER)
+    *to = (Cell){ .kind = CELL_NUMBER, .number = cell->number };
+  else
+    *to = (Cell){ .kind = kind == BASE_CELL_BOOL ? CELL_BOOL : CELL_INTEGER, .integer = cell->integer };
 }
 
 static void

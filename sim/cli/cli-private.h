@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/lookup.h"
 #include "base/schema.h"
+#include "base/table.h"
 #include "constants/store.h"
 #include "report/envelope.h"
 #include "scenario/ranks.h"
@@ -69,6 +70,7 @@ struct Cli {
   char **varies; /* --vary, likewise */
   char *columns, *vary_plot, *vary_map;
   gboolean quiet, help;
+  gboolean is_point; /* of --vary: its answer is kept, not printed */
   CliFormat format;
   guint64 seed;
   /* what the run gathers */
@@ -78,7 +80,9 @@ struct Cli {
   GPtrArray *inputs;   /* RepInput * */
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
-  CstStore constants; /* kept until the end: settings point into them */
+  CstStore constants;  /* kept until the end: settings point into them */
+  BaseTable *rows;     /* of a point of --vary: its answer as rows, or */
+  JsonNode *results;   /* as JSON; NULL: the other format */
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
@@ -100,7 +104,8 @@ void cli_free (Cli *cli);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cli, cli_free)
 /* Reads the verb's `words` and does what they ask. FALSE and *error on failure. */
 gboolean cli_run (Cli *cli, char *const *words, GError **error);
-/* The same with further --set values and another format, without --vary: a point of it. */
+/* The same with further --set values and another format (json or tsv), without --vary: a point of it, whose answer is in `rows` or
+ * `results`. */
 gboolean cli_run_point (Cli *cli, char *const *words, const char *const *sets, const char *format, GError **error);
 /* All combinations of the values of --vary, each run by itself; rest: the words that are no flags. */
 gboolean cli_vary (Cli *cli, char *const *words, char *const *rest, GError **error);
@@ -158,6 +163,8 @@ RepEnvelope cli_envelope (const Cli *cli);
 /* The same as JSON: open for its results, and closed, which takes it, onto what goes to stdout. */
 JsonBuilder *cli_json_open (const Cli *cli);
 void cli_json_close (Cli *cli, JsonBuilder *json);
+/* The answer as rows, which it takes: onto what goes to stdout as TSV. */
+void cli_rows (Cli *cli, BaseTable *rows);
 
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
     cli_verb_import, cli_verb_export, cli_verb_validate, cli_verb_fit, cli_verb_plan, cli_verb_merge, cli_verb_ratio,

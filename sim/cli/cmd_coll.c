@@ -181,7 +181,7 @@ write_rows (Cli *cli, const FrCollAsk *question, Rows *rows)
       break;
     }
     case CLI_FORMAT_TSV:
-      base_table_print_tsv (rows->table, cli->out);
+      cli_rows (cli, base_table_ref (rows->table));
       break;
     case CLI_FORMAT_NCCL_TESTS:
       g_string_append (cli->out, rows->text->str);

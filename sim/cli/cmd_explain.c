@@ -81,7 +81,7 @@ write_explain (Cli *cli, const char *what, const GString *header, const RepExpla
     rep_explain_json (explain, json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
-    rep_explain_tsv (explain, cli->out);
+    cli_rows (cli, rep_terms_table (&explain->coll->cost));
   } else {
     rep_header_title (cli->out, &envelope, what);
     g_string_append (cli->out, header->str);
@@ -154,8 +154,20 @@ beside_of (const CliScenarioRun *run, Beside *out, GError **error)
   return comm != NULL && list_alternatives (comm, &request, &settings, collective_of (run->result), out, error);
 }
 
+/* What TSV has of it. Returned: full. */
+static BaseTable *
+rows_of (const ScnResult *result)
+{
+  if (result->kind == SCN_KIND_TRANSFER)
+    return rep_terms_table (&result->transfer.cost);
+  if (result->kind == SCN_KIND_IO)
+    return rep_explain_io_table (&result->io);
+  return result->training.terms != NULL ? rep_step_terms_table (&result->training)
+                                        : rep_terms_table (&collective_of (result)->cost);
+}
+
 static void
-append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, GString *out)
+append_body (const CliScenarioRun *run, const Beside *beside, GString *out)
 {
   const Clu *clu = scn_cluster (run->scenario);
   const ScnResult *result = run->result;
@@ -164,25 +176,11 @@ append_body (const CliScenarioRun *run, const Beside *beside, CliFormat format, 
     .clu = clu, .coll = coll, .alternatives = beside->alternatives, .nccl = beside->has_nccl ? &beside->nccl : NULL
   };
   if (result->kind == SCN_KIND_TRANSFER) {
-    if (format == CLI_FORMAT_TSV)
-      rep_explain_transfer_tsv (&result->transfer, out);
-    else
-      rep_explain_transfer_text (clu, &result->transfer, out);
+    rep_explain_transfer_text (clu, &result->transfer, out);
     return;
   }
   if (result->kind == SCN_KIND_IO) {
-    if (format == CLI_FORMAT_TSV)
-      rep_explain_io_tsv (&result->io, out);
-    else
-      rep_explain_io_text (clu, &result->io, out);
-    return;
-  }
-  if (format == CLI_FORMAT_TSV && result->training.terms != NULL) {
-    rep_step_terms_tsv (&result->training, out);
-    return;
-  }
-  if (format == CLI_FORMAT_TSV) {
-    rep_explain_tsv (&explain, out);
+    rep_explain_io_text (clu, &result->io, out);
     return;
   }
   if (result->kind == SCN_KIND_TRAINING || scn_result_members (result) != NULL)
@@ -287,11 +285,14 @@ explain_scenario (Cli *cli, const FrCollFlags *flags, const char *path, GError *
     cli_json_close (cli, json);
     return TRUE;
   }
-  if (cli->format == CLI_FORMAT_TEXT)
-    cli_scenario_header (&run, &envelope, cli->out);
+  if (cli->format == CLI_FORMAT_TSV) {
+    cli_rows (cli, rows_of (run.result));
+    return TRUE;
+  }
+  cli_scenario_header (&run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
-  append_body (&run, &beside, cli->format, body);
-  if (goodput != NULL && cli->format == CLI_FORMAT_TEXT)
+  append_body (&run, &beside, body);
+  if (goodput != NULL)
     rep_goodput_terms_text (goodput, body);
   g_string_append (cli->out, body->str);
   return TRUE;

@@ -58,7 +58,7 @@ write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const StdSensi
     g_autofree char *text = rep_envelope_close (json, &envelope);
     g_string_append (cli->out, text);
   } else if (cli->format == CLI_FORMAT_TSV)
-    rep_plan_tsv (plan, result, rows, cli->out);
+    cli_rows (cli, rep_plan_table (plan, result, rows));
   else {
     g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (plan), pln_model (plan));
     rep_header_title (cli->out, &envelope, what);
@@ -67,22 +67,6 @@ write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const StdSensi
     rep_plan_text (plan, result, rows, cli->out);
     if (sensitivity != NULL)
       rep_sensitivity_text (sensitivity, cli->out);
-  }
-}
-
-/* The '#' lines of the answer's text up to the table, which begins with "#  ". */
-static void
-append_header (const char *text, GString *header)
-{
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  gboolean within = FALSE;
-  for (char **line = lines; *line != NULL; line++) {
-    gboolean one = g_str_has_prefix (*line, "# ") && (*line)[2] != ' ';
-    if (within && !one)
-      return;
-    within = one;
-    if (one)
-      g_string_append_printf (header, "%s\n", *line);
   }
 }
 
@@ -97,7 +81,7 @@ add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, 
   g_autoptr (GString) text = g_string_new (NULL), header = g_string_new (NULL);
   g_autoptr (BaseTable) prices = rep_plan_prices (plan);
   rep_plan_text (plan, result, rows, text);
-  append_header (text->str, header);
+  rep_plan_header (plan, result, header);
   g_autofree char *title = g_strdup_printf ("Plan %s", pln_name (plan)), *source = NULL;
   const BaseYaml *yaml = pln_inputs (plan)->pdata[0];
   g_autoptr (BaseTable) hangs = sensitivity != NULL ? rep_sensitivity_table (sensitivity, REP_SENSITIVITY_LEAST) : NULL;

@@ -4,7 +4,8 @@
 
 #include "base/units.h"
 #include "draw-private.h"
-#include "ratio-private.h"
+#include "report/ratio.h"
+#include "scenario-private.h"
 
 typedef struct {
   char *nodes, *batch, *rate, *ratio, *waits, *mode, *plot;
@@ -113,50 +114,10 @@ read_limit (const Cli *cli, const char *flag, const char *text, double least, do
   return (*out >= least && *out <= most) || cli_fail (cli, error, "%s '%s': %g to %g is accepted", flag, text, least, most);
 }
 
-/* ---- what is asked when nothing is said ---- */
-
-static void
-default_nodes (const TrnScale *scale, const GArray *batches, GArray *out)
-{
-  for (guint32 nodes = 1; nodes <= 4 * scale->nodes; nodes *= 2) {
-    gboolean divides = FALSE;
-    for (guint b = 0; b < batches->len; b++)
-      divides = divides || trn_scale_passes (scale, nodes, g_array_index (batches, double, b)) > 0;
-    const double value = nodes;
-    if (divides || nodes == scale->nodes)
-      g_array_append_val (out, value);
-    if (nodes < scale->nodes && 2 * nodes > scale->nodes) {
-      const double own = scale->nodes;
-      g_array_append_val (out, own);
-    }
-  }
-}
-
-static gboolean
-settle_lists (const Cli *cli, const Flags *flags, const TrnScale *scale, GArray *nodes, GArray *batches, GArray *rates,
-              GError **error)
-{
-  static const double times[] = { 0.25, 0.5, 1, 2 };
-  if (scale->adapters == 0)
-    return cli_fail (cli, error, "its nodes have no adapters, so there is no network to ask for; accepted: a topology with 'nics'");
-  if (flags->batch == NULL)
-    g_array_append_val (batches, scale->batch);
-  if (flags->nodes == NULL)
-    default_nodes (scale, batches, nodes);
-  for (guint i = 0; flags->rate == NULL && i < G_N_ELEMENTS (times); i++) {
-    const double rate = scale->adapter_Bps * times[i];
-    g_array_append_val (rates, rate);
-  }
-  if ((double)nodes->len * batches->len * rates->len > MOST_POINTS)
-    return cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes->len, batches->len, rates->len,
-                     MOST_POINTS);
-  return TRUE;
-}
-
 /* ---- pictures ---- */
 
 static gboolean
-draw (Cli *cli, const char *path, const RepRatio *ratio, const char *name, GError **error)
+draw (Cli *cli, const char *path, const StdRatio *ratio, const char *name, GError **error)
 {
   g_autoptr (GPtrArray) pictures = rep_pictures_new ();
   if (rep_ratio_pictures (ratio, name, pictures))
@@ -167,8 +128,37 @@ draw (Cli *cli, const char *path, const RepRatio *ratio, const char *name, GErro
 
 /* ---- the verb ---- */
 
+/* What did not run, and what does not fit, is told. FALSE and *error when nothing ran. */
+static gboolean
+tell_points (Cli *cli, const StdRatio *ratio, GError **error)
+{
+  guint ran = 0, large = 0;
+  for (guint i = 0; i < ratio->points->len; i++) {
+    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
+    ran += point->why_not == NULL ? 1 : 0;
+    large += point->why_not == NULL && !point->fits ? 1 : 0;
+    const StdRatioPoint *before = i > 0 ? point - 1 : NULL; /* of another rate, for the same reason */
+    if (point->why_not != NULL &&
+        (before == NULL || before->nodes != point->nodes || g_strcmp0 (before->why_not, point->why_not) != 0))
+      g_string_append_printf (cli->talk, "%u node%s, batch %.10g did not run: %s\n", point->nodes, point->nodes == 1 ? "" : "s",
+                              point->batch, point->why_not);
+  }
+  if (ran == 0) {
+    const StdRatioPoint *first = &g_array_index (ratio->points, StdRatioPoint, 0);
+    g_string_truncate (cli->talk, 0);
+    return cli_fail (cli, error, "no point can run; %u node%s, batch %.10g: %s", first->nodes, first->nodes == 1 ? "" : "s",
+                     first->batch, first->why_not);
+  }
+  if (large > 0) {
+    g_autofree char *text =
+        g_strdup_printf ("%u of %u points do not fit into the GPUs' memory; they are told as if they did", large, ran);
+    cli_warn (cli, text);
+  }
+  return TRUE;
+}
+
 static void
-write_answer (Cli *cli, const CliScenarioRun *base, const RepRatio *ratio)
+write_answer (Cli *cli, const CliScenarioRun *base, const StdRatio *ratio)
 {
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
@@ -177,7 +167,7 @@ write_answer (Cli *cli, const CliScenarioRun *base, const RepRatio *ratio)
     json_builder_end_object (json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
-    rep_ratio_tsv (ratio, cli->out);
+    cli_rows (cli, rep_ratio_table (ratio));
   } else {
     RepEnvelope envelope = cli_envelope (cli);
     cli_scenario_header (base, &envelope, cli->out);
@@ -186,52 +176,57 @@ write_answer (Cli *cli, const CliScenarioRun *base, const RepRatio *ratio)
 }
 
 static gboolean
-read_flags (Cli *cli, const Flags *flags, GArray *nodes, GArray *batches, GArray *rates, double *limit, GError **error)
+read_flags (Cli *cli, const Flags *flags, StdRatioAsk *ask, GError **error)
 {
-  limit[REP_LINE_RATIO] = 1;
-  limit[REP_LINE_WAITS] = 0.1;
-  return (flags->nodes == NULL || read_counts (cli, "--nodes", flags->nodes, 100000, nodes, error)) &&
-         (flags->batch == NULL || read_counts (cli, "--batch", flags->batch, 1000000000, batches, error)) &&
-         (flags->rate == NULL || read_rates (cli, flags->rate, rates, error)) &&
-         read_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &limit[REP_LINE_RATIO], error) &&
-         read_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &limit[REP_LINE_WAITS], error) &&
+  ask->limit[STD_LINE_RATIO] = 1;
+  ask->limit[STD_LINE_WAITS] = 0.1;
+  return (flags->nodes == NULL || read_counts (cli, "--nodes", flags->nodes, 100000, ask->nodes, error)) &&
+         (flags->batch == NULL || read_counts (cli, "--batch", flags->batch, 1000000000, ask->batches, error)) &&
+         (flags->rate == NULL || read_rates (cli, flags->rate, ask->rates, error)) &&
+         read_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &ask->limit[STD_LINE_RATIO], error) &&
+         read_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &ask->limit[STD_LINE_WAITS], error) &&
          (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error));
+}
+
+/* The rest of what is asked, which the scenario says. */
+static gboolean
+settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioAsk *ask, GError **error)
+{
+  const BaseYaml *yaml = scn_inputs (base->scenario)->pdata[0];
+  ask->question = cli_scenario_question (cli, base);
+  ask->check = check && base->options.mode == COL_MODE_MODEL;
+  if (!trn_scale (scn_training (base->scenario), base_yaml_mark (base_yaml_root (yaml)), &ask->scale, error))
+    return FALSE;
+  if (ask->scale.adapters == 0)
+    return cli_fail (cli, error, "its nodes have no adapters, so there is no network to ask for; accepted: a topology with 'nics'");
+  std_ratio_defaults (ask);
+  const guint nodes = ask->nodes->len, batches = ask->batches->len, rates = ask->rates->len;
+  return (double)nodes * batches * rates <= MOST_POINTS ||
+         cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes, batches, rates, MOST_POINTS);
 }
 
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  double limit[REP_LINE_N];
   g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GArray) batches = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (double));
+  StdRatioAsk ask = { .nodes = nodes, .batches = batches, .rates = rates };
   if (words[0] == NULL)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (strcmp (words[0], "-") == 0)
     return cli_fail (cli, error, "the scenario is read many times: a file is accepted, stdin is not");
-  if (!read_flags (cli, flags, nodes, batches, rates, limit, error))
+  if (!read_flags (cli, flags, &ask, error))
     return FALSE;
   const CliScenarioFlags how = { .mode = flags->mode != NULL ? flags->mode : "model" };
   g_auto (CliScenarioRun) base = { 0 };
-  if (!cli_scenario_open (cli, words[0], &how, &base, error))
+  if (!cli_scenario_open (cli, words[0], &how, &base, error) || !settle (cli, &base, !flags->no_check, &ask, error))
     return FALSE;
-  TrnScale scale;
-  if (!trn_scale (scn_training (base.scenario),
-                           base_yaml_mark (base_yaml_root (scn_inputs (base.scenario)->pdata[0])), &scale, error) ||
-      !settle_lists (cli, flags, &scale, nodes, batches, rates, error))
-    return FALSE;
-  g_autoptr (RepRatio) ratio = rep_ratio_new (&scale);
-  memcpy (ratio->limit, limit, sizeof limit);
-  const CliRatioAsk ask = { .scenario = words[0],
-                            .flags = &how,
-                            .nodes = nodes,
-                            .batches = batches,
-                            .rates = rates,
-                            .check = !flags->no_check && strcmp (how.mode, "model") == 0 };
-  if (!cli_ratio_fill (cli, &ask, ratio, error))
+  g_autoptr (StdRatio) ratio = std_ratio (&ask);
+  if (!tell_points (cli, ratio, error))
     return FALSE;
   write_answer (cli, &base, ratio);
   return flags->plot == NULL || draw (cli, flags->plot, ratio, scn_name (base.scenario), error);

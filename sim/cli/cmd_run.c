@@ -105,9 +105,9 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
     if (beside->goodput != NULL)
-      rep_goodput_tsv (beside->goodput, cli->out);
+      cli_rows (cli, rep_goodput_table (beside->goodput));
     else
-      rep_run_tsv (done->result, cli->out);
+      cli_rows (cli, rep_run_table (done->result));
   } else {
     write_text (flags, done, beside, &envelope, cli->out);
   }

@@ -55,9 +55,9 @@ write_topo (Cli *cli, const Clu *clu, const Path *path)
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
     if (path != NULL)
-      rep_path_tsv (clu, &path->route, cli->out);
+      cli_rows (cli, rep_path_table (clu, &path->route));
     else
-      rep_topo_tsv (clu, cli->out);
+      cli_rows (cli, rep_topo_table (clu));
   } else {
     rep_header_title (cli->out, &envelope, "topo");
     rep_header_cluster (cli->out, clu);

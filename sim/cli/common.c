@@ -153,6 +153,24 @@ void
 cli_json_close (Cli *cli, JsonBuilder *json)
 {
   const RepEnvelope envelope = cli_envelope (cli);
+  if (cli->is_point) {
+    json_builder_end_object (json);
+    g_autoptr (JsonNode) root = json_builder_get_root (json);
+    cli->results = json_object_dup_member (json_node_get_object (root), "results");
+    g_object_unref (json);
+    return;
+  }
   g_autofree char *text = rep_envelope_close (json, &envelope);
   g_string_append (cli->out, text);
+}
+
+void
+cli_rows (Cli *cli, BaseTable *rows)
+{
+  if (cli->is_point) {
+    cli->rows = rows;
+    return;
+  }
+  base_table_print_tsv (rows, cli->out);
+  base_table_free (rows);
 }

@@ -57,6 +57,7 @@ take_point (Cli *cli, const char *const *sets, const char *format)
   cli->sets = (char **)g_ptr_array_free (all, FALSE);
   g_free (cli->format_text);
   cli->format_text = g_strdup (format);
+  cli->is_point = TRUE;
 }
 
 /* What was asked for, help and --vary included; sets not NULL: a point of --vary. */
@@ -137,6 +138,8 @@ cli_free (Cli *cli)
   g_ptr_array_unref (cli->inputs);
   g_ptr_array_unref (cli->read);
   g_clear_pointer (&cli->lookup, base_lookup_free);
+  base_table_free (cli->rows);
+  g_clear_pointer (&cli->results, json_node_unref);
   g_string_free (cli->out, TRUE);
   g_string_free (cli->talk, TRUE);
   g_free (cli);

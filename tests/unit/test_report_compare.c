@@ -5,65 +5,72 @@
 #include "harness.h"
 #include "report/compare.h"
 
-static RepCompareRow
+static StdCompareRow
 row_of (MdlAlgo algo, double size_B, double time_s, guint column, guint size)
 {
-  RepCompareRow row = { .column = column, .size = size, .own_algo = -1, .own_proto = -1, .own_time_s = (double)NAN };
+  StdCompareRow row = { .column = column, .size = size, .own_algo = -1, .own_proto = -1, .own_time_s = (double)NAN };
   row.coll = (ColAnswer){ .op = MDL_OP_ALL_REDUCE,
-                        .algo = algo,
-                        .proto = MDL_PROTO_SIMPLE,
-                        .dtype = MDL_DTYPE_FP32,
-                        .size_B = size_B,
-                        .n_ranks = 8,
-                        .n_nodes = 1,
-                        .time_s = time_s,
-                        .time_lo_s = time_s / 1.5,
-                        .time_hi_s = time_s * 1.5,
-                        .busbw_Bps = size_B / time_s * 1.75 };
+                          .algo = algo,
+                          .proto = MDL_PROTO_SIMPLE,
+                          .dtype = MDL_DTYPE_FP32,
+                          .size_B = size_B,
+                          .n_ranks = 8,
+                          .n_nodes = 1,
+                          .time_s = time_s,
+                          .time_lo_s = time_s / 1.5,
+                          .time_hi_s = time_s * 1.5,
+                          .busbw_Bps = size_B / time_s * 1.75 };
   row.coll.cost.channels = 16;
   return row;
 }
 
 static void
-add_span (RepCompareColumn *column, guint64 from_B, MdlAlgo algo, MdlProto proto, unsigned channels)
+add_span (StdCompareColumn *column, guint64 from_B, MdlAlgo algo, MdlProto proto, unsigned channels)
 {
-  RepCompareSpan span = { from_B, algo, proto, channels };
+  StdCompareSpan span = { from_B, algo, proto, channels };
   g_array_append_val (column->spans, span);
 }
 
 static void
-add_rows (RepCompare *compare, RepCompareRow *rows, guint n)
+add_rows (StdCompare *compare, StdCompareRow *rows, guint n)
 {
-  rep_compare_rank (rows, n);
+  std_compare_rank (rows, n);
   g_array_append_vals (compare->rows, rows, n);
 }
 
 /* Tree 10 us against ring 15 us at 1 KiB: 50 % ahead, which is all of tree's band (15 us at most). Ring 100 us against tree 1 ms at
  * 1 MiB: 10 times. */
-static RepCompare *
+static StdCompare *
 sample (void)
 {
-  RepCompare *compare = rep_compare_new (MDL_OP_ALL_REDUCE);
+  StdCompare *compare = std_compare_new (MDL_OP_ALL_REDUCE);
   const guint64 sizes[] = { 1024, 1048576 };
   g_array_append_vals (compare->sizes, sizes, 2);
   compare->max_B = 1048576;
-  RepCompareColumn *column = rep_compare_add_column (compare, 1, 8);
+  StdCompareColumn *column = std_compare_add_column (compare, 1, 8);
   add_span (column, 1024, MDL_ALGO_TREE, MDL_PROTO_LL, 4);
   add_span (column, 32768, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, 8);
   add_span (column, 281600, MDL_ALGO_RING, MDL_PROTO_SIMPLE, 16);
-  RepCompareRow small[] = { row_of (MDL_ALGO_TREE, 1024, 10e-6, 0, 0), row_of (MDL_ALGO_RING, 1024, 15e-6, 0, 0) };
-  RepCompareRow large[] = { row_of (MDL_ALGO_TREE, 1048576, 1e-3, 0, 1), row_of (MDL_ALGO_RING, 1048576, 100e-6, 0, 1) };
+  StdCompareRow small[] = { row_of (MDL_ALGO_TREE, 1024, 10e-6, 0, 0), row_of (MDL_ALGO_RING, 1024, 15e-6, 0, 0) };
+  StdCompareRow large[] = { row_of (MDL_ALGO_TREE, 1048576, 1e-3, 0, 1), row_of (MDL_ALGO_RING, 1048576, 100e-6, 0, 1) };
   add_rows (compare, small, 2);
   add_rows (compare, large, 2);
   return compare;
 }
 
 static void
+print_rows (const StdCompare *compare, GString *out)
+{
+  g_autoptr (BaseTable) rows = rep_compare_table (compare);
+  base_table_print_tsv (rows, out);
+}
+
+static void
 the_fastest_leads_by_what_the_next_takes_longer (void)
 {
-  RepCompareRow rows[] = { row_of (MDL_ALGO_TREE, 8, 2e-6, 0, 0), row_of (MDL_ALGO_RING, 8, 1e-6, 0, 0),
+  StdCompareRow rows[] = { row_of (MDL_ALGO_TREE, 8, 2e-6, 0, 0), row_of (MDL_ALGO_RING, 8, 1e-6, 0, 0),
                            row_of (MDL_ALGO_NVLS, 8, 4e-6, 0, 0) };
-  rep_compare_rank (rows, 3);
+  std_compare_rank (rows, 3);
   TEST_TRUE (!rows[0].best && rows[1].best && !rows[2].best);
   TEST_NEAR (rows[0].margin, 1.0 / 2.0 - 1.0, 1e-12);
   TEST_NEAR (rows[1].margin, 2.0 / 1.0 - 1.0, 1e-12);
@@ -73,20 +80,20 @@ the_fastest_leads_by_what_the_next_takes_longer (void)
 static void
 the_first_of_equals_wins_and_one_alone_has_no_margin (void)
 {
-  RepCompareRow rows[] = { row_of (MDL_ALGO_TREE, 8, 1e-6, 0, 0), row_of (MDL_ALGO_RING, 8, 1e-6, 0, 0) };
-  rep_compare_rank (rows, 2);
+  StdCompareRow rows[] = { row_of (MDL_ALGO_TREE, 8, 1e-6, 0, 0), row_of (MDL_ALGO_RING, 8, 1e-6, 0, 0) };
+  std_compare_rank (rows, 2);
   TEST_TRUE (rows[0].best && !rows[1].best);
   TEST_NEAR (rows[0].margin, 0.0, 0.0);
-  rep_compare_rank (rows, 1);
+  std_compare_rank (rows, 1);
   TEST_TRUE (rows[0].best);
   TEST_TRUE (isnan (rows[0].margin));
-  rep_compare_rank (rows, 0);
+  std_compare_rank (rows, 0);
 }
 
 static void
 the_matrix_shows_letters_and_leads (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   g_autoptr (GString) out = g_string_new (NULL);
   rep_compare_text (compare, out);
   TEST_HAS (out->str, "T tree, R ring\n");
@@ -101,9 +108,9 @@ the_matrix_shows_letters_and_leads (void)
 static void
 what_the_library_itself_takes_is_marked_where_it_is_slower (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   for (guint i = 0; i < compare->rows->len; i++) {
-    RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    StdCompareRow *row = &g_array_index (compare->rows, StdCompareRow, i);
     row->own_algo = MDL_ALGO_TREE;
     row->own_proto = MDL_PROTO_LL;
     row->own_time_s = row->size == 0 ? 10e-6 : 120e-6;
@@ -113,16 +120,16 @@ what_the_library_itself_takes_is_marked_where_it_is_slower (void)
   TEST_HAS (text->str, "   1024  T simple +50 %\n");
   TEST_HAS (text->str, "1048576  R simple x10 *\n");
   TEST_HAS (text->str, "in 1 of 2 cells, 20 % slower in the median, 20 % at most\n");
-  rep_compare_tsv (compare, rows);
+  print_rows (compare, rows);
   TEST_HAS (rows->str, "\ttree\tll\t");
 }
 
 static void
 rows_say_who_is_best (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   g_autoptr (GString) out = g_string_new (NULL);
-  rep_compare_tsv (compare, out);
+  print_rows (compare, out);
   g_auto (GStrv) lines = g_strsplit (out->str, "\n", -1);
   TEST_INT (g_strv_length (lines), 6); /* header, four rows, and nothing after the last line end */
   TEST_TRUE (g_str_has_suffix (lines[0], "\tprovenance\tbest\tmargin\town_algo\town_proto\town_time_s"));
@@ -133,13 +140,13 @@ rows_say_who_is_best (void)
 static void
 sizes_that_round_to_the_same_are_one_row (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
-  RepCompareRow again[] = { row_of (MDL_ALGO_TREE, 1048576, 1e-3, 0, 2), row_of (MDL_ALGO_RING, 1048576, 100e-6, 0, 2) };
+  g_autoptr (StdCompare) compare = sample ();
+  StdCompareRow again[] = { row_of (MDL_ALGO_TREE, 1048576, 1e-3, 0, 2), row_of (MDL_ALGO_RING, 1048576, 100e-6, 0, 2) };
   const guint64 size_B = 1048580;
   g_array_append_val (compare->sizes, size_B);
   add_rows (compare, again, 2);
   g_autoptr (GString) out = g_string_new (NULL);
-  rep_compare_tsv (compare, out);
+  print_rows (compare, out);
   g_auto (GStrv) lines = g_strsplit (out->str, "\n", -1);
   TEST_INT (g_strv_length (lines), 6);
 }
@@ -147,7 +154,7 @@ sizes_that_round_to_the_same_are_one_row (void)
 static void
 a_change_of_protocol_is_no_crossover (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   g_autoptr (GString) out = g_string_new (NULL);
   rep_compare_crossovers_tsv (compare, out);
   TEST_STR (out->str, "nodes\tranks\tfrom_B\talgo\tinstead_of\n1\t8\t281600\tring\ttree\n");
@@ -156,10 +163,10 @@ a_change_of_protocol_is_no_crossover (void)
 static void
 curves_are_of_the_first_the_middle_and_the_last (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   for (guint c = 1; c < 5; c++) {
-    rep_compare_add_column (compare, 1u << c, 8u << c);
-    RepCompareRow row[] = { row_of (MDL_ALGO_RING, 1024, 1e-3, c, 0) };
+    std_compare_add_column (compare, 1u << c, 8u << c);
+    StdCompareRow row[] = { row_of (MDL_ALGO_RING, 1024, 1e-3, c, 0) };
     row[0].coll.n_nodes = 1u << c;
     add_rows (compare, row, 1);
   }
@@ -175,9 +182,9 @@ curves_are_of_the_first_the_middle_and_the_last (void)
 static void
 the_tuner_file_has_a_line_a_span (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   compare->max_B = G_GUINT64_CONSTANT (8) << 30;
-  RepCompareColumn *column = g_ptr_array_index (compare->columns, 0);
+  StdCompareColumn *column = g_ptr_array_index (compare->columns, 0);
   add_span (column, G_GUINT64_CONSTANT (6) << 30, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, 16);
   g_autoptr (GString) out = g_string_new (NULL);
   TEST_TRUE (rep_tuner_conf (compare, "1.2.3", "toy", "h200_sxm", out));
@@ -193,11 +200,11 @@ the_tuner_file_has_a_line_a_span (void)
 static void
 what_reduces_in_switches_of_the_network_is_told (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   add_span (g_ptr_array_index (compare->columns, 0), 2097152, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, 16);
-  TEST_FALSE (rep_compare_has_collnet (compare)); /* on one node */
-  add_span (rep_compare_add_column (compare, 2, 16), 8, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, 16);
-  TEST_TRUE (rep_compare_has_collnet (compare));
+  TEST_FALSE (std_compare_has_collnet (compare)); /* on one node */
+  add_span (std_compare_add_column (compare, 2, 16), 8, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, 16);
+  TEST_TRUE (std_compare_has_collnet (compare));
   g_autoptr (GString) text = g_string_new (NULL), conf = g_string_new (NULL);
   rep_compare_text (compare, text);
   TEST_HAS (text->str, "NCCL_COLLNET_ENABLE=1");
@@ -208,7 +215,7 @@ what_reduces_in_switches_of_the_network_is_told (void)
 static void
 the_tuner_file_names_only_what_nccl_offers (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   compare->op = MDL_OP_ALL_GATHER;
   g_autoptr (GString) out = g_string_new (NULL);
   TEST_TRUE (rep_tuner_conf (compare, "1", "toy", "none", out));
@@ -223,7 +230,7 @@ the_tuner_file_names_only_what_nccl_offers (void)
 static void
 comments_of_the_tuner_file_stay_on_their_line (void)
 {
-  g_autoptr (RepCompare) compare = sample ();
+  g_autoptr (StdCompare) compare = sample ();
   g_autofree char *name = g_strnfill (1000, 'x');
   name[3] = '\n';
   g_autoptr (GString) out = g_string_new (NULL);

@@ -94,7 +94,8 @@ training_tsv_is_one_row_under_one_header (void)
 {
   ScnResult result = training ();
   g_autoptr (GString) out = g_string_new (NULL);
-  rep_run_tsv (&result, out);
+  g_autoptr (BaseTable) row = rep_run_table (&result);
+  base_table_print_tsv (row, out);
   g_auto (GStrv) lines = g_strsplit (out->str, "\n", 0);
   TEST_INT (g_strv_length (lines), 3); /* header, row, nothing after the last newline */
   g_auto (GStrv) heads = g_strsplit (lines[0], "\t", 0), cells = g_strsplit (lines[1], "\t", 0);
@@ -141,7 +142,8 @@ transfer_is_told_with_its_path (void)
   TEST_HAS (text->str, "gpu0 -> node1.gpu3");
   TEST_HAS (text->str, "20 ms");
   TEST_HAS (text->str, "50 GB/s");
-  rep_run_tsv (&result, tsv);
+  g_autoptr (BaseTable) row = rep_run_table (&result);
+  base_table_print_tsv (row, tsv);
   TEST_HAS (tsv->str, "\tnode0.nic0 -> leaf0\tib_ndr\t");
 }
 

@@ -168,7 +168,8 @@ path_marks_its_slowest_hop (void)
   TEST_HAS (text->str, "node0.gpu0 -> node1.gpu0: ");
   TEST_HAS (text->str, "carries 10 GB/s alone");
   TEST_HAS (text->str, "(toy_net)");
-  rep_path_tsv (m.clu, &path, tsv);
+  g_autoptr (BaseTable) hops = rep_path_table (m.clu, &path);
+  base_table_print_tsv (hops, tsv);
   g_auto (GStrv) lines = g_strsplit (tsv->str, "\n", 0);
   guint marked = 0;
   for (guint i = 1; lines[i] != NULL; i++)
@@ -234,18 +235,18 @@ sample (const Clu *clu)
       break;
   }
   ColAnswer coll = { .op = MDL_OP_ALL_REDUCE,
-                   .algo = MDL_ALGO_RING,
-                   .proto = MDL_PROTO_SIMPLE,
-                   .dtype = MDL_DTYPE_FP32,
-                   .size_B = 1e9,
-                   .n_ranks = 2,
-                   .n_nodes = 1,
-                   .time_s = 0.020001,
-                   .time_lo_s = 0.019,
-                   .time_hi_s = 0.021,
-                   .bottleneck = link.forward,
-                   .bound_by = "toy_up",
-                   .provenance = BASE_SOURCE_DATASHEET };
+                     .algo = MDL_ALGO_RING,
+                     .proto = MDL_PROTO_SIMPLE,
+                     .dtype = MDL_DTYPE_FP32,
+                     .size_B = 1e9,
+                     .n_ranks = 2,
+                     .n_nodes = 1,
+                     .time_s = 0.020001,
+                     .time_lo_s = 0.019,
+                     .time_hi_s = 0.021,
+                     .bottleneck = link.forward,
+                     .bound_by = "toy_up",
+                     .provenance = BASE_SOURCE_DATASHEET };
   coll.question.link_rate_Bps = 50e9;
   coll.cost = (MdlCollCost){ .time_s = 0.020001, .latency_s = 1e-6, .bound_Bps = HUGE_VAL, .wire = 1, .n_steps = 2, .n_terms = 2 };
   coll.cost.term[0] =

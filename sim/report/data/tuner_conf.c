@@ -28,7 +28,7 @@ append_comment (GString *out, const char *what, const char *text)
 }
 
 gboolean
-rep_tuner_conf (const RepCompare *compare, const char *version, const char *topology, const char *library, GString *out)
+rep_tuner_conf (const StdCompare *compare, const char *version, const char *topology, const char *library, GString *out)
 {
   const char *name = base_name (plugin_names, (int)compare->op);
   if (strcmp (name, "?") == 0)
@@ -39,14 +39,14 @@ rep_tuner_conf (const RepCompare *compare, const char *version, const char *topo
   g_string_append (
       out, "# for NCCL's example tuner plugin: NCCL_TUNER_PLUGIN and NCCL_TUNER_CONFIG_FILE; other sizes, those from 4 GiB on and\n"
            "# other numbers of nodes or ranks are left to NCCL\n");
-  if (rep_compare_has_collnet (compare))
+  if (std_compare_has_collnet (compare))
     g_string_append (out, "# NCCL_COLLNET_ENABLE=1 is needed for collnet, and for nvls over several NVLink domains\n");
   g_string_append (out, "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n");
   for (guint c = 0; c < compare->columns->len; c++) {
-    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
     for (guint i = 0; i < column->spans->len; i++) {
-      const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
-      guint64 to_B = i + 1 < column->spans->len ? g_array_index (column->spans, RepCompareSpan, i + 1).from_B - 1 : compare->max_B;
+      const StdCompareSpan *span = &g_array_index (column->spans, StdCompareSpan, i);
+      guint64 to_B = i + 1 < column->spans->len ? g_array_index (column->spans, StdCompareSpan, i + 1).from_B - 1 : compare->max_B;
       if (span->from_B > MAX_B || mdl_coll_find (span->algo, compare->op) == NULL)
         continue;
       g_string_append_printf (out, "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s,%s,%d,%u,%u,-1,-1\n", name, span->from_B,

@@ -19,39 +19,39 @@ same (double a, double b)
 }
 
 static gboolean
-has_batches (const RepRatio *ratio)
+has_batches (const StdRatio *ratio)
 {
   gboolean several = FALSE;
   for (guint i = 1; i < ratio->points->len; i++)
     several = several ||
-              !same (g_array_index (ratio->points, RepRatioPoint, i).batch, g_array_index (ratio->points, RepRatioPoint, 0).batch);
+              !same (g_array_index (ratio->points, StdRatioPoint, i).batch, g_array_index (ratio->points, StdRatioPoint, 0).batch);
   return several;
 }
 
 /* Rows of the map are numbers of GPUs, of each batch in turn. */
 static void
-append_cells (const RepRatio *ratio, GArray *rows, GString *cells)
+append_cells (const StdRatio *ratio, GArray *rows, GString *cells)
 {
   const gboolean batches = has_batches (ratio);
   g_string_append (cells, "x\ty\tz\n");
   for (guint i = 0; i < ratio->points->len; i++) {
-    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
-    const RepRatioPoint *last = rows->len > 0 ? g_array_index (rows, const RepRatioPoint *, rows->len - 1) : NULL;
+    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
+    const StdRatioPoint *last = rows->len > 0 ? g_array_index (rows, const StdRatioPoint *, rows->len - 1) : NULL;
     char x[G_ASCII_DTOSTR_BUF_SIZE], z[G_ASCII_DTOSTR_BUF_SIZE];
     if (last == NULL || last->gpus != point->gpus || !same (last->batch, point->batch))
       g_array_append_val (rows, point);
-    g_string_append_printf (cells, "%s\t%u", number (rep_ratio_gpu_Bps (ratio, point->rate_Bps) * TO_GBPS, x), point->gpus);
+    g_string_append_printf (cells, "%s\t%u", number (std_ratio_gpu_Bps (ratio, point->rate_Bps) * TO_GBPS, x), point->gpus);
     if (batches)
       g_string_append_printf (cells, " (%.10g)", point->batch);
-    g_string_append_printf (cells, "\t%s\n", number (point->why_not == NULL ? point->value[REP_LINE_RATIO] : (double)NAN, z));
+    g_string_append_printf (cells, "\t%s\n", number (point->why_not == NULL ? point->value[STD_LINE_RATIO] : (double)NAN, z));
   }
 }
 
 static gint
-row_of (const GArray *rows, const RepRatioSpeed *speed)
+row_of (const GArray *rows, const StdRatioSpeed *speed)
 {
   for (guint i = 0; i < rows->len; i++) {
-    const RepRatioPoint *row = g_array_index (rows, const RepRatioPoint *, i);
+    const StdRatioPoint *row = g_array_index (rows, const StdRatioPoint *, i);
     if (row->nodes == speed->nodes && same (row->batch, speed->batch))
       return (gint)i;
   }
@@ -61,15 +61,15 @@ row_of (const GArray *rows, const RepRatioSpeed *speed)
 /* Both ends of a row where a line crosses it, rows of one batch together; at 0 where any network keeps to the line, and beyond all
  * where none does. */
 static void
-append_lines (const RepRatio *ratio, const GArray *rows, GString *lines)
+append_lines (const StdRatio *ratio, const GArray *rows, GString *lines)
 {
   g_string_append (lines, "line\tx\trow\n");
-  for (int l = 0; l < REP_LINE_N; l++)
+  for (int l = 0; l < STD_LINE_N; l++)
     for (guint i = 0; i < ratio->speeds->len; i++) {
-      const RepRatioSpeed *speed = &g_array_index (ratio->speeds, RepRatioSpeed, i);
+      const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, i);
       const gint row = row_of (rows, speed);
-      const double at = speed->line[l].how == REP_SOLVED       ? rep_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps) * TO_GBPS
-                        : speed->line[l].how == REP_SOLVED_ANY ? 0
+      const double at = speed->line[l].how == STD_SOLVED       ? std_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps) * TO_GBPS
+                        : speed->line[l].how == STD_SOLVED_ANY ? 0
                                                                : 1e30;
       char x[G_ASCII_DTOSTR_BUF_SIZE];
       number (at, x);
@@ -80,25 +80,25 @@ append_lines (const RepRatio *ratio, const GArray *rows, GString *lines)
 }
 
 static gboolean
-heat_tsv (const RepRatio *ratio, GString *cells, GString *lines)
+heat_tsv (const StdRatio *ratio, GString *cells, GString *lines)
 {
   guint ran = 0;
-  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (const RepRatioPoint *));
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (const StdRatioPoint *));
   for (guint i = 0; i < ratio->points->len; i++)
-    ran += g_array_index (ratio->points, RepRatioPoint, i).why_not == NULL ? 1 : 0;
+    ran += g_array_index (ratio->points, StdRatioPoint, i).why_not == NULL ? 1 : 0;
   append_cells (ratio, rows, cells);
   append_lines (ratio, rows, lines);
   return ran >= 2;
 }
 
 static gboolean
-scaling_tsv (const RepRatio *ratio, GString *out)
+scaling_tsv (const StdRatio *ratio, GString *out)
 {
   guint32 first = 0;
   gboolean several = FALSE;
   g_string_append (out, "gpus\tnetwork\tbatch\tthroughput\tefficiency\n");
   for (guint i = 0; i < ratio->points->len; i++) {
-    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
     char value[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
     if (point->why_not != NULL)
       continue;
@@ -111,7 +111,7 @@ scaling_tsv (const RepRatio *ratio, GString *out)
 }
 
 gboolean
-rep_ratio_pictures (const RepRatio *ratio, const char *name, GPtrArray *pictures)
+rep_ratio_pictures (const StdRatio *ratio, const char *name, GPtrArray *pictures)
 {
   GString *cells = g_string_new (NULL), *lines = g_string_new (NULL), *curves = g_string_new (NULL);
   g_autofree char *title = g_strdup_printf ("%s: communication over compute", name),
@@ -121,8 +121,8 @@ rep_ratio_pictures (const RepRatio *ratio, const char *name, GPtrArray *pictures
       rep_pictures_add (pictures, "ratio", "heat.gp", "Communication over compute by GPUs and network.", title, cells,
                         g_strdup_printf ("; x_name='network, Gb/s a GPU'; y_name='%s'; z_name='communication / compute'; middle=1; "
                                          "line_1='communication / compute = %g'; line_2='%g %% of the step waits'",
-                                         has_batches (ratio) ? "GPUs (batch)" : "GPUs", ratio->limit[REP_LINE_RATIO],
-                                         100 * ratio->limit[REP_LINE_WAITS]));
+                                         has_batches (ratio) ? "GPUs (batch)" : "GPUs", ratio->limit[STD_LINE_RATIO],
+                                         100 * ratio->limit[STD_LINE_WAITS]));
   heat->more = lines;
   heat->variable = "lines";
   rep_pictures_add (pictures, "scaling", "scaling.gp", "Throughput by GPUs.", scaling, curves,

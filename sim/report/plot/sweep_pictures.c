@@ -1,4 +1,6 @@
-/* Pictures of sweeps: collectives by size, algorithms against each other, predictions against measurements. */
+/* Pictures of sweeps: collectives by size, algorithms against each other, predictions against measurements, keys that vary. */
+#include <string.h>
+
 #include "report/pictures.h"
 
 void
@@ -12,13 +14,14 @@ rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op)
 }
 
 void
-rep_pictures_add_compare (GPtrArray *pictures, const RepCompare *compare, const char *topology)
+rep_pictures_add_compare (GPtrArray *pictures, const StdCompare *compare, const char *topology)
 {
   const char *op = base_name (mdl_op_names, (int)compare->op);
   g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology),
                   *busbw_title = g_strdup_printf ("%s on %s, predicted: each algorithm by its fastest protocol", op, topology);
   GString *rows = g_string_new (NULL), *crossovers = g_string_new (NULL), *curves = g_string_new (NULL);
-  rep_compare_tsv (compare, rows);
+  g_autoptr (BaseTable) table = rep_compare_table (compare);
+  base_table_print_tsv (table, rows);
   rep_compare_crossovers_tsv (compare, crossovers);
   rep_compare_curves_tsv (compare, curves);
   RepPicture *map =
@@ -38,4 +41,108 @@ rep_pictures_add_points (GPtrArray *pictures, const GArray *points, const char *
   g_autofree char *title = g_strdup_printf ("%s: %u points, predicted against measured", name, points->len);
   rep_pictures_add (pictures, "error", "error.gp", "Error of the predictions by message size.", title, tsv,
                     g_strdup ("; series='op'; limit=0.5"));
+}
+
+/* ---- what varies ---- */
+
+/* What a column is called in a picture, and what its values are multiplied by: "rate (GB/s)", 1e-9. Returned: full. */
+static char *
+name_of_column (const char *key, double *scale)
+{
+  const gboolean rate = g_str_has_suffix (key, "_Bps"), bytes = g_str_has_suffix (key, "_B"),
+                 time = g_str_has_suffix (key, "_s") && !g_str_has_suffix (key, "_per_s");
+  *scale = rate || bytes ? 1e-9 : 1;
+  if (!rate && !bytes && !time)
+    return g_strdup (key);
+  g_autofree char *stem = g_strndup (key, strlen (key) - (rate ? 4 : 2));
+  return g_strdup_printf ("%s (%s)", stem, rate ? "GB/s" : bytes ? "GB" : "s");
+}
+
+/* "node.nics.rate (Gb/s)", quoted; *numeric: its values stand at their numbers, else side by side. Returned: full. */
+static char *
+name_of_axis (const StdAxis *axis, gboolean *numeric)
+{
+  const char *unit = "";
+  *numeric = std_axis_is_numeric (axis, &unit);
+  g_autofree char *name = *unit != '\0' ? g_strdup_printf ("%s (%s)", axis->path, unit) : g_strdup (axis->path);
+  return rep_picture_quote (name);
+}
+
+static void
+append_part (GString *series, const char *name, const StdSheet *sheet, guint row, guint column)
+{
+  g_autofree char *text = std_sheet_text (sheet, row, column);
+  g_string_append_printf (series, "%s%s %s", series->len > 0 ? ", " : "", name, text);
+}
+
+/* Whether rows of the same point have other texts in this column. */
+static gboolean
+differs (const StdSheet *sheet, guint row, guint column)
+{
+  gboolean found = FALSE;
+  g_autofree char *text = std_sheet_text (sheet, row, column);
+  for (guint k = 0; k < sheet->point->len && !found; k++) {
+    g_autofree char *other = std_sheet_text (sheet, k, column);
+    found = g_array_index (sheet->point, guint, k) == g_array_index (sheet->point, guint, row) && strcmp (text, other) != 0;
+  }
+  return found;
+}
+
+/* The line that a row belongs to: the other axes, and what tells rows of a point from each other. Returned: full. */
+static char *
+series_of (const StdSheet *sheet, guint row, guint y)
+{
+  static const char *const apart[] = { "op", "bytes", "nodes", "algo", "proto" };
+  g_autoptr (GString) series = g_string_new (NULL);
+  for (guint i = 1; i < sheet->n_axes; i++)
+    append_part (series, std_sheet_key (sheet, i), sheet, row, i);
+  for (guint i = 0; i < G_N_ELEMENTS (apart); i++) {
+    const guint column = std_sheet_column (sheet, apart[i]);
+    if (column != G_MAXUINT && column != y && differs (sheet, row, column))
+      append_part (series, apart[i], sheet, row, column);
+  }
+  return g_strdup (series->len > 0 ? series->str : std_sheet_key (sheet, y));
+}
+
+void
+rep_pictures_add_vary (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title)
+{
+  const StdAxis *axis = axes->pdata[0];
+  gboolean numeric;
+  g_autofree char *x_name = name_of_axis (axis, &numeric), *y_name = rep_picture_quote (std_sheet_key (sheet, y));
+  GString *tsv = g_string_new ("x\tlabel\tseries\ty\n");
+  for (guint r = 0; r < sheet->point->len; r++) {
+    BaseCell cell;
+    if (!std_sheet_cell (sheet, r, y, &cell) || cell.kind == BASE_CELL_TEXT)
+      continue;
+    g_autofree char *at = std_sheet_text (sheet, r, 0), *series = series_of (sheet, r, y);
+    guint index = 0;
+    while (strcmp (axis->values->pdata[index], at) != 0)
+      index++;
+    g_string_append_printf (tsv, "%.17g\t%s\t%s\t%.17g\n", numeric ? g_ascii_strtod (at, NULL) : (double)index, at, series,
+                            cell.number);
+  }
+  rep_pictures_add (pictures, "vary", "vary.gp", "", title, tsv,
+                    g_strdup_printf ("; x_name=%s; y_name=%s; numeric=%d", x_name, y_name, numeric ? 1 : 0));
+}
+
+void
+rep_pictures_add_vary_map (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title)
+{
+  gboolean numeric;
+  double scale;
+  g_autofree char *z_name = name_of_column (std_sheet_key (sheet, z), &scale), *x_name = name_of_axis (axes->pdata[0], &numeric),
+                  *y_name = rep_picture_quote (std_sheet_key (sheet, 1)), *quoted = rep_picture_quote (z_name);
+  GString *tsv = g_string_new ("x\ty\tz\n");
+  for (guint r = 0; r < sheet->point->len; r++) {
+    BaseCell cell;
+    char x[G_ASCII_DTOSTR_BUF_SIZE], text[G_ASCII_DTOSTR_BUF_SIZE] = "NaN";
+    g_autofree char *across = std_sheet_text (sheet, r, 0), *up = std_sheet_text (sheet, r, 1);
+    if (std_sheet_cell (sheet, r, z, &cell) && cell.kind != BASE_CELL_TEXT)
+      g_ascii_formatd (text, sizeof text, "%.9g", scale * cell.number);
+    g_ascii_formatd (x, sizeof x, "%.9g", g_ascii_strtod (across, NULL));
+    g_string_append_printf (tsv, "%s\t%s\t%s\n", numeric ? x : across, up, text);
+  }
+  rep_pictures_add (pictures, "map", "heat.gp", "", title, tsv,
+                    g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_name, y_name, quoted, numeric ? 1 : 0));
 }

@@ -7,14 +7,14 @@
 
 /* Whether the library itself takes something slower than the winner. */
 static gboolean
-is_own_slower (const RepCompareRow *row)
+is_own_slower (const StdCompareRow *row)
 {
   return row->own_algo >= 0 && row->own_time_s > row->coll.time_s * (1 + 1e-9);
 }
 
 /* "R ll128 +12 %", "T ll +9 % *" where the library itself takes another */
 static char *
-cell_text (const RepCompareRow *row, gboolean has_protocols)
+cell_text (const StdCompareRow *row, gboolean has_protocols)
 {
   g_autofree char *margin = isnan (row->margin)  ? g_strdup ("")
                             : row->margin >= 9.0 ? g_strdup_printf (" x%.0f", row->margin + 1)
@@ -25,23 +25,23 @@ cell_text (const RepCompareRow *row, gboolean has_protocols)
 }
 
 static void
-append_matrix (const RepCompare *compare, gboolean has_protocols, GString *out)
+append_matrix (const StdCompare *compare, gboolean has_protocols, GString *out)
 {
   guint n = compare->columns->len;
   g_autofree BaseColumn *columns = g_new0 (BaseColumn, n + 2);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   columns[0] = (BaseColumn){ "bytes", "size (B)", BASE_CELL_INTEGER, 0, NULL, 0 };
   for (guint c = 0; c < n; c++) {
-    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
     char *key = g_strdup_printf ("column%u", c);
     char *title = g_strdup_printf ("%u node%s", column->nodes, column->nodes == 1 ? "" : "s");
     g_ptr_array_add (names, key);
     g_ptr_array_add (names, title);
     columns[c + 1] = (BaseColumn){ key, title, BASE_CELL_TEXT, 0, NULL, 0 };
   }
-  g_autofree const RepCompareRow **winner = g_new0 (const RepCompareRow *, (gsize)compare->sizes->len *n);
+  g_autofree const StdCompareRow **winner = g_new0 (const StdCompareRow *, (gsize)compare->sizes->len *n);
   for (guint i = 0; i < compare->rows->len; i++) {
-    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    const StdCompareRow *row = &g_array_index (compare->rows, StdCompareRow, i);
     if (row->best)
       winner[row->size * n + row->column] = row;
   }
@@ -50,7 +50,7 @@ append_matrix (const RepCompare *compare, gboolean has_protocols, GString *out)
     base_table_row (table);
     base_table_integer (table, "bytes", (gint64)g_array_index (compare->sizes, guint64, s));
     for (guint c = 0; c < n; c++) {
-      const RepCompareRow *row = winner[s * n + c];
+      const StdCompareRow *row = winner[s * n + c];
       g_autofree char *text = row != NULL ? cell_text (row, has_protocols) : NULL;
       base_table_text (table, columns[c + 1].key, text);
     }
@@ -67,12 +67,12 @@ by_value (gconstpointer a, gconstpointer b)
 
 /* What the library's own choices cost against the fastest. */
 static void
-append_own (const RepCompare *compare, GString *out)
+append_own (const StdCompare *compare, GString *out)
 {
   g_autoptr (GArray) loss = g_array_new (FALSE, FALSE, sizeof (double));
   guint n = 0;
   for (guint i = 0; i < compare->rows->len; i++) {
-    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    const StdCompareRow *row = &g_array_index (compare->rows, StdCompareRow, i);
     if (!row->best || row->own_algo < 0)
       continue;
     n++;
@@ -91,12 +91,12 @@ append_own (const RepCompare *compare, GString *out)
 
 /* "# a cell: …; T tree, R ring" names those that were compared. */
 static void
-append_legend (const RepCompare *compare, gboolean has_protocols, GString *out)
+append_legend (const StdCompare *compare, gboolean has_protocols, GString *out)
 {
   gboolean seen[MDL_ALGO_N] = { FALSE };
   guint n_best = 0, n_narrow = 0;
   for (guint i = 0; i < compare->rows->len; i++) {
-    const RepCompareRow *row = &g_array_index (compare->rows, RepCompareRow, i);
+    const StdCompareRow *row = &g_array_index (compare->rows, StdCompareRow, i);
     seen[row->coll.algo] = TRUE;
     if (row->best && !isnan (row->margin)) {
       n_best++;
@@ -131,13 +131,13 @@ size_text (guint64 size_B)
 
 /* "tree, from 88 KiB ring, from 1.2 MiB nvls" */
 static void
-append_spans (const RepCompareColumn *column, GString *out)
+append_spans (const StdCompareColumn *column, GString *out)
 {
   if (column->spans->len == 0)
     g_string_append (out, "nothing to compare");
   for (guint i = 0; i < column->spans->len; i++) {
-    const RepCompareSpan *span = &g_array_index (column->spans, RepCompareSpan, i);
-    if (i > 0 && g_array_index (column->spans, RepCompareSpan, i - 1).algo == span->algo)
+    const StdCompareSpan *span = &g_array_index (column->spans, StdCompareSpan, i);
+    if (i > 0 && g_array_index (column->spans, StdCompareSpan, i - 1).algo == span->algo)
       continue;
     g_autofree char *size = size_text (span->from_B);
     if (i > 0)
@@ -147,11 +147,11 @@ append_spans (const RepCompareColumn *column, GString *out)
 }
 
 static void
-append_crossovers (const RepCompare *compare, GString *out)
+append_crossovers (const StdCompare *compare, GString *out)
 {
   g_string_append (out, "\n# which algorithm is the fastest from which size on\n");
   for (guint c = 0; c < compare->columns->len; c++) {
-    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
     g_string_append_printf (out, "%5u node%s  ", column->nodes, column->nodes == 1 ? ": " : "s:");
     append_spans (column, out);
     g_string_append_c (out, '\n');
@@ -159,11 +159,11 @@ append_crossovers (const RepCompare *compare, GString *out)
 }
 
 GPtrArray *
-rep_compare_said (const RepCompare *compare)
+rep_compare_said (const StdCompare *compare)
 {
   GPtrArray *said = g_ptr_array_new_with_free_func (g_free);
   for (guint c = 0; c < compare->columns->len; c++) {
-    const RepCompareColumn *column = g_ptr_array_index (compare->columns, c);
+    const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
     g_autoptr (GString) text = g_string_new (NULL);
     g_string_append_printf (text, "On %u node%s the fastest is ", column->nodes, column->nodes == 1 ? "" : "s");
     append_spans (column, text);
@@ -174,15 +174,15 @@ rep_compare_said (const RepCompare *compare)
 }
 
 void
-rep_compare_text (const RepCompare *compare, GString *out)
+rep_compare_text (const StdCompare *compare, GString *out)
 {
   gboolean has_protocols = FALSE; /* the plain library has no channels and no protocols */
   for (guint i = 0; i < compare->rows->len; i++)
-    has_protocols = has_protocols || g_array_index (compare->rows, RepCompareRow, i).coll.cost.channels > 0;
+    has_protocols = has_protocols || g_array_index (compare->rows, StdCompareRow, i).coll.cost.channels > 0;
   append_legend (compare, has_protocols, out);
   append_matrix (compare, has_protocols, out);
   append_crossovers (compare, out);
-  if (rep_compare_has_collnet (compare))
+  if (std_compare_has_collnet (compare))
     g_string_append (
         out, "# CollNet, and NVLS over several NVLink domains, reduce in the network's switches: NCCL takes them only with\n"
              "# NCCL_COLLNET_ENABLE=1; --disable leaves them out\n");

@@ -248,12 +248,6 @@ rep_explain_text (const RepExplain *explain, GString *out)
 }
 
 void
-rep_explain_tsv (const RepExplain *explain, GString *out)
-{
-  rep_tsv (rep_terms_table (&explain->coll->cost), out);
-}
-
-void
 rep_formula_json (const MdlCollCost *cost, double link_rate_Bps, JsonBuilder *json)
 {
   rep_json_text (json, "formula", "time = latency + bytes / min (bound, link rate / wire)");

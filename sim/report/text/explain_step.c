@@ -63,8 +63,8 @@ what_of (const TrnStepTerm *term)
   return NULL;
 }
 
-static BaseTable *
-terms_table (const TrnResult *training)
+BaseTable *
+rep_step_terms_table (const TrnResult *training)
 {
   BaseTable *table = base_members_table (term_members, NULL);
   for (guint i = 0; i < training->terms->len; i++) {
@@ -113,7 +113,7 @@ rep_step_terms_text (const TrnResult *training, GString *out)
       "\n# what a rank of stage %u runs, each alone: matrix products as rows x columns over what is summed; the "
       "note is of the constant that most of the time hangs on\n",
       training->stage);
-  rep_text (terms_table (training), out);
+  rep_text (rep_step_terms_table (training), out);
   g_autoptr (GArray) sums = sums_of (training);
   double all_s = 0, run_s = training->part_s[TRN_PART_COMPUTE] + training->part_s[TRN_PART_OPTIMIZER];
   for (guint i = 0; i < sums->len; i++)
@@ -130,15 +130,9 @@ rep_step_terms_text (const TrnResult *training, GString *out)
 }
 
 void
-rep_step_terms_tsv (const TrnResult *training, GString *out)
-{
-  rep_tsv (terms_table (training), out);
-}
-
-void
 rep_step_terms_json (const TrnResult *training, JsonBuilder *json)
 {
   g_autoptr (GArray) sums = sums_of (training);
-  rep_json_table (json, "terms", terms_table (training));
+  rep_json_table (json, "terms", rep_step_terms_table (training));
   rep_json_table (json, "sums", base_members_table (sum_members, sums));
 }

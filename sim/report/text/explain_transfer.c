@@ -36,12 +36,6 @@ rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfer, GS
 }
 
 void
-rep_explain_transfer_tsv (const StoTransferResult *transfer, GString *out)
-{
-  rep_tsv (rep_terms_table (&transfer->cost), out);
-}
-
-void
 rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfer, JsonBuilder *json)
 {
   json_builder_begin_object (json);

@@ -111,11 +111,11 @@ rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GS
   rep_hops_text (clu, route, out);
 }
 
-void
-rep_path_tsv (const Clu *clu, const CluRoute *route, GString *out)
+BaseTable *
+rep_path_table (const Clu *clu, const CluRoute *route)
 {
   g_autoptr (GArray) hops = hops_of (clu, route);
-  rep_tsv (base_members_table (members, hops), out);
+  return base_members_table (members, hops);
 }
 
 void

@@ -122,6 +122,20 @@ build_failures (const Pln *plan, JsonBuilder *json)
 }
 
 void
+rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
+{
+  const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
+  const gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
+  g_string_append_printf (
+      out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
+      pln_machines (plan)->len, pln_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met, front ? "" : "least ",
+      front ? "those that none beats in time and cost" : aim,
+      front ? ", by time" : ", those that the engine simulated before the others");
+  append_prices (plan, out);
+  append_failures (plan, result, out);
+}
+
+void
 rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *out)
 {
   g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
@@ -130,13 +144,7 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   for (char **sentence = verdict; *sentence != NULL; sentence++)
     g_string_append_printf (out, "%s\n%s", *sentence, sentence[1] == NULL ? "\n" : "");
-  g_string_append_printf (
-      out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
-      pln_machines (plan)->len, pln_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met,
-      front ? "" : "least ", front ? "those that none beats in time and cost" : aim,
-      front ? ", by time" : ", those that the engine simulated before the others");
-  append_prices (plan, out);
-  append_failures (plan, result, out);
+  rep_plan_header (plan, result, out);
   base_table_print_text (table, out);
   double margin = rep_plan_margin (plan, result);
   if (!isnan (margin))
@@ -156,12 +164,6 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
       g_string_append_printf (out, ", %" G_GUINT64_FORMAT " of them as the engine has it", result->dropped[o]);
     g_string_append_c (out, '\n');
   }
-}
-
-void
-rep_plan_tsv (const Pln *plan, const PlnResult *result, guint most, GString *out)
-{
-  rep_tsv (rep_plan_table (plan, result, most), out);
 }
 
 void

@@ -9,60 +9,23 @@ static const char *const solved_names[] = { "solved", "any", "none" };
 
 #define TO_GBPS 8e-9
 
-static void
-point_clear (gpointer data)
-{
-  g_free (((RepRatioPoint *)data)->why_not);
-}
-
-RepRatio *
-rep_ratio_new (const TrnScale *scale)
-{
-  RepRatio *ratio = g_new0 (RepRatio, 1);
-  ratio->scale = *scale;
-  ratio->points = g_array_new (FALSE, FALSE, sizeof (RepRatioPoint));
-  g_array_set_clear_func (ratio->points, point_clear);
-  ratio->speeds = g_array_new (FALSE, FALSE, sizeof (RepRatioSpeed));
-  ratio->nodes = g_array_new (FALSE, FALSE, sizeof (RepRatioNodes));
-  ratio->batches = g_array_new (FALSE, FALSE, sizeof (RepRatioBatch));
-  return ratio;
-}
-
-void
-rep_ratio_free (RepRatio *ratio)
-{
-  if (ratio == NULL)
-    return;
-  g_array_unref (ratio->points);
-  g_array_unref (ratio->speeds);
-  g_array_unref (ratio->nodes);
-  g_array_unref (ratio->batches);
-  g_free (ratio);
-}
-
-double
-rep_ratio_gpu_Bps (const RepRatio *ratio, double rate_Bps)
-{
-  return rate_Bps * ratio->scale.adapters / ratio->scale.gpus_per_node;
-}
-
 /* ---- tables ---- */
 
-BASE_MEMBER_WHEN (ran, RepRatioPoint, it->why_not == NULL)
+BASE_MEMBER_WHEN (ran, StdRatioPoint, it->why_not == NULL)
 
 #define GIGABITS(head) BASE_SHOWN (head, TO_GBPS, "%.5g")
 #define SECONDS(head)  BASE_SHOWN (head, 1, "%.5g")
 #define PERCENT(head)  BASE_SHOWN (head, 100, "%.1f")
-#define POINT(...)     BASE_MEMBER (RepRatioPoint, __VA_ARGS__)
+#define POINT(...)     BASE_MEMBER (StdRatioPoint, __VA_ARGS__)
 static const BaseMember ran_members[] = {
   POINT ("step_time_s", step_time_s, SECONDS ("step (s)")),
   POINT ("step_time_lo_s", step_time_lo_s),
   POINT ("step_time_hi_s", step_time_hi_s),
   POINT ("compute_s", compute_s, SECONDS ("compute (s)")),
   POINT ("communication_s", communication_s, SECONDS ("communication (s)")),
-  POINT ("comm_compute_ratio", value[REP_LINE_RATIO], BASE_SHOWN ("ratio", 1, "%.4f")),
+  POINT ("comm_compute_ratio", value[STD_LINE_RATIO], BASE_SHOWN ("ratio", 1, "%.4f")),
   POINT ("exposed_fraction", exposed_fraction, PERCENT ("exposed (%)")),
-  POINT ("waits", value[REP_LINE_WAITS], PERCENT ("waits (%)")),
+  POINT ("waits", value[STD_LINE_WAITS], PERCENT ("waits (%)")),
   POINT ("efficiency", efficiency, PERCENT ("efficiency (%)")),
   POINT ("efficiency_nodes", efficiency_nodes, .positive = TRUE),
   POINT ("most", most, .title = "most of it"),
@@ -82,29 +45,29 @@ static const BaseMember point_members[] = {
   BASE_MEMBER_END,
 };
 
-static BaseTable *
-table_of_points (const RepRatio *ratio)
+BaseTable *
+rep_ratio_table (const StdRatio *ratio)
 {
   BaseTable *table = base_members_table (point_members, NULL);
   for (guint i = 0; i < ratio->points->len; i++) {
-    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
     base_members_add (table, point_members, point);
-    base_table_number (table, "gpu_Bps", rep_ratio_gpu_Bps (ratio, point->rate_Bps));
+    base_table_number (table, "gpu_Bps", std_ratio_gpu_Bps (ratio, point->rate_Bps));
   }
   return table;
 }
 
 /* The two lines as columns: titles of either, made from the limits. */
 typedef struct {
-  char text[REP_LINE_N][3][64];
+  char text[STD_LINE_N][3][64];
 } Titles;
 
 static void
-name_lines (const RepRatio *ratio, Titles *titles)
+name_lines (const StdRatio *ratio, Titles *titles)
 {
-  g_snprintf (titles->text[REP_LINE_RATIO][0], 64, "ratio %g", ratio->limit[REP_LINE_RATIO]);
-  g_snprintf (titles->text[REP_LINE_WAITS][0], 64, "waits %g %%", 100 * ratio->limit[REP_LINE_WAITS]);
-  for (int l = 0; l < REP_LINE_N; l++) {
+  g_snprintf (titles->text[STD_LINE_RATIO][0], 64, "ratio %g", ratio->limit[STD_LINE_RATIO]);
+  g_snprintf (titles->text[STD_LINE_WAITS][0], 64, "waits %g %%", 100 * ratio->limit[STD_LINE_WAITS]);
+  for (int l = 0; l < STD_LINE_N; l++) {
     g_snprintf (titles->text[l][1], 64, "%s: a GPU (Gb/s)", titles->text[l][0]);
     g_snprintf (titles->text[l][2], 64, "by the engine");
   }
@@ -112,18 +75,18 @@ name_lines (const RepRatio *ratio, Titles *titles)
 
 /* "12.3", or why there is no number. Returned: full. */
 static char *
-speed_text (RepSolved how, double Bps, double least, RepLine line)
+speed_text (StdSolved how, double Bps, double least, StdLine line)
 {
-  if (how == REP_SOLVED)
+  if (how == STD_SOLVED)
     return g_strdup_printf ("%.4g", Bps * TO_GBPS);
-  if (how == REP_SOLVED_ANY)
+  if (how == STD_SOLVED_ANY)
     return g_strdup ("any");
-  return line == REP_LINE_RATIO ? g_strdup_printf ("none (%.3g left)", least)
+  return line == STD_LINE_RATIO ? g_strdup_printf ("none (%.3g left)", least)
                                 : g_strdup_printf ("none (%.3g %% left)", 100 * least);
 }
 
 static void
-text_of_speeds (const RepRatio *ratio, const Titles *titles, GString *out)
+text_of_speeds (const StdRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
     { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL, 0 },
@@ -138,18 +101,18 @@ text_of_speeds (const RepRatio *ratio, const Titles *titles, GString *out)
   };
   g_autoptr (BaseTable) table = base_table_new (columns);
   for (guint i = 0; i < ratio->speeds->len; i++) {
-    const RepRatioSpeed *speed = &g_array_index (ratio->speeds, RepRatioSpeed, i);
+    const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, i);
     base_table_row (table);
     base_table_integer (table, "nodes", speed->nodes);
     base_table_integer (table, "gpus", speed->gpus);
     base_table_number (table, "batch", speed->batch);
     base_table_number (table, "compute", speed->compute_s);
-    for (int l = 0; l < REP_LINE_N; l++) {
-      static const char *const keys[REP_LINE_N][2] = { { "gpu0", "engine0" }, { "gpu1", "engine1" } };
+    for (int l = 0; l < STD_LINE_N; l++) {
+      static const char *const keys[STD_LINE_N][2] = { { "gpu0", "engine0" }, { "gpu1", "engine1" } };
       g_autofree char *text =
-          speed_text (speed->line[l].how, rep_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps), speed->line[l].least, (RepLine)l);
+          speed_text (speed->line[l].how, std_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps), speed->line[l].least, (StdLine)l);
       base_table_text (table, keys[l][0], text);
-      base_table_number (table, keys[l][1], rep_ratio_gpu_Bps (ratio, speed->line[l].engine_Bps));
+      base_table_number (table, keys[l][1], std_ratio_gpu_Bps (ratio, speed->line[l].engine_Bps));
     }
   }
   g_string_append (
@@ -159,7 +122,7 @@ text_of_speeds (const RepRatio *ratio, const Titles *titles, GString *out)
 }
 
 static void
-text_of_nodes (const RepRatio *ratio, const Titles *titles, GString *out)
+text_of_nodes (const StdRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
     { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
@@ -171,12 +134,12 @@ text_of_nodes (const RepRatio *ratio, const Titles *titles, GString *out)
   g_autoptr (BaseTable) table = base_table_new (columns);
   gboolean last = FALSE;
   for (guint i = 0; i < ratio->nodes->len; i++) {
-    const RepRatioNodes *most = &g_array_index (ratio->nodes, RepRatioNodes, i);
+    const StdRatioNodes *most = &g_array_index (ratio->nodes, StdRatioNodes, i);
     base_table_row (table);
     base_table_number (table, "rate", most->rate_Bps);
     base_table_number (table, "batch", most->batch);
-    for (int l = 0; l < REP_LINE_N; l++) {
-      const gboolean found = most->line[l].how == REP_SOLVED;
+    for (int l = 0; l < STD_LINE_N; l++) {
+      const gboolean found = most->line[l].how == STD_SOLVED;
       g_autofree char *text =
           found ? g_strdup_printf ("%u node%s, %u GPUs%s", most->line[l].nodes, most->line[l].nodes == 1 ? "" : "s",
                                    most->line[l].gpus, most->line[l].last ? " *" : "")
@@ -192,18 +155,18 @@ text_of_nodes (const RepRatio *ratio, const Titles *titles, GString *out)
 }
 
 static char *
-batch_text (const RepRatioBatch *least, RepLine line)
+batch_text (const StdRatioBatch *least, StdLine line)
 {
-  if (least->line[line].how == REP_SOLVED)
+  if (least->line[line].how == STD_SOLVED)
     return g_strdup_printf ("%.10g", least->line[line].batch);
   if (isnan (least->line[line].least))
     return g_strdup ("none");
-  return line == REP_LINE_RATIO ? g_strdup_printf ("none (%.3g left)", least->line[line].least)
+  return line == STD_LINE_RATIO ? g_strdup_printf ("none (%.3g left)", least->line[line].least)
                                 : g_strdup_printf ("none (%.3g %% left)", 100 * least->line[line].least);
 }
 
 static void
-text_of_batches (const RepRatio *ratio, const Titles *titles, GString *out)
+text_of_batches (const StdRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
     { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL, 0 },
@@ -215,8 +178,8 @@ text_of_batches (const RepRatio *ratio, const Titles *titles, GString *out)
   };
   g_autoptr (BaseTable) table = base_table_new (columns);
   for (guint i = 0; i < ratio->batches->len; i++) {
-    const RepRatioBatch *least = &g_array_index (ratio->batches, RepRatioBatch, i);
-    g_autofree char *first = batch_text (least, REP_LINE_RATIO), *second = batch_text (least, REP_LINE_WAITS);
+    const StdRatioBatch *least = &g_array_index (ratio->batches, StdRatioBatch, i);
+    g_autofree char *first = batch_text (least, STD_LINE_RATIO), *second = batch_text (least, STD_LINE_WAITS);
     base_table_row (table);
     base_table_integer (table, "nodes", least->nodes);
     base_table_integer (table, "gpus", least->gpus);
@@ -253,7 +216,7 @@ static const struct {
 };
 
 static void
-append_why (const RepRatio *ratio, GString *out)
+append_why (const StdRatio *ratio, GString *out)
 {
   g_string_append (
       out,
@@ -264,7 +227,7 @@ append_why (const RepRatio *ratio, GString *out)
     if (k == (ratio->scale.each_pass ? 0 : 1)) /* the other of the two ways of data parallelism */
       continue;
     for (guint i = 0; i < ratio->points->len; i++) {
-      const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+      const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
       of += point->why_not == NULL ? 1 : 0;
       n += point->why_not == NULL && g_strcmp0 (point->most, reasons[k].kind) == 0 ? 1 : 0;
     }
@@ -275,14 +238,14 @@ append_why (const RepRatio *ratio, GString *out)
 
 /* How far the engine's speeds are from the closed form's, relative; NAN: it was not asked. */
 static double
-worst_engine (const RepRatio *ratio, guint *n)
+worst_engine (const StdRatio *ratio, guint *n)
 {
   double worst = (double)NAN;
   *n = 0;
   for (guint i = 0; i < ratio->speeds->len; i++)
-    for (int l = 0; l < REP_LINE_N; l++) {
-      const RepRatioSpeed *speed = &g_array_index (ratio->speeds, RepRatioSpeed, i);
-      if (speed->line[l].how != REP_SOLVED || isnan (speed->line[l].engine_Bps))
+    for (int l = 0; l < STD_LINE_N; l++) {
+      const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, i);
+      if (speed->line[l].how != STD_SOLVED || isnan (speed->line[l].engine_Bps))
         continue;
       const double off = fabs (speed->line[l].engine_Bps / speed->line[l].rate_Bps - 1);
       worst = isnan (worst) ? off : fmax (worst, off);
@@ -292,7 +255,7 @@ worst_engine (const RepRatio *ratio, guint *n)
 }
 
 void
-rep_ratio_text (const RepRatio *ratio, GString *out)
+rep_ratio_text (const StdRatio *ratio, GString *out)
 {
   const TrnScale *scale = &ratio->scale;
   Titles titles;
@@ -305,7 +268,7 @@ rep_ratio_text (const RepRatio *ratio, GString *out)
       out,
       "# ratio: communication / compute; exposed: of the communication, waits: of the step; efficiency: of a GPU, against the\n"
       "# fewest nodes on which the batch runs\n");
-  rep_text (table_of_points (ratio), out);
+  rep_text (rep_ratio_table (ratio), out);
   if (ratio->speeds->len > 0)
     text_of_speeds (ratio, &titles, out);
   guint n;
@@ -320,18 +283,12 @@ rep_ratio_text (const RepRatio *ratio, GString *out)
   append_why (ratio, out);
 }
 
-void
-rep_ratio_tsv (const RepRatio *ratio, GString *out)
-{
-  rep_tsv (table_of_points (ratio), out);
-}
-
 /* ---- JSON ---- */
 
-static const char *const line_keys[REP_LINE_N] = { "ratio", "waits" };
+static const char *const line_keys[STD_LINE_N] = { "ratio", "waits" };
 
 static void
-open_line (JsonBuilder *json, int line, RepSolved how)
+open_line (JsonBuilder *json, int line, StdSolved how)
 {
   json_builder_set_member_name (json, line_keys[line]);
   json_builder_begin_object (json);
@@ -339,25 +296,25 @@ open_line (JsonBuilder *json, int line, RepSolved how)
 }
 
 static void
-build_speeds (const RepRatio *ratio, JsonBuilder *json)
+build_speeds (const StdRatio *ratio, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "slowest_network");
   json_builder_begin_array (json);
   for (guint i = 0; i < ratio->speeds->len; i++) {
-    const RepRatioSpeed *speed = &g_array_index (ratio->speeds, RepRatioSpeed, i);
+    const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, i);
     json_builder_begin_object (json);
     rep_json_integer (json, "nodes", speed->nodes);
     rep_json_integer (json, "gpus", speed->gpus);
     rep_json_number (json, "batch", speed->batch);
     rep_json_number (json, "compute_s", speed->compute_s);
-    for (int l = 0; l < REP_LINE_N; l++) {
-      const gboolean solved = speed->line[l].how == REP_SOLVED;
+    for (int l = 0; l < STD_LINE_N; l++) {
+      const gboolean solved = speed->line[l].how == STD_SOLVED;
       const double rate_Bps = solved ? speed->line[l].rate_Bps : (double)NAN;
       open_line (json, l, speed->line[l].how);
       rep_json_number (json, "adapter_Bps", rate_Bps);
-      rep_json_number (json, "gpu_Bps", rep_ratio_gpu_Bps (ratio, rate_Bps));
+      rep_json_number (json, "gpu_Bps", std_ratio_gpu_Bps (ratio, rate_Bps));
       rep_json_number (json, "endless_network", speed->line[l].least);
-      rep_json_number (json, "engine_gpu_Bps", rep_ratio_gpu_Bps (ratio, solved ? speed->line[l].engine_Bps : (double)NAN));
+      rep_json_number (json, "engine_gpu_Bps", std_ratio_gpu_Bps (ratio, solved ? speed->line[l].engine_Bps : (double)NAN));
       json_builder_end_object (json);
     }
     json_builder_end_object (json);
@@ -366,17 +323,17 @@ build_speeds (const RepRatio *ratio, JsonBuilder *json)
 }
 
 static void
-build_nodes (const RepRatio *ratio, JsonBuilder *json)
+build_nodes (const StdRatio *ratio, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "most_nodes");
   json_builder_begin_array (json);
   for (guint i = 0; i < ratio->nodes->len; i++) {
-    const RepRatioNodes *most = &g_array_index (ratio->nodes, RepRatioNodes, i);
+    const StdRatioNodes *most = &g_array_index (ratio->nodes, StdRatioNodes, i);
     json_builder_begin_object (json);
     rep_json_number (json, "batch", most->batch);
     rep_json_number (json, "adapter_Bps", most->rate_Bps);
-    for (int l = 0; l < REP_LINE_N; l++) {
-      const gboolean solved = most->line[l].how == REP_SOLVED;
+    for (int l = 0; l < STD_LINE_N; l++) {
+      const gboolean solved = most->line[l].how == STD_SOLVED;
       open_line (json, l, most->line[l].how);
       rep_json_number (json, "nodes", solved ? most->line[l].nodes : (double)NAN);
       rep_json_number (json, "gpus", solved ? most->line[l].gpus : (double)NAN);
@@ -390,18 +347,18 @@ build_nodes (const RepRatio *ratio, JsonBuilder *json)
 }
 
 static void
-build_batches (const RepRatio *ratio, JsonBuilder *json)
+build_batches (const StdRatio *ratio, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "smallest_batch");
   json_builder_begin_array (json);
   for (guint i = 0; i < ratio->batches->len; i++) {
-    const RepRatioBatch *least = &g_array_index (ratio->batches, RepRatioBatch, i);
+    const StdRatioBatch *least = &g_array_index (ratio->batches, StdRatioBatch, i);
     json_builder_begin_object (json);
     rep_json_integer (json, "nodes", least->nodes);
     rep_json_integer (json, "gpus", least->gpus);
     rep_json_number (json, "adapter_Bps", least->rate_Bps);
-    for (int l = 0; l < REP_LINE_N; l++) {
-      const gboolean solved = least->line[l].how == REP_SOLVED;
+    for (int l = 0; l < STD_LINE_N; l++) {
+      const gboolean solved = least->line[l].how == STD_SOLVED;
       open_line (json, l, least->line[l].how);
       rep_json_number (json, "batch", solved ? least->line[l].batch : (double)NAN);
       rep_json_number (json, "largest_batch", solved ? (double)NAN : least->line[l].least);
@@ -413,17 +370,17 @@ build_batches (const RepRatio *ratio, JsonBuilder *json)
 }
 
 void
-rep_ratio_json (const RepRatio *ratio, JsonBuilder *json)
+rep_ratio_json (const StdRatio *ratio, JsonBuilder *json)
 {
   const TrnScale *scale = &ratio->scale;
   guint n;
   rep_json_text (json, "batch_counts", scale->has_model ? "sequences" : "micro-batches");
   rep_json_integer (json, "adapters_a_node", scale->adapters);
   rep_json_integer (json, "gpus_a_node", scale->gpus_per_node);
-  rep_json_number (json, "limit_ratio", ratio->limit[REP_LINE_RATIO]);
-  rep_json_number (json, "limit_waits", ratio->limit[REP_LINE_WAITS]);
+  rep_json_number (json, "limit_ratio", ratio->limit[STD_LINE_RATIO]);
+  rep_json_number (json, "limit_waits", ratio->limit[STD_LINE_WAITS]);
   rep_json_number (json, "engine_off", worst_engine (ratio, &n));
-  rep_json_table (json, "points", table_of_points (ratio));
+  rep_json_table (json, "points", rep_ratio_table (ratio));
   build_speeds (ratio, json);
   build_nodes (ratio, json);
   build_batches (ratio, json);

@@ -232,13 +232,13 @@ rep_run_text (const ScnResult *result, GString *out)
   links_text (result->run.links, out);
 }
 
-void
-rep_run_tsv (const ScnResult *result, GString *out)
+BaseTable *
+rep_run_table (const ScnResult *result)
 {
   const void *of;
   const BaseMember *members = members_with (result, &of);
   const char *const *columns = is_own (result) ? NULL : kinds[result->kind].columns;
-  rep_tsv (result->jobs != NULL ? jobs_table (result) : base_members_row (members, columns, of), out);
+  return result->jobs != NULL ? jobs_table (result) : base_members_row (members, columns, of);
 }
 
 #define N_WHOLE 4

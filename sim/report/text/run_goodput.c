@@ -202,8 +202,8 @@ const BaseMember rep_goodput_members[] = {
   BASE_MEMBER_END,
 };
 
-void
-rep_goodput_tsv (const Gdp *goodput, GString *out)
+BaseTable *
+rep_goodput_table (const Gdp *goodput)
 {
   static const char *const columns[] = { "goodput",
                                          "goodput_lo",
@@ -227,7 +227,7 @@ rep_goodput_tsv (const Gdp *goodput, GString *out)
                                          "lost_s.*",
                                          "provenance=goodput_provenance",
                                          NULL };
-  rep_tsv (base_members_row (rep_goodput_members, columns, goodput), out);
+  return base_members_row (rep_goodput_members, columns, goodput);
 }
 
 void

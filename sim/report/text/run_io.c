@@ -99,8 +99,8 @@ static const BaseColumn part_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
-static BaseTable *
-parts_table (const StoIoResult *io)
+BaseTable *
+rep_explain_io_table (const StoIoResult *io)
 {
   static const char *const what[] = { "of the tier and the way, waited for", "the servers' requests a second",
                                       "bytes of one request at a time", "bytes of all, queues before links and cores" };
@@ -127,7 +127,7 @@ rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out)
   g_string_append_printf (out, "\na client    min (%s by what is in flight, %s of links, cores and decoders)\n", own, links);
   g_string_append (out, "formula     T = ((o / N)^p + d^p)^(1/p), o = latency + block / stream, d = 1 / iops + block / rate\n");
   g_string_append (out, "\n# a request, queues included: in flight / requests a second\n");
-  rep_text (parts_table (io), out);
+  rep_text (rep_explain_io_table (io), out);
   if (io->route.hops != NULL && io->route.hops->len > 0) {
     g_string_append (out, "\n# way of the first client, hop by hop\n");
     rep_hops_text (clu, &io->route, out);
@@ -135,17 +135,11 @@ rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out)
 }
 
 void
-rep_explain_io_tsv (const StoIoResult *io, GString *out)
-{
-  rep_tsv (parts_table (io), out);
-}
-
-void
 rep_explain_io_json (const Clu *clu, const StoIoResult *io, JsonBuilder *json)
 {
   json_builder_begin_object (json);
   base_members_json (rep_io_members, io, json);
-  rep_json_table (json, "parts", parts_table (io));
+  rep_json_table (json, "parts", rep_explain_io_table (io));
   rep_hops_json (clu, &io->route, json);
   json_builder_end_object (json);
 }

@@ -84,8 +84,8 @@ static const BaseMember link_members[] = {
   BASE_MEMBER_END,
 };
 
-static BaseTable *
-links_table (const Clu *clu)
+BaseTable *
+rep_topo_table (const Clu *clu)
 {
   BaseTable *table = base_members_table (link_members, NULL);
   g_autoptr (GArray) groups = link_groups (clu);
@@ -147,13 +147,7 @@ rep_topo_text (const Clu *clu, GString *out)
   g_autofree char *bisection = rep_quantity (clu_bisection_Bps (clu), BASE_DIM_BANDWIDTH);
   g_string_append_printf (out, "\nbisection: %s one way, half of the GPUs against the rest\n", bisection);
   g_string_append (out, "\n# links by class; rates one way\n");
-  rep_text (links_table (clu), out);
-}
-
-void
-rep_topo_tsv (const Clu *clu, GString *out)
-{
-  rep_tsv (links_table (clu), out);
+  rep_text (rep_topo_table (clu), out);
 }
 
 void
@@ -187,6 +181,6 @@ rep_topo_json (const Clu *clu, JsonBuilder *json)
     rep_json_integer (json, base_source_name ((BaseSource)s), sources[s]);
   json_builder_end_object (json);
 
-  rep_json_table (json, "links", links_table (clu));
+  rep_json_table (json, "links", rep_topo_table (clu));
   json_builder_end_object (json);
 }

@@ -25,6 +25,8 @@ typedef struct BaseTable BaseTable;
 
 /* `columns` are copied, their texts borrowed. Returned: full. */
 BaseTable *base_table_new (const BaseColumn *columns);
+/* One more owner, who frees it too. Returned: the table. */
+BaseTable *base_table_ref (BaseTable *table);
 void base_table_free (BaseTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseTable, base_table_free)
 
@@ -33,7 +35,27 @@ void base_table_text (BaseTable *table, const char *key, const char *text); /* N
 void base_table_number (BaseTable *table, const char *key, double value);   /* NaN and infinities become null */
 void base_table_integer (BaseTable *table, const char *key, gint64 value);
 void base_table_bool (BaseTable *table, const char *key, gboolean value); /* 1 or 0; in JSON true or false */
+
+/* ---- any value of any table ---- */
+
+/* One value. */
+typedef struct {
+  BaseCellKind kind; /* of its column */
+  gboolean known;    /* FALSE: null */
+  double number;     /* of NUMBER, INTEGER and BOOL */
+  gint64 integer;    /* of INTEGER and BOOL */
+  const char *text;  /* of TEXT; borrowed from the table */
+} BaseCell;
+
 unsigned base_table_n_rows (const BaseTable *table);
+unsigned base_table_n_columns (const BaseTable *table);
+const BaseColumn *base_table_column (const BaseTable *table, unsigned column); /* borrowed */
+BaseCell base_table_cell (const BaseTable *table, unsigned row, unsigned column);
+/* Puts a value into the last row, as the kind of its column: a number becomes text as TSV has it; a text becomes null in a column
+ * of numbers. */
+void base_table_put (BaseTable *table, unsigned column, const BaseCell *cell);
+/* As TSV has it: a number with %.17g; "" for null. Returned: full. */
+char *base_cell_text (const BaseCell *cell);
 
 /* Right-aligned numbers, '-' for null, no trailing blanks. Where base_layout_width is set, columns without a value are left out,
  * and those of the highest rank until lines keep to it; then long texts are cut, with an ellipsis. base_layout_columns, where the

@@ -38,17 +38,16 @@ typedef struct {
 } RepExplain;
 
 void rep_explain_text (const RepExplain *explain, GString *out);
-void rep_explain_tsv (const RepExplain *explain, GString *out);       /* the terms */
+BaseTable *rep_terms_table (const MdlCollCost *cost);                 /* returned: full */
 void rep_explain_json (const RepExplain *explain, JsonBuilder *json); /* one object */
 
 /* A copy: the route hop by hop, then the terms. */
 void rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfer, GString *out);
-void rep_explain_transfer_tsv (const StoTransferResult *transfer, GString *out);
 void rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfer, JsonBuilder *json);
 
 /* Reads and writes of storage: what a request's time is made of, the way of the first client. */
 void rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out);
-void rep_explain_io_tsv (const StoIoResult *io, GString *out);
+BaseTable *rep_explain_io_table (const StoIoResult *io); /* returned: full */
 void rep_explain_io_json (const Clu *clu, const StoIoResult *io, JsonBuilder *json);
 
 G_END_DECLS

@@ -7,6 +7,7 @@
 #include "report/compare.h"
 #include "report/sensitivity.h"
 #include "report/validate.h"
+#include "study/vary.h"
 
 G_BEGIN_DECLS
 
@@ -39,7 +40,11 @@ void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *se
 /* Bus bandwidth of a table of collectives. */
 void rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op);
 /* The map of winners, and the bandwidths. */
-void rep_pictures_add_compare (GPtrArray *pictures, const RepCompare *compare, const char *topology);
+void rep_pictures_add_compare (GPtrArray *pictures, const StdCompare *compare, const char *topology);
+/* One column over the values of the first axis, a line for each combination of the others and of what rows of a point differ in. */
+void rep_pictures_add_vary (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title);
+/* One column over two axes, as colours; each point has one row. */
+void rep_pictures_add_vary_map (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title);
 /* Predicted against measured (CalPrediction); those of `name`. */
 void rep_pictures_add_points (GPtrArray *pictures, const GArray *points, const char *name);
 

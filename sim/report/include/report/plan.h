@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
+/* The '#' lines above the rows: what was searched, by which prices and failures. */
+void rep_plan_header (const Pln *plan, const PlnResult *result, GString *out);
 /* The first `most` rows, what they are worth beside each other, and the counts of what fell out. */
 void rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *out);
-/* The first `most` rows as a table with a header of keys. */
-void rep_plan_tsv (const Pln *plan, const PlnResult *result, guint most, GString *out);
 /* Members of `results`, into the open object. */
 void rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder *json);
 /* "no configuration meets the constraints: …", with the one that most fell at and by how much; full. NULL where some meet them. */

@@ -17,19 +17,19 @@ gboolean rep_run_value (const ScnResult *result, const char *path, BaseValue *va
 char **rep_run_paths (const ScnResult *result);
 
 void rep_run_text (const ScnResult *result, GString *out);
-void rep_run_tsv (const ScnResult *result, GString *out);       /* one row, units in the header */
-void rep_run_json (const ScnResult *result, JsonBuilder *json); /* one object; what was not computed is null */
+BaseTable *rep_run_table (const ScnResult *result);                     /* one row; of several jobs one each. Returned: full */
+void rep_run_json (const ScnResult *result, JsonBuilder *json);         /* one object; what was not computed is null */
 void rep_run_json_members (const ScnResult *result, JsonBuilder *json); /* the same into an open object */
 
 /* What a training step of a model is made of (result->training.terms): tables, or "terms" and "sums" into the open object. */
 void rep_step_terms_text (const TrnResult *training, GString *out);
-void rep_step_terms_tsv (const TrnResult *training, GString *out);
+BaseTable *rep_step_terms_table (const TrnResult *training); /* returned: full */
 void rep_step_terms_json (const TrnResult *training, JsonBuilder *json);
 
 /* What failures leave of it over days: tables for people; one row, units in the header; "goodput", "time_to_train_s", "failures",
  * "checkpoint" … into the open object. */
 void rep_goodput_text (const Gdp *goodput, GString *out);
-void rep_goodput_tsv (const Gdp *goodput, GString *out);
+BaseTable *rep_goodput_table (const Gdp *goodput); /* returned: full */
 /* Its closed form taken apart: rates with their sources, and the terms. */
 void rep_goodput_terms_text (const Gdp *goodput, GString *out);
 void rep_goodput_json (const Gdp *goodput, JsonBuilder *json);

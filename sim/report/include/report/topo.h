@@ -4,17 +4,18 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/table.h"
 #include "cluster/route.h"
 
 G_BEGIN_DECLS
 
 void rep_topo_text (const Clu *clu, GString *out);
-void rep_topo_tsv (const Clu *clu, GString *out);       /* the links by class */
+BaseTable *rep_topo_table (const Clu *clu);             /* the links by class. Returned: full */
 void rep_topo_json (const Clu *clu, JsonBuilder *json); /* one object */
 
 /* A route as clu_route_find gave it. */
 void rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GString *out);
-void rep_path_tsv (const Clu *clu, const CluRoute *route, GString *out);
+BaseTable *rep_path_table (const Clu *clu, const CluRoute *route); /* returned: full */
 void rep_path_json (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, JsonBuilder *json);
 
 /* Undirected graph, a cluster box a node, colours by kind of device, links labelled with class and rate. `fold`: of more than two

@@ -1,6 +1,6 @@
-/* The searches of forerun ratio. A point is a run of the scenario with its nodes, batch and rate as --set values; a search asks for
- * points one after the other, and searches run side by side. */
-#include "ratio-private.h"
+/* A point is a run of the scenario with its nodes, batch and rate as values of its keys; a search asks for points one after the
+ * other, and searches run at the same time. */
+#include "study/ratio.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,23 +20,21 @@ typedef enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } JobKind;
 
 /* One search, or one point. */
 typedef struct {
-  const Cli *cli;
-  const CliRatioAsk *ask;
-  const RepRatio *ratio;
-  const char *mode; /* of the points that a search asks for */
+  const StdRatioAsk *ask;
+  ColMode mode; /* of the points that a search asks for */
   JobKind kind;
   guint32 nodes;
   double batch, rate_Bps;
-  RepRatioPoint point;
-  RepRatioSpeed speed;
-  RepRatioNodes most;
-  RepRatioBatch least;
+  StdRatioPoint point;
+  StdRatioSpeed speed;
+  StdRatioNodes most;
+  StdRatioBatch least;
   guint n_runs;
   /* of a search */
-  RepLine line;
+  StdLine line;
   guint32 unit;   /* BATCH: passes of a replica that a batch grows by */
   GArray *places; /* NODES: guint32, nodes that divide the batch */
-  GArray *known;  /* RepRatioPoint of places, asked before; nodes 0: not yet */
+  GArray *known;  /* StdRatioPoint of places, asked before; nodes 0: not yet */
 } Job;
 
 /* ---- one point ---- */
@@ -54,15 +52,15 @@ most_of (const TrnResult *training, gboolean has_model)
 }
 
 static void
-take_shares (RepRatioPoint *out)
+take_shares (StdRatioPoint *out)
 {
-  out->value[REP_LINE_RATIO] = out->compute_s > 0 ? out->communication_s / out->compute_s : (double)NAN;
-  out->value[REP_LINE_WAITS] = out->exposed_s / out->step_time_s;
+  out->value[STD_LINE_RATIO] = out->compute_s > 0 ? out->communication_s / out->compute_s : (double)NAN;
+  out->value[STD_LINE_WAITS] = out->exposed_s / out->step_time_s;
   out->exposed_fraction = out->communication_s > 0 ? out->exposed_s / out->communication_s : (double)NAN;
 }
 
 static void
-take_result (const TrnResult *training, RepRatioPoint *out)
+take_result (const TrnResult *training, StdRatioPoint *out)
 {
   for (int p = TRN_PART_EXPOSED_TP; p <= TRN_PART_EXPOSED_EP; p++)
     out->exposed_s += training->part_s[p];
@@ -81,28 +79,21 @@ take_result (const TrnResult *training, RepRatioPoint *out)
 
 /* Runs the scenario so. FALSE: it cannot; out->why_not says why. */
 static gboolean
-run_whole (Job *job, const char *mode, guint32 nodes, double batch, double rate_Bps, RepRatioPoint *out)
+run_whole (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
+  const TrnScale *scale = &job->ask->scale;
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cli) own = cli_new (job->cli->verb, (int)g_strv_length (job->cli->command), job->cli->command);
-  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
-  *out = (RepRatioPoint){ .nodes = nodes, .gpus = nodes * job->ratio->scale.gpus_per_node, .batch = batch, .rate_Bps = rate_Bps };
-  for (char **set = job->cli->sets; set != NULL && *set != NULL; set++)
-    g_ptr_array_add (sets, g_strdup (*set));
-  gboolean done = trn_scale_sets (&job->ratio->scale, nodes, batch, rate_Bps, sets, &error);
+  g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
+  g_auto (StdRun) run = { 0 };
+  StdQuestion question = job->ask->question;
+  question.options.has_mode = question.options.switches_follow = TRUE;
+  question.options.mode = mode;
+  *out = (StdRatioPoint){ .nodes = nodes, .gpus = nodes * scale->gpus_per_node, .batch = batch, .rate_Bps = rate_Bps };
+  gboolean done = trn_scale_sets (scale, nodes, batch, rate_Bps, sets, &error);
   g_ptr_array_add (sets, NULL);
-  own->sets = (char **)g_ptr_array_free (g_steal_pointer (&sets), FALSE);
-  own->seed_text = g_strdup (job->cli->seed_text);
-  own->seed = job->cli->seed;
-  CliScenarioFlags flags = *job->ask->flags;
-  flags.mode = mode;
-  flags.switches_follow = TRUE;
-  g_auto (CliScenarioRun) run = { 0 };
   job->n_runs++;
-  done = done && cli_scenario_run (own, job->ask->scenario, &flags, &run, &error);
-  if (!done) {
-    out->why_not = g_strdup (error->message);
-    g_strchomp (out->why_not);
+  if (!done || !std_question_run (&question, (const char *const *)sets->pdata, NULL, &run, &error)) {
+    out->why_not = g_strchomp (g_strdup (error->message));
     return FALSE;
   }
   take_result (&run.result->training, out);
@@ -110,21 +101,21 @@ run_whole (Job *job, const char *mode, guint32 nodes, double batch, double rate_
 }
 
 static void
-point_clear (RepRatioPoint *point)
+point_clear (StdRatioPoint *point)
 {
   g_clear_pointer (&point->why_not, g_free);
 }
 
 /* The same; a long step in closed form by two short ones, a round of the pipeline apart. */
 static gboolean
-run_point (Job *job, const char *mode, guint32 nodes, double batch, double rate_Bps, RepRatioPoint *out)
+run_point (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
-  const TrnScale *scale = &job->ratio->scale;
+  const TrnScale *scale = &job->ask->scale;
   const double passes = trn_scale_passes (scale, nodes, batch), replicas = trn_scale_replicas (scale, nodes);
-  if (scale->settled == 0 || strcmp (mode, "model") != 0 || passes <= scale->settled + 2 * scale->pp)
+  if (scale->settled == 0 || mode != COL_MODE_MODEL || passes <= scale->settled + 2 * scale->pp)
     return run_whole (job, mode, nodes, batch, rate_Bps, out);
   const double few = scale->settled + fmod (passes - scale->settled, scale->pp), rounds = (passes - few) / scale->pp;
-  RepRatioPoint shorter;
+  StdRatioPoint shorter;
   gboolean ran = run_whole (job, mode, nodes, few * replicas * scale->pass, rate_Bps, &shorter) &&
                  run_whole (job, mode, nodes, (few + scale->pp) * replicas * scale->pass, rate_Bps, out);
   if (!ran) { /* the step as asked says why */
@@ -144,10 +135,10 @@ run_point (Job *job, const char *mode, guint32 nodes, double batch, double rate_
 
 /* How far above a line a point is; without any compute that is told, as far as can be. */
 static double
-above (const RepRatio *ratio, RepLine line, const RepRatioPoint *point)
+above (const StdRatioAsk *ask, StdLine line, const StdRatioPoint *point)
 {
   const double value = point->value[line];
-  return isnan (value) ? HUGE_VAL : value - ratio->limit[line];
+  return isnan (value) ? HUGE_VAL : value - ask->limit[line];
 }
 
 /* ---- how fast a network ---- */
@@ -157,10 +148,10 @@ static gboolean
 ask_rate (void *user, double s_per_B, double *y, GError **error)
 {
   Job *job = user;
-  RepRatioPoint point;
+  StdRatioPoint point;
   gboolean ran = run_point (job, job->mode, job->nodes, job->batch, 1 / s_per_B, &point);
   if (ran)
-    *y = above (job->ratio, job->line, &point);
+    *y = above (job->ask, job->line, &point);
   else
     g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s", point.why_not);
   point_clear (&point);
@@ -172,7 +163,7 @@ static double
 solve_by_engine (Job *job, double s_per_B)
 {
   double fast = s_per_B, slow = s_per_B, at_fast = 0, at_slow = 0, found = (double)NAN;
-  job->mode = "event";
+  job->mode = COL_MODE_EVENT;
   gboolean told = ask_rate (job, s_per_B, &at_slow, NULL);
   at_fast = at_slow;
   for (double wider = 1.02; told && wider < 3 && (at_fast > 0) == (at_slow > 0); wider *= wider * wider) {
@@ -187,26 +178,26 @@ solve_by_engine (Job *job, double s_per_B)
   if (told && (at_fast > 0) != (at_slow > 0) &&
       !base_crossing (ask_rate, job, (BaseBracket){ fast, at_fast, slow, at_slow }, ENGINE_TOLERANCE, &found, NULL))
     found = (double)NAN;
-  job->mode = job->ask->flags->mode;
+  job->mode = job->ask->question.options.mode;
   return found;
 }
 
 static void
-solve_speed_line (Job *job, const RepRatioPoint *slow, const RepRatioPoint *fast)
+solve_speed_line (Job *job, const StdRatioPoint *slow, const StdRatioPoint *fast)
 {
-  const double at_slow = above (job->ratio, job->line, slow), at_fast = above (job->ratio, job->line, fast);
+  const double at_slow = above (job->ask, job->line, slow), at_fast = above (job->ask, job->line, fast);
   double s_per_B = 0;
-  RepRatioPoint point;
+  StdRatioPoint point;
   job->speed.line[job->line].engine_Bps = (double)NAN;
   job->speed.line[job->line].least = fast->value[job->line];
-  job->speed.line[job->line].how = at_fast > 0 ? REP_SOLVED_NONE : REP_SOLVED_ANY;
+  job->speed.line[job->line].how = at_fast > 0 ? STD_SOLVED_NONE : STD_SOLVED_ANY;
   if (at_fast > 0 || at_slow <= 0 ||
       !base_crossing (ask_rate, job, (BaseBracket){ 1 / FASTEST_BPS, at_fast, 1 / SLOWEST_BPS, at_slow }, RATE_TOLERANCE, &s_per_B,
                       NULL))
     return;
-  job->speed.line[job->line].how = REP_SOLVED;
+  job->speed.line[job->line].how = STD_SOLVED;
   job->speed.line[job->line].rate_Bps = 1 / s_per_B;
-  if (job->line == REP_LINE_RATIO && run_point (job, job->mode, job->nodes, job->batch, 1 / s_per_B, &point)) {
+  if (job->line == STD_LINE_RATIO && run_point (job, job->mode, job->nodes, job->batch, 1 / s_per_B, &point)) {
     job->speed.compute_s = point.compute_s;
     point_clear (&point);
   }
@@ -217,14 +208,14 @@ solve_speed_line (Job *job, const RepRatioPoint *slow, const RepRatioPoint *fast
 static void
 solve_speed (Job *job)
 {
-  RepRatioPoint slow = { 0 }, fast = { 0 };
-  job->speed = (RepRatioSpeed){ .nodes = job->nodes, .gpus = job->nodes * job->ratio->scale.gpus_per_node, .batch = job->batch };
+  StdRatioPoint slow = { 0 }, fast = { 0 };
+  job->speed = (StdRatioSpeed){ .nodes = job->nodes, .gpus = job->nodes * job->ask->scale.gpus_per_node, .batch = job->batch };
   gboolean ran = run_point (job, job->mode, job->nodes, job->batch, FASTEST_BPS, &fast) &&
                  run_point (job, job->mode, job->nodes, job->batch, SLOWEST_BPS, &slow);
   if (!ran)
     job->speed.nodes = 0;
   job->speed.compute_s = ran ? fast.compute_s : 0;
-  for (job->line = 0; ran && job->line < REP_LINE_N; job->line++)
+  for (job->line = 0; ran && job->line < STD_LINE_N; job->line++)
     solve_speed_line (job, &slow, &fast);
   point_clear (&fast);
   point_clear (&slow);
@@ -246,14 +237,14 @@ find_places (const TrnScale *scale, double batch)
 static double
 batch_of (const Job *job, guint place)
 {
-  return (place + 1.0) * job->unit * job->ratio->scale.pass * trn_scale_replicas (&job->ratio->scale, job->nodes);
+  return (place + 1.0) * job->unit * job->ask->scale.pass * trn_scale_replicas (&job->ask->scale, job->nodes);
 }
 
 /* A place's point, asked once. NULL: it does not run. */
-static const RepRatioPoint *
+static const StdRatioPoint *
 place_point (Job *job, guint place)
 {
-  RepRatioPoint *known = &g_array_index (job->known, RepRatioPoint, place);
+  StdRatioPoint *known = &g_array_index (job->known, StdRatioPoint, place);
   const gboolean sizes = job->kind == JOB_BATCH;
   if (known->nodes == 0)
     (void)run_point (job, job->mode, sizes ? job->nodes : g_array_index (job->places, guint32, place),
@@ -265,23 +256,23 @@ static gboolean
 ask_place (void *user, guint place, double *y)
 {
   Job *job = user;
-  const RepRatioPoint *point = place_point (job, place);
+  const StdRatioPoint *point = place_point (job, place);
   if (point != NULL)
-    *y = above (job->ratio, job->line, point);
+    *y = above (job->ask, job->line, point);
   return point != NULL;
 }
 
 static void
 solve_nodes (Job *job)
 {
-  job->most = (RepRatioNodes){ .batch = job->batch, .rate_Bps = job->rate_Bps };
-  for (job->line = 0; job->line < REP_LINE_N; job->line++) {
+  job->most = (StdRatioNodes){ .batch = job->batch, .rate_Bps = job->rate_Bps };
+  for (job->line = 0; job->line < STD_LINE_N; job->line++) {
     gint last = base_crossing_place (ask_place, job, job->places->len);
     gboolean found = last >= 0;
     guint32 nodes = found ? g_array_index (job->places, guint32, last) : 0;
-    job->most.line[job->line].how = found ? REP_SOLVED : REP_SOLVED_NONE;
+    job->most.line[job->line].how = found ? STD_SOLVED : STD_SOLVED_NONE;
     job->most.line[job->line].nodes = nodes;
-    job->most.line[job->line].gpus = nodes * job->ratio->scale.gpus_per_node;
+    job->most.line[job->line].gpus = nodes * job->ask->scale.gpus_per_node;
     job->most.line[job->line].last = found && (guint)last + 1 == job->places->len;
   }
 }
@@ -306,11 +297,11 @@ solve_batch_line (Job *job)
   guint first = (guint)(base_crossing_place (ask_too_small, job, n) + 1); /* behind the last that is too small */
   while (first < n && place_point (job, first) == NULL)
     first++;
-  const RepRatioPoint *largest = NULL;
+  const StdRatioPoint *largest = NULL;
   for (guint i = 0; i < n && first == n; i++)
     largest =
-        g_array_index (job->known, RepRatioPoint, i).nodes > 0 && place_point (job, i) != NULL ? place_point (job, i) : largest;
-  job->least.line[job->line].how = first == n ? REP_SOLVED_NONE : REP_SOLVED;
+        g_array_index (job->known, StdRatioPoint, i).nodes > 0 && place_point (job, i) != NULL ? place_point (job, i) : largest;
+  job->least.line[job->line].how = first == n ? STD_SOLVED_NONE : STD_SOLVED;
   job->least.line[job->line].batch = first == n ? 0 : batch_of (job, first);
   job->least.line[job->line].least = largest != NULL ? largest->value[job->line] : (double)NAN;
 }
@@ -318,17 +309,17 @@ solve_batch_line (Job *job)
 static void
 solve_batch (Job *job)
 {
-  const TrnScale *scale = &job->ratio->scale;
-  job->least = (RepRatioBatch){ .nodes = job->nodes, .gpus = job->nodes * scale->gpus_per_node, .rate_Bps = job->rate_Bps };
+  const TrnScale *scale = &job->ask->scale;
+  job->least = (StdRatioBatch){ .nodes = job->nodes, .gpus = job->nodes * scale->gpus_per_node, .rate_Bps = job->rate_Bps };
   job->unit = 1;
   g_array_set_size (job->known, MOST_PASSES);
   if (place_point (job, 0) == NULL) { /* interleaved schedules take whole rounds of the pipeline */
-    point_clear (&g_array_index (job->known, RepRatioPoint, 0));
+    point_clear (&g_array_index (job->known, StdRatioPoint, 0));
     g_array_set_size (job->known, 0);
     job->unit = MIN (MAX (scale->pp, 1u), MOST_PASSES);
     g_array_set_size (job->known, MOST_PASSES / job->unit);
   }
-  for (job->line = 0; job->line < REP_LINE_N; job->line++)
+  for (job->line = 0; job->line < STD_LINE_N; job->line++)
     solve_batch_line (job);
 }
 
@@ -363,9 +354,9 @@ add_job (GArray *jobs, const Job *like, JobKind kind, guint32 nodes, double batc
   job.batch = batch;
   job.rate_Bps = rate_Bps;
   if (kind == JOB_NODES || kind == JOB_BATCH)
-    job.known = g_array_new (FALSE, TRUE, sizeof (RepRatioPoint));
+    job.known = g_array_new (FALSE, TRUE, sizeof (StdRatioPoint));
   if (kind == JOB_NODES) {
-    job.places = find_places (&like->ratio->scale, batch);
+    job.places = find_places (&like->ask->scale, batch);
     g_array_set_size (job.known, job.places->len);
   }
   g_array_append_val (jobs, job);
@@ -376,14 +367,15 @@ job_clear (gpointer data)
 {
   Job *job = data;
   for (guint i = 0; job->known != NULL && i < job->known->len; i++)
-    point_clear (&g_array_index (job->known, RepRatioPoint, i));
+    point_clear (&g_array_index (job->known, StdRatioPoint, i));
   g_clear_pointer (&job->known, g_array_unref);
   g_clear_pointer (&job->places, g_array_unref);
 }
 
 static GArray *
-make_jobs (const Job *like, const CliRatioAsk *ask)
+make_jobs (const StdRatioAsk *ask)
 {
+  const Job like = { .ask = ask, .mode = ask->question.options.mode };
   GArray *jobs = g_array_new (FALSE, TRUE, sizeof (Job));
   g_array_set_clear_func (jobs, job_clear);
   for (guint b = 0; b < ask->batches->len; b++) {
@@ -391,30 +383,30 @@ make_jobs (const Job *like, const CliRatioAsk *ask)
     for (guint n = 0; n < ask->nodes->len; n++) {
       const guint32 nodes = (guint32)g_array_index (ask->nodes, double, n);
       for (guint r = 0; r < ask->rates->len; r++)
-        add_job (jobs, like, JOB_POINT, nodes, batch, g_array_index (ask->rates, double, r));
-      add_job (jobs, like, JOB_SPEED, nodes, batch, 0);
+        add_job (jobs, &like, JOB_POINT, nodes, batch, g_array_index (ask->rates, double, r));
+      add_job (jobs, &like, JOB_SPEED, nodes, batch, 0);
     }
     for (guint r = 0; r < ask->rates->len; r++)
-      add_job (jobs, like, JOB_NODES, 0, batch, g_array_index (ask->rates, double, r));
+      add_job (jobs, &like, JOB_NODES, 0, batch, g_array_index (ask->rates, double, r));
   }
   for (guint n = 0; n < ask->nodes->len; n++)
     for (guint r = 0; r < ask->rates->len; r++)
-      if (trn_scale_replicas (&like->ratio->scale, (guint32)g_array_index (ask->nodes, double, n)) > 0)
-        add_job (jobs, like, JOB_BATCH, (guint32)g_array_index (ask->nodes, double, n), 0, g_array_index (ask->rates, double, r));
+      if (trn_scale_replicas (&ask->scale, (guint32)g_array_index (ask->nodes, double, n)) > 0)
+        add_job (jobs, &like, JOB_BATCH, (guint32)g_array_index (ask->nodes, double, n), 0, g_array_index (ask->rates, double, r));
   return jobs;
 }
 
 /* The throughput of a GPU over that on the fewest nodes that run, of the same batch on the same network. */
 static void
-compare_with_fewest (RepRatio *ratio, const Job *job)
+compare_with_fewest (StdRatio *ratio, const Job *job)
 {
-  const RepRatioPoint *fewest = NULL;
+  const StdRatioPoint *fewest = NULL;
   for (guint i = 0; i < job->known->len && fewest == NULL; i++) {
-    const RepRatioPoint *known = &g_array_index (job->known, RepRatioPoint, i);
+    const StdRatioPoint *known = &g_array_index (job->known, StdRatioPoint, i);
     fewest = known->nodes > 0 && known->why_not == NULL ? known : NULL;
   }
   for (guint i = 0; i < ratio->points->len && fewest != NULL; i++) {
-    RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
+    StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
     const gboolean same = !(point->batch < job->batch || point->batch > job->batch) &&
                           !(point->rate_Bps < job->rate_Bps || point->rate_Bps > job->rate_Bps);
     if (!same || point->why_not != NULL)
@@ -425,7 +417,7 @@ compare_with_fewest (RepRatio *ratio, const Job *job)
 }
 
 static void
-take_jobs (const GArray *jobs, RepRatio *ratio)
+take_jobs (const GArray *jobs, StdRatio *ratio)
 {
   for (guint i = 0; i < jobs->len; i++) {
     Job *job = &g_array_index (jobs, Job, i);
@@ -444,42 +436,85 @@ take_jobs (const GArray *jobs, RepRatio *ratio)
       compare_with_fewest (ratio, &g_array_index (jobs, Job, i));
 }
 
-/* What did not run, and what does not fit, is told. FALSE and *error when nothing ran. */
-static gboolean
-tell_points (Cli *cli, const RepRatio *ratio, GError **error)
+static void
+clear_point (gpointer data)
 {
-  guint ran = 0, large = 0;
-  for (guint i = 0; i < ratio->points->len; i++) {
-    const RepRatioPoint *point = &g_array_index (ratio->points, RepRatioPoint, i);
-    ran += point->why_not == NULL ? 1 : 0;
-    large += point->why_not == NULL && !point->fits ? 1 : 0;
-    const RepRatioPoint *before = i > 0 ? point - 1 : NULL; /* of another rate, for the same reason */
-    if (point->why_not != NULL &&
-        (before == NULL || before->nodes != point->nodes || g_strcmp0 (before->why_not, point->why_not) != 0))
-      g_string_append_printf (cli->talk, "%u node%s, batch %.10g did not run: %s\n", point->nodes, point->nodes == 1 ? "" : "s",
-                              point->batch, point->why_not);
-  }
-  if (ran == 0) {
-    const RepRatioPoint *first = &g_array_index (ratio->points, RepRatioPoint, 0);
-    g_string_truncate (cli->talk, 0);
-    return cli_fail (cli, error, "no point can run; %u node%s, batch %.10g: %s", first->nodes, first->nodes == 1 ? "" : "s",
-                     first->batch, first->why_not);
-  }
-  if (large > 0) {
-    g_autofree char *text =
-        g_strdup_printf ("%u of %u points do not fit into the GPUs' memory; they are told as if they did", large, ran);
-    cli_warn (cli, text);
-  }
-  return TRUE;
+  point_clear (data);
 }
 
-gboolean
-cli_ratio_fill (Cli *cli, const CliRatioAsk *ask, RepRatio *ratio, GError **error)
+static StdRatio *
+ratio_new (const StdRatioAsk *ask)
 {
-  const Job like = { .cli = cli, .ask = ask, .ratio = ratio, .mode = ask->flags->mode };
-  g_autoptr (GArray) jobs = make_jobs (&like, ask);
-  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, work);
+  StdRatio *ratio = g_new0 (StdRatio, 1);
+  ratio->scale = ask->scale;
+  memcpy (ratio->limit, ask->limit, sizeof ratio->limit);
+  ratio->points = g_array_new (FALSE, FALSE, sizeof (StdRatioPoint));
+  g_array_set_clear_func (ratio->points, clear_point);
+  ratio->speeds = g_array_new (FALSE, FALSE, sizeof (StdRatioSpeed));
+  ratio->nodes = g_array_new (FALSE, FALSE, sizeof (StdRatioNodes));
+  ratio->batches = g_array_new (FALSE, FALSE, sizeof (StdRatioBatch));
   ratio->most_passes = MOST_PASSES;
+  return ratio;
+}
+
+void
+std_ratio_free (StdRatio *ratio)
+{
+  if (ratio == NULL)
+    return;
+  g_array_unref (ratio->points);
+  g_array_unref (ratio->speeds);
+  g_array_unref (ratio->nodes);
+  g_array_unref (ratio->batches);
+  g_free (ratio);
+}
+
+double
+std_ratio_gpu_Bps (const StdRatio *ratio, double rate_Bps)
+{
+  return rate_Bps * ratio->scale.adapters / ratio->scale.gpus_per_node;
+}
+
+StdRatio *
+std_ratio (const StdRatioAsk *ask)
+{
+  g_autoptr (GArray) jobs = make_jobs (ask);
+  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, work);
+  StdRatio *ratio = ratio_new (ask);
   take_jobs (jobs, ratio);
-  return tell_points (cli, ratio, error);
+  return ratio;
+}
+
+/* ---- what is asked when nothing is said ---- */
+
+static void
+default_nodes (const TrnScale *scale, const GArray *batches, GArray *out)
+{
+  for (guint32 nodes = 1; nodes <= 4 * scale->nodes; nodes *= 2) {
+    gboolean divides = FALSE;
+    for (guint b = 0; b < batches->len; b++)
+      divides = divides || trn_scale_passes (scale, nodes, g_array_index (batches, double, b)) > 0;
+    const double value = nodes;
+    if (divides || nodes == scale->nodes)
+      g_array_append_val (out, value);
+    if (nodes < scale->nodes && 2 * nodes > scale->nodes) {
+      const double own = scale->nodes;
+      g_array_append_val (out, own);
+    }
+  }
+}
+
+void
+std_ratio_defaults (StdRatioAsk *ask)
+{
+  static const double times[] = { 0.25, 0.5, 1, 2 };
+  if (ask->batches->len == 0)
+    g_array_append_val (ask->batches, ask->scale.batch);
+  if (ask->nodes->len == 0)
+    default_nodes (&ask->scale, ask->batches, ask->nodes);
+  const gboolean no_rates = ask->rates->len == 0;
+  for (guint i = 0; no_rates && i < G_N_ELEMENTS (times); i++) {
+    const double rate = ask->scale.adapter_Bps * times[i];
+    g_array_append_val (ask->rates, rate);
+  }
 }
