@@ -2,50 +2,11 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "base/yaml.h"
-#include "goodput/goodput.h"
+#include "filetype-private.h"
 #include "plan-private.h"
 #include "plan/offers.h"
 #include "scenario-private.h"
 #include "training/llm.h"
-
-typedef enum {
-  FILE_TOPOLOGY,
-  FILE_SCENARIO,
-  FILE_CALIBRATION,
-  FILE_PART,
-  FILE_FAILURES,
-  FILE_LLM,
-  FILE_PLAN,
-  FILE_OFFERS
-} FileKind;
-
-/* The first key of a file says what it is. */
-typedef struct {
-  const char *key;
-  FileKind kind;
-  const BaseSchema *schema; /* FILE_PART, FILE_FAILURES */
-  size_t size;
-} FileType;
-
-static const FileType types[] = {
-  { "topology", FILE_TOPOLOGY, NULL, 0 },
-  { "scenario", FILE_SCENARIO, NULL, 0 },
-  { "gpu", FILE_PART, &clu_schema_gpu, sizeof (CluGpuSpec) },
-  { "nic", FILE_PART, &clu_schema_nic, sizeof (CluNicSpec) },
-  { "switch", FILE_PART, &clu_schema_switch, sizeof (CluSwitchSpec) },
-  { "drive", FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
-  { "link_class", FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
-  { "storage_type", FILE_PART, &clu_schema_storage_type, sizeof (MdlTierType) },
-  { "failures", FILE_FAILURES, &trn_schema_failure_rates, sizeof (MdlFailureRates) },
-  { "calibration", FILE_CALIBRATION, NULL, 0 },
-  { "llm", FILE_LLM, NULL, 0 },
-  { "plan", FILE_PLAN, NULL, 0 },
-  { "offers", FILE_OFFERS, NULL, 0 },
-  { "prices", FILE_PART, &pln_schema_prices, sizeof (PlnPricesSpec) },
-  { "comparisons", FILE_PART, &pln_schema_comparisons, sizeof (PlnApartSpec) },
-  { NULL, FILE_PART, NULL, 0 },
-};
 
 /* What is said of one file. */
 typedef struct {
@@ -55,45 +16,6 @@ typedef struct {
   guint32 nodes, gpus;
   double parameters; /* 0: no model */
 } Finding;
-
-static gboolean
-find_type (const BaseYaml *yaml, const FileType **out, GError **error)
-{
-  const BaseYamlNode *root = base_yaml_root (yaml);
-  const char *names[G_N_ELEMENTS (types)] = { NULL };
-  for (size_t i = 0; types[i].key != NULL; i++)
-    names[i] = types[i].key;
-  g_autofree char *accepted = g_strjoinv (", ", (char **)names);
-  const char *path = base_yaml_path (yaml);
-  if (base_yaml_kind (root) != BASE_YAML_MAP || base_yaml_n (root) == 0) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: holds no keys; a file begins with one of %s", path, accepted);
-    return FALSE;
-  }
-  const char *key = base_yaml_get (root, "model_type") != NULL ? "llm" : base_yaml_key (root, 0); /* a config.json */
-  for (const FileType *type = types; type->key != NULL; type++)
-    if (strcmp (type->key, key) == 0) {
-      *out = type;
-      return TRUE;
-    }
-  g_autofree char *hint = base_hint (key, names);
-  return base_fail_at (error, base_yaml_key_mark (root, 0), "first key '%s' does not say what this file is%s; it is one of %s", key,
-                       hint, accepted);
-}
-
-void
-cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **error)
-{
-  /* nobody asks; or what is not read twice without harm: stdin and pipes */
-  if (error == NULL || !g_error_matches (*error, BASE_ERROR, (gint)BASE_ERROR_INPUT) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    return;
-  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, NULL);
-  const FileType *type = NULL;
-  if (yaml == NULL || !find_type (yaml, &type, NULL) || strcmp (type->key, wanted) == 0)
-    return;
-  g_clear_error (error);
-  base_fail_at (error, base_yaml_key_mark (base_yaml_root (yaml), 0),
-                "a file that begins with '%s'; forerun %s takes one that begins with '%s'", type->key, cli->verb->name, wanted);
-}
 
 static gboolean
 apply_sets (Cli *cli, BaseYaml *yaml, GError **error)
@@ -140,7 +62,7 @@ check_plan (Cli *cli, const char *path, GError **error)
 }
 
 static gboolean
-check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
+check_part (Cli *cli, BaseYaml *yaml, const CliFileType *type, GError **error)
 {
   if (!apply_sets (cli, yaml, error))
     return FALSE;
@@ -150,7 +72,7 @@ check_part (Cli *cli, BaseYaml *yaml, const FileType *type, GError **error)
   };
   g_autofree void *spec = g_malloc0 (type->size);
   base_schema_read (type->schema, base_yaml_root (yaml), FALSE, &context, spec);
-  if (type->kind == FILE_FAILURES)
+  if (type->kind == CLI_FILE_FAILURES)
     trn_failure_rates_check (spec, diag);
   cli_warn_all (cli, diag);
   return base_diag_finish (diag, error);
@@ -201,32 +123,32 @@ static gboolean
 check_file (Cli *cli, const char *path, Finding *finding, GError **error)
 {
   g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
-  const FileType *type;
-  if (yaml == NULL || !find_type (yaml, &type, error))
+  const CliFileType *type;
+  if (yaml == NULL || !cli_file_type (yaml, &type, error))
     return FALSE;
   finding->kind = type->key;
   finding->name = g_strdup (base_yaml_text (base_yaml_item (base_yaml_root (yaml), 0)));
   switch (type->kind) {
-    case FILE_TOPOLOGY:
+    case CLI_FILE_TOPOLOGY:
       return check_topology (cli, path, finding, error);
-    case FILE_SCENARIO:
+    case CLI_FILE_SCENARIO:
       return check_scenario (cli, path, finding, error);
-    case FILE_CALIBRATION:
+    case CLI_FILE_CALIBRATION:
       return check_calibration (cli, path, error);
-    case FILE_FAILURES:
-    case FILE_PART: {
+    case CLI_FILE_FAILURES:
+    case CLI_FILE_PART: {
       /* The document goes to the inputs, which outlive what is read from it. */
       BaseYaml *kept = g_steal_pointer (&yaml);
       g_ptr_array_add (cli->yamls, kept);
       return check_part (cli, kept, type, error);
     }
-    case FILE_PLAN:
+    case CLI_FILE_PLAN:
       return check_plan (cli, path, error);
-    case FILE_OFFERS: {
+    case CLI_FILE_OFFERS: {
       g_autoptr (PlnOffers) offers = pln_offers_load (path, cli->lookup, (const char *const *)cli->sets, error);
       return offers != NULL;
     }
-    case FILE_LLM: {
+    case CLI_FILE_LLM: {
       BaseYaml *kept = g_steal_pointer (&yaml);
       g_ptr_array_add (cli->yamls, kept);
       return check_llm (cli, kept, finding, error);

@@ -1,0 +1,34 @@
+/* What a file is, which its first key says. */
+#ifndef CLI_FILETYPE_PRIVATE_H
+#define CLI_FILETYPE_PRIVATE_H
+
+#include "base/yaml.h"
+#include "cli-private.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  CLI_FILE_TOPOLOGY,
+  CLI_FILE_SCENARIO,
+  CLI_FILE_CALIBRATION,
+  CLI_FILE_PART,
+  CLI_FILE_FAILURES,
+  CLI_FILE_LLM,
+  CLI_FILE_PLAN,
+  CLI_FILE_OFFERS
+} CliFileKind;
+
+/* The first key of a file says what it is. */
+typedef struct {
+  const char *key;
+  CliFileKind kind;
+  const BaseSchema *schema; /* CLI_FILE_PART, CLI_FILE_FAILURES */
+  size_t size;
+} CliFileType;
+
+/* The kind of a file (borrowed, static). FALSE and *error (BASE_ERROR_INPUT) where its first key is none of the kinds'. */
+gboolean cli_file_type (const BaseYaml *yaml, const CliFileType **out, GError **error);
+
+G_END_DECLS
+
+#endif
