@@ -416,12 +416,24 @@ compare_with_fewest (StdRatio *ratio, const Job *job)
   }
 }
 
+/* What of an adapter's rate is a GPU's: adapters over GPUs of a node. */
+static void
+share_adapters (const TrnScale *scale, Job *job)
+{
+  job->point.gpu_Bps = job->point.rate_Bps * scale->adapters / scale->gpus_per_node;
+  for (int l = 0; l < STD_LINE_N; l++) {
+    job->speed.line[l].gpu_Bps = job->speed.line[l].rate_Bps * scale->adapters / scale->gpus_per_node;
+    job->speed.line[l].engine_gpu_Bps = job->speed.line[l].engine_Bps * scale->adapters / scale->gpus_per_node;
+  }
+}
+
 static void
 take_jobs (const GArray *jobs, StdRatio *ratio)
 {
   for (guint i = 0; i < jobs->len; i++) {
     Job *job = &g_array_index (jobs, Job, i);
     ratio->n_runs += job->n_runs;
+    share_adapters (&ratio->scale, job);
     if (job->kind == JOB_POINT)
       g_array_append_val (ratio->points, job->point);
     else if (job->kind == JOB_SPEED && job->speed.nodes > 0)
@@ -467,12 +479,6 @@ std_ratio_free (StdRatio *ratio)
   g_array_unref (ratio->nodes);
   g_array_unref (ratio->batches);
   g_free (ratio);
-}
-
-double
-std_ratio_gpu_Bps (const StdRatio *ratio, double rate_Bps)
-{
-  return rate_Bps * ratio->scale.adapters / ratio->scale.gpus_per_node;
 }
 
 StdRatio *

@@ -40,7 +40,7 @@ append_cells (const StdRatio *ratio, GArray *rows, GString *cells)
     char x[G_ASCII_DTOSTR_BUF_SIZE], z[G_ASCII_DTOSTR_BUF_SIZE];
     if (last == NULL || last->gpus != point->gpus || !same (last->batch, point->batch))
       g_array_append_val (rows, point);
-    g_string_append_printf (cells, "%s\t%u", number (std_ratio_gpu_Bps (ratio, point->rate_Bps) * TO_GBPS, x), point->gpus);
+    g_string_append_printf (cells, "%s\t%u", number (point->gpu_Bps * TO_GBPS, x), point->gpus);
     if (batches)
       g_string_append_printf (cells, " (%.10g)", point->batch);
     g_string_append_printf (cells, "\t%s\n", number (point->why_not == NULL ? point->value[STD_LINE_RATIO] : (double)NAN, z));
@@ -68,7 +68,7 @@ append_lines (const StdRatio *ratio, const GArray *rows, GString *lines)
     for (guint i = 0; i < ratio->speeds->len; i++) {
       const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, i);
       const gint row = row_of (rows, speed);
-      const double at = speed->line[l].how == STD_SOLVED       ? std_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps) * TO_GBPS
+      const double at = speed->line[l].how == STD_SOLVED       ? speed->line[l].gpu_Bps * TO_GBPS
                         : speed->line[l].how == STD_SOLVED_ANY ? 0
                                                                : 1e30;
       char x[G_ASCII_DTOSTR_BUF_SIZE];

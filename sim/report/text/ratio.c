@@ -5,8 +5,6 @@
 
 #include "json-private.h"
 
-static const char *const solved_names[] = { "solved", "any", "none" };
-
 #define TO_GBPS 8e-9
 
 /* ---- tables ---- */
@@ -39,7 +37,7 @@ static const BaseMember point_members[] = {
   POINT ("gpus", gpus, .title = "GPUs"),
   POINT ("batch", batch, BASE_SHOWN ("batch", 1, "%.10g")),
   POINT ("adapter_Bps", rate_Bps, GIGABITS ("adapter (Gb/s)")),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "gpu_Bps", GIGABITS ("a GPU (Gb/s)")),
+  POINT ("gpu_Bps", gpu_Bps, GIGABITS ("a GPU (Gb/s)")),
   { .kind = BASE_MEMBER_GROUP, .sub = ran_members, .when = ran },
   POINT ("error", why_not),
   BASE_MEMBER_END,
@@ -48,13 +46,7 @@ static const BaseMember point_members[] = {
 BaseTable *
 rep_ratio_table (const StdRatio *ratio)
 {
-  BaseTable *table = base_members_table (point_members, NULL);
-  for (guint i = 0; i < ratio->points->len; i++) {
-    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
-    base_members_add (table, point_members, point);
-    base_table_number (table, "gpu_Bps", std_ratio_gpu_Bps (ratio, point->rate_Bps));
-  }
-  return table;
+  return base_members_table (point_members, ratio->points);
 }
 
 /* The two lines as columns: titles of either, made from the limits. */
@@ -109,10 +101,9 @@ text_of_speeds (const StdRatio *ratio, const Titles *titles, GString *out)
     base_table_number (table, "compute", speed->compute_s);
     for (int l = 0; l < STD_LINE_N; l++) {
       static const char *const keys[STD_LINE_N][2] = { { "gpu0", "engine0" }, { "gpu1", "engine1" } };
-      g_autofree char *text =
-          speed_text (speed->line[l].how, std_ratio_gpu_Bps (ratio, speed->line[l].rate_Bps), speed->line[l].least, (StdLine)l);
+      g_autofree char *text = speed_text (speed->line[l].how, speed->line[l].gpu_Bps, speed->line[l].least, (StdLine)l);
       base_table_text (table, keys[l][0], text);
-      base_table_number (table, keys[l][1], std_ratio_gpu_Bps (ratio, speed->line[l].engine_Bps));
+      base_table_number (table, keys[l][1], speed->line[l].engine_gpu_Bps);
     }
   }
   g_string_append (
@@ -285,88 +276,66 @@ rep_ratio_text (const StdRatio *ratio, GString *out)
 
 /* ---- JSON ---- */
 
-static const char *const line_keys[STD_LINE_N] = { "ratio", "waits" };
+static const BaseName solved_names[] = {
+  { "solved", STD_SOLVED, NULL }, { "any", STD_SOLVED_ANY, NULL }, { "none", STD_SOLVED_NONE, NULL }, { NULL, 0, NULL }
+};
+
+BASE_MEMBER_WHEN (speed_solved, StdSpeedLine, it->how == STD_SOLVED)
+BASE_MEMBER_WHEN (nodes_solved, StdNodesLine, it->how == STD_SOLVED)
+BASE_MEMBER_WHEN (batch_solved, StdBatchLine, it->how == STD_SOLVED)
+BASE_MEMBER_WHEN (batch_open, StdBatchLine, it->how != STD_SOLVED)
+
+#define SPEED_LINE(...) BASE_MEMBER (StdSpeedLine, __VA_ARGS__)
+#define NODES_LINE(...) BASE_MEMBER (StdNodesLine, __VA_ARGS__)
+#define BATCH_LINE(...) BASE_MEMBER (StdBatchLine, __VA_ARGS__)
+static const BaseMember speed_line_members[] = {
+  SPEED_LINE ("how", how, .names = solved_names),
+  SPEED_LINE ("adapter_Bps", rate_Bps, .when = speed_solved),
+  SPEED_LINE ("gpu_Bps", gpu_Bps, .when = speed_solved),
+  SPEED_LINE ("endless_network", least),
+  SPEED_LINE ("engine_gpu_Bps", engine_gpu_Bps, .when = speed_solved),
+  BASE_MEMBER_END,
+};
+static const BaseMember nodes_line_members[] = {
+  NODES_LINE ("how", how, .names = solved_names),
+  NODES_LINE ("nodes", nodes, .when = nodes_solved),
+  NODES_LINE ("gpus", gpus, .when = nodes_solved),
+  NODES_LINE ("more_do_not_divide", last),
+  BASE_MEMBER_END,
+};
+static const BaseMember batch_line_members[] = {
+  BATCH_LINE ("how", how, .names = solved_names),
+  BATCH_LINE ("batch", batch, .when = batch_solved),
+  BATCH_LINE ("largest_batch", least, .when = batch_open),
+  BASE_MEMBER_END,
+};
+/* Both lines of T. */
+#define LINES(T, members) \
+  BASE_MEMBER (T, "ratio", line[STD_LINE_RATIO], .sub = (members)), BASE_MEMBER (T, "waits", line[STD_LINE_WAITS], .sub = (members))
+static const BaseMember speed_members[] = {
+  BASE_MEMBER (StdRatioSpeed, "nodes", nodes), BASE_MEMBER (StdRatioSpeed, "gpus", gpus),
+  BASE_MEMBER (StdRatioSpeed, "batch", batch), BASE_MEMBER (StdRatioSpeed, "compute_s", compute_s),
+  LINES (StdRatioSpeed, speed_line_members),   BASE_MEMBER_END,
+};
+static const BaseMember nodes_members[] = {
+  BASE_MEMBER (StdRatioNodes, "batch", batch),
+  BASE_MEMBER (StdRatioNodes, "adapter_Bps", rate_Bps),
+  LINES (StdRatioNodes, nodes_line_members),
+  BASE_MEMBER_END,
+};
+static const BaseMember batch_members[] = {
+  BASE_MEMBER (StdRatioBatch, "nodes", nodes),
+  BASE_MEMBER (StdRatioBatch, "gpus", gpus),
+  BASE_MEMBER (StdRatioBatch, "adapter_Bps", rate_Bps),
+  LINES (StdRatioBatch, batch_line_members),
+  BASE_MEMBER_END,
+};
 
 static void
-open_line (JsonBuilder *json, int line, StdSolved how)
+build_list (JsonBuilder *json, const char *key, const BaseMember *members, const GArray *items)
 {
-  json_builder_set_member_name (json, line_keys[line]);
-  json_builder_begin_object (json);
-  rep_json_text (json, "how", solved_names[how]);
-}
-
-static void
-build_speeds (const StdRatio *ratio, JsonBuilder *json)
-{
-  json_builder_set_member_name (json, "slowest_network");
-  json_builder_begin_array (json);
-  for (guint i = 0; i < ratio->speeds->len; i++) {
-    const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, i);
-    json_builder_begin_object (json);
-    rep_json_integer (json, "nodes", speed->nodes);
-    rep_json_integer (json, "gpus", speed->gpus);
-    rep_json_number (json, "batch", speed->batch);
-    rep_json_number (json, "compute_s", speed->compute_s);
-    for (int l = 0; l < STD_LINE_N; l++) {
-      const gboolean solved = speed->line[l].how == STD_SOLVED;
-      const double rate_Bps = solved ? speed->line[l].rate_Bps : (double)NAN;
-      open_line (json, l, speed->line[l].how);
-      rep_json_number (json, "adapter_Bps", rate_Bps);
-      rep_json_number (json, "gpu_Bps", std_ratio_gpu_Bps (ratio, rate_Bps));
-      rep_json_number (json, "endless_network", speed->line[l].least);
-      rep_json_number (json, "engine_gpu_Bps", std_ratio_gpu_Bps (ratio, solved ? speed->line[l].engine_Bps : (double)NAN));
-      json_builder_end_object (json);
-    }
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
-}
-
-static void
-build_nodes (const StdRatio *ratio, JsonBuilder *json)
-{
-  json_builder_set_member_name (json, "most_nodes");
-  json_builder_begin_array (json);
-  for (guint i = 0; i < ratio->nodes->len; i++) {
-    const StdRatioNodes *most = &g_array_index (ratio->nodes, StdRatioNodes, i);
-    json_builder_begin_object (json);
-    rep_json_number (json, "batch", most->batch);
-    rep_json_number (json, "adapter_Bps", most->rate_Bps);
-    for (int l = 0; l < STD_LINE_N; l++) {
-      const gboolean solved = most->line[l].how == STD_SOLVED;
-      open_line (json, l, most->line[l].how);
-      rep_json_number (json, "nodes", solved ? most->line[l].nodes : (double)NAN);
-      rep_json_number (json, "gpus", solved ? most->line[l].gpus : (double)NAN);
-      json_builder_set_member_name (json, "more_do_not_divide");
-      json_builder_add_boolean_value (json, most->line[l].last);
-      json_builder_end_object (json);
-    }
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
-}
-
-static void
-build_batches (const StdRatio *ratio, JsonBuilder *json)
-{
-  json_builder_set_member_name (json, "smallest_batch");
-  json_builder_begin_array (json);
-  for (guint i = 0; i < ratio->batches->len; i++) {
-    const StdRatioBatch *least = &g_array_index (ratio->batches, StdRatioBatch, i);
-    json_builder_begin_object (json);
-    rep_json_integer (json, "nodes", least->nodes);
-    rep_json_integer (json, "gpus", least->gpus);
-    rep_json_number (json, "adapter_Bps", least->rate_Bps);
-    for (int l = 0; l < STD_LINE_N; l++) {
-      const gboolean solved = least->line[l].how == STD_SOLVED;
-      open_line (json, l, least->line[l].how);
-      rep_json_number (json, "batch", solved ? least->line[l].batch : (double)NAN);
-      rep_json_number (json, "largest_batch", solved ? (double)NAN : least->line[l].least);
-      json_builder_end_object (json);
-    }
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
+  json_builder_set_member_name (json, key);
+  base_members_list (members, items, json);
 }
 
 void
@@ -380,8 +349,8 @@ rep_ratio_json (const StdRatio *ratio, JsonBuilder *json)
   rep_json_number (json, "limit_ratio", ratio->limit[STD_LINE_RATIO]);
   rep_json_number (json, "limit_waits", ratio->limit[STD_LINE_WAITS]);
   rep_json_number (json, "engine_off", worst_engine (ratio, &n));
-  rep_json_table (json, "points", rep_ratio_table (ratio));
-  build_speeds (ratio, json);
-  build_nodes (ratio, json);
-  build_batches (ratio, json);
+  build_list (json, "points", point_members, ratio->points);
+  build_list (json, "slowest_network", speed_members, ratio->speeds);
+  build_list (json, "most_nodes", nodes_members, ratio->nodes);
+  build_list (json, "smallest_batch", batch_members, ratio->batches);
 }

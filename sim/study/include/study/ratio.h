@@ -13,9 +13,9 @@ typedef enum { STD_LINE_RATIO, STD_LINE_WAITS, STD_LINE_N } StdLine;
 
 typedef struct {
   guint32 nodes, gpus;
-  double batch;    /* as of TrnScale */
-  double rate_Bps; /* of an adapter */
-  char *why_not;   /* owned: it did not run; NULL: it did, and what follows is told */
+  double batch;             /* as of TrnScale */
+  double rate_Bps, gpu_Bps; /* of an adapter; what of it is a GPU's */
+  char *why_not;            /* owned: it did not run; NULL: it did, and what follows is told */
   double step_time_s, step_time_lo_s, step_time_hi_s, compute_s, communication_s, exposed_s;
   double value[STD_LINE_N]; /* ratio, waits */
   double exposed_fraction;  /* of communication */
@@ -30,38 +30,41 @@ typedef struct {
 /* An answer exists, every value would do, or none does. */
 typedef enum { STD_SOLVED, STD_SOLVED_ANY, STD_SOLVED_NONE } StdSolved;
 
+typedef struct {
+  StdSolved how;
+  double rate_Bps, gpu_Bps;          /* of an adapter, and what of it is a GPU's; where solved */
+  double least;                      /* `none`: what is left on an endless network */
+  double engine_Bps, engine_gpu_Bps; /* the same by the engine; NAN: not asked, or not near */
+} StdSpeedLine;
 /* The slowest network with which a line is not passed, of so many nodes and a batch. */
 typedef struct {
   guint32 nodes, gpus;
   double batch;
-  struct {
-    StdSolved how;
-    double rate_Bps;   /* of an adapter; where solved */
-    double least;      /* `none`: what is left on an endless network */
-    double engine_Bps; /* the same by the engine; NAN: not asked, or not near */
-  } line[STD_LINE_N];
+  StdSpeedLine line[STD_LINE_N];
   double compute_s; /* at the first line's rate, or on an endless network */
 } StdRatioSpeed;
 
+typedef struct {
+  StdSolved how;
+  guint32 nodes, gpus;
+  gboolean last; /* more do not divide the batch, or were not tried */
+} StdNodesLine;
 /* The most nodes, with a batch on a network. */
 typedef struct {
   double batch, rate_Bps;
-  struct {
-    StdSolved how;
-    guint32 nodes, gpus;
-    gboolean last; /* more do not divide the batch, or were not tried */
-  } line[STD_LINE_N];
+  StdNodesLine line[STD_LINE_N];
 } StdRatioNodes;
 
+typedef struct {
+  StdSolved how;
+  double batch;
+  double least; /* `none`: what is left with the largest batch that was tried */
+} StdBatchLine;
 /* The smallest batch, of so many nodes on a network. */
 typedef struct {
   guint32 nodes, gpus;
   double rate_Bps;
-  struct {
-    StdSolved how;
-    double batch;
-    double least; /* `none`: what is left with the largest batch that was tried */
-  } line[STD_LINE_N];
+  StdBatchLine line[STD_LINE_N];
 } StdRatioBatch;
 
 typedef struct {
@@ -93,9 +96,6 @@ void std_ratio_defaults (StdRatioAsk *ask);
  * nodes and the smallest batch. On all cores, with the same answer however many. Returned: full; a point that did not run says
  * why. */
 StdRatio *std_ratio (const StdRatioAsk *ask);
-
-/* What of an adapter's rate is a GPU's: adapters over GPUs of a node. */
-double std_ratio_gpu_Bps (const StdRatio *ratio, double rate_Bps);
 
 G_END_DECLS
 
