@@ -31,7 +31,7 @@ trap 'rm -f -- "$tmp" "$page"' EXIT
     inside && /^\| (vendor-tuned|others|own) [^,]*\|/ {
       n = split ($0, cell, / *\| */)
       if (n >= 7 && cell[2] !~ /,/) row("training steps", cell[2], cell[3], cell[4], cell[5], 90)
-    }' "$document"
+    }' "$1/docs/validation_collectives.md" "$document"
 } >"$tmp"
 [ "$(grep -c 'what: collectives' "$tmp")" -eq 3 ] && grep -q 'what: training steps.*held out' "$tmp" ||
   { echo "$document: the summaries are not where they were"; exit 1; }

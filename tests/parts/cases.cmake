@@ -11,7 +11,7 @@ foreach (expectation IN LISTS expectations)
   set_tests_properties (case.${case_name} PROPERTIES LABELS case TIMEOUT 300)
 endforeach ()
 
-# The tables of docs/cases.md and docs/validation.md are what the programs print today.
+# The tables of docs/cases.md, docs/validation.md and docs/validation_collectives.md are what the programs print today.
 add_test (NAME case.document
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cases/document.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties (case.document PROPERTIES LABELS case TIMEOUT 300)
