@@ -1,15 +1,13 @@
-/* A result: fields by their keys, and the document that holds all of it. */
+/* A result: the document that holds all of it, and fields of it by their keys. Nothing else is kept of what was asked. */
+#include <string.h>
+
 #include "api-private.h"
+#include "base/units.h"
 #include "report/envelope.h"
-#include "report/run.h"
 
 struct FrResult {
-  FrSession *session; /* owned reference */
-  StdLoaded *loaded;  /* what the answer points into */
-  ScnResult *scenario;
-  char **command;
-  char **keys; /* of all fields */
-  guint n_keys;
+  JsonNode *results;   /* owned */
+  GPtrArray *keys;     /* char *: of all fields */
   GPtrArray *warnings; /* char * */
   char *json;
 };
@@ -21,19 +19,148 @@ add_once (GPtrArray *texts, const char *text)
     g_ptr_array_add (texts, g_strdup (text));
 }
 
-static char *
-json_of (const FrResult *result)
+/* ---- fields ---- */
+
+/* Adds the keys of all fields below `node`, whose own key is `prefix`. */
+static void
+add_keys (JsonNode *node, const char *prefix, GPtrArray *keys)
 {
-  const Scn *scenario = result->loaded->scenario;
-  g_autoptr (GPtrArray) inputs = rep_inputs_new ();
-  rep_inputs_add_yamls (inputs, scn_inputs (scenario), fr_session_data (result->session));
+  const char *dot = *prefix != '\0' ? "." : "";
+  if (JSON_NODE_HOLDS_OBJECT (node)) {
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *member;
+    json_object_iter_init_ordered (&iter, json_node_get_object (node));
+    while (json_object_iter_next_ordered (&iter, &name, &member)) {
+      g_autofree char *key = g_strconcat (prefix, dot, name, NULL);
+      add_keys (member, key, keys);
+    }
+  } else if (JSON_NODE_HOLDS_ARRAY (node)) {
+    JsonArray *array = json_node_get_array (node);
+    for (guint i = 0; i < json_array_get_length (array); i++) {
+      g_autofree char *key = g_strdup_printf ("%s%s%u", prefix, dot, i);
+      add_keys (json_array_get_element (array, i), key, keys);
+    }
+  } else {
+    g_ptr_array_add (keys, g_strdup (prefix));
+  }
+}
+
+/* The member or item that `key` begins with; *rest: what follows it. NULL: there is none. */
+static JsonNode *
+step (JsonNode *node, const char *key, const char **rest)
+{
+  const size_t n = strcspn (key, ".");
+  g_autofree char *name = g_strndup (key, n);
+  guint64 i;
+  *rest = key[n] == '.' ? key + n + 1 : key + n;
+  if (JSON_NODE_HOLDS_OBJECT (node))
+    return json_object_get_member (json_node_get_object (node), name);
+  if (!JSON_NODE_HOLDS_ARRAY (node) || !g_ascii_string_to_unsigned (name, 10, 0, G_MAXUINT, &i, NULL))
+    return NULL;
+  JsonArray *array = json_node_get_array (node);
+  return i < json_array_get_length (array) ? json_array_get_element (array, (guint)i) : NULL;
+}
+
+/* What stands at `key`, "" all of it. Borrowed; NULL: nothing. */
+static JsonNode *
+find (const FrResult *result, const char *key)
+{
+  JsonNode *node = result != NULL && key != NULL ? result->results : NULL;
+  while (node != NULL && *key != '\0')
+    node = step (node, key, &key);
+  return node;
+}
+
+bool
+fr_result_number (const FrResult *result, const char *key, double *value)
+{
+  JsonNode *node = find (result, key);
+  if (node == NULL || value == NULL || !JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) == G_TYPE_STRING)
+    return false;
+  *value = json_node_get_value_type (node) == G_TYPE_BOOLEAN ? json_node_get_boolean (node) : json_node_get_double (node);
+  return true;
+}
+
+const char *
+fr_result_text (const FrResult *result, const char *key)
+{
+  JsonNode *node = find (result, key);
+  return node != NULL && JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
+             ? json_node_get_string (node)
+             : NULL;
+}
+
+const char *
+fr_result_unit (const FrResult *result, const char *key)
+{
+  JsonNode *node = find (result, key);
+  const bool has_value = node != NULL && JSON_NODE_HOLDS_VALUE (node);
+  if (node == NULL || JSON_NODE_HOLDS_OBJECT (node) || JSON_NODE_HOLDS_ARRAY (node) ||
+      (has_value && (json_node_get_value_type (node) == G_TYPE_STRING || json_node_get_value_type (node) == G_TYPE_BOOLEAN)))
+    return "";
+  g_auto (GStrv) names = g_strsplit (key, ".", -1);
+  for (guint i = g_strv_length (names); i-- > 0;) { /* parts have the unit of their sum: "breakdown_s.compute" */
+    const BaseDim dim = base_dim_of_key (names[i]);
+    if (dim != BASE_DIM_NUMBER)
+      return base_dim_unit (dim);
+  }
+  return "";
+}
+
+size_t
+fr_result_n_items (const FrResult *result, const char *key)
+{
+  JsonNode *node = find (result, key);
+  return node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_array_get_length (json_node_get_array (node)) : 0;
+}
+
+size_t
+fr_result_n_fields (const FrResult *result)
+{
+  return result->keys->len;
+}
+
+const char *
+fr_result_key (const FrResult *result, size_t i)
+{
+  return i < result->keys->len ? result->keys->pdata[i] : NULL;
+}
+
+/* ---- all of it ---- */
+
+/* The words that ask the program for the same. Returned: full, texts borrowed; ends with NULL. */
+static GPtrArray *
+command_of (const FrAnswer *answer)
+{
+  GPtrArray *words = g_ptr_array_new ();
+  const char *const begin[] = { "forerun", answer->verb, answer->word };
+  for (size_t i = 0; i < G_N_ELEMENTS (begin); i++)
+    g_ptr_array_add (words, (char *)begin[i]);
+  for (guint i = 0; i + 1 < answer->sets->len; i++) {
+    g_ptr_array_add (words, (char *)"--set");
+    g_ptr_array_add (words, answer->sets->pdata[i]);
+  }
+  for (guint i = 0; answer->flags != NULL && i < answer->flags->len; i++)
+    g_ptr_array_add (words, answer->flags->pdata[i]);
+  g_ptr_array_add (words, (char *)"--format");
+  g_ptr_array_add (words, (char *)"json");
+  g_ptr_array_add (words, NULL);
+  return words;
+}
+
+static char *
+json_of (const FrResult *result, const FrAnswer *answer)
+{
+  g_autoptr (GPtrArray) inputs = rep_inputs_new (), command = command_of (answer);
+  rep_inputs_add_yamls (inputs, answer->inputs, fr_session_data (answer->session));
   const RepEnvelope envelope = { .version = FORERUN_VERSION,
-                                 .command = (const char *const *)result->command,
-                                 .seed = scn_seed (scenario),
+                                 .command = (const char *const *)command->pdata,
+                                 .seed = answer->seed,
                                  .inputs = inputs,
                                  .warnings = result->warnings };
   JsonBuilder *json = rep_envelope_open (&envelope);
-  rep_run_json (result->scenario, json);
+  json_builder_add_value (json, json_node_ref (result->results));
   return rep_envelope_close (json, &envelope);
 }
 
@@ -41,19 +168,17 @@ FrResult *
 fr_result_new (const FrAnswer *answer)
 {
   FrResult *result = g_new0 (FrResult, 1);
-  result->session = fr_session_ref (answer->session);
-  result->loaded = answer->loaded;
-  result->scenario = answer->scenario;
-  result->command = answer->command;
-  result->keys = rep_run_paths (result->scenario);
-  result->n_keys = g_strv_length (result->keys);
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  answer->write (answer->of, json);
+  result->results = json_builder_get_root (json);
+  result->keys = g_ptr_array_new_with_free_func (g_free);
+  add_keys (result->results, "", result->keys);
   result->warnings = g_ptr_array_new_with_free_func (g_free);
-  const BaseDiag *diag = scn_warnings (result->loaded->scenario);
-  for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
-    add_once (result->warnings, base_diag_warning (diag, i));
-  for (guint i = 0; i < result->scenario->run.warnings->len; i++)
-    add_once (result->warnings, result->scenario->run.warnings->pdata[i]);
-  result->json = json_of (result);
+  for (unsigned i = 0; answer->diag != NULL && i < base_diag_n_warnings (answer->diag); i++)
+    add_once (result->warnings, base_diag_warning (answer->diag, i));
+  for (guint i = 0; answer->warnings != NULL && i < answer->warnings->len; i++)
+    add_once (result->warnings, answer->warnings->pdata[i]);
+  result->json = json_of (result, answer);
   return result;
 }
 
@@ -64,59 +189,10 @@ fr_result_free (FrResult *result)
     return;
   g_free (result->json);
   g_ptr_array_unref (result->warnings);
-  g_strfreev (result->keys);
-  g_strfreev (result->command);
-  scn_result_free (result->scenario);
-  std_loaded_free (result->loaded);
-  fr_session_free (result->session);
+  g_ptr_array_unref (result->keys);
+  json_node_unref (result->results);
   g_free (result);
 }
-
-/* ---- fields ---- */
-
-static gboolean
-find (const FrResult *result, const char *key, BaseValue *value)
-{
-  return result != NULL && key != NULL && rep_run_value (result->scenario, key, value);
-}
-
-bool
-fr_result_number (const FrResult *result, const char *key, double *value)
-{
-  BaseValue found;
-  if (!find (result, key, &found) || !found.known || found.kind == BASE_CELL_TEXT || value == NULL)
-    return false;
-  *value = found.number;
-  return true;
-}
-
-const char *
-fr_result_text (const FrResult *result, const char *key)
-{
-  BaseValue found;
-  return find (result, key, &found) && found.known && found.kind == BASE_CELL_TEXT ? found.text : NULL;
-}
-
-const char *
-fr_result_unit (const FrResult *result, const char *key)
-{
-  BaseValue found;
-  return find (result, key, &found) && found.kind == BASE_CELL_NUMBER ? base_dim_unit (found.dim) : "";
-}
-
-size_t
-fr_result_n_fields (const FrResult *result)
-{
-  return result->n_keys;
-}
-
-const char *
-fr_result_key (const FrResult *result, size_t i)
-{
-  return i < result->n_keys ? result->keys[i] : NULL;
-}
-
-/* ---- all of it ---- */
 
 const char *
 fr_result_json (const FrResult *result)

@@ -77,7 +77,7 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const CliPlanFlags *flags = data;
-  CliPlanCounts counts;
+  FrPlanCounts counts;
   if (words[0] == NULL)
     return cli_fail (cli, error, "which parts? the files that forerun plan --shard I/N wrote");
   if (!cli_plan_read_flags (cli, flags, &counts, error))
@@ -96,7 +96,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
   if (work == NULL || !take_parts (cli, parts, work, error))
     return FALSE;
-  const PlnAsk ask = cli_plan_ask (flags, &counts, plan);
+  const PlnAsk ask = fr_plan_ask (&flags->search, &counts, plan);
   g_autoptr (PlnResult) result = pln_work_search (work, &ask, error);
   return cli_plan_watch_end (watch, work, result != NULL, error) &&
          cli_plan_answer (cli, flags, &counts, path, plan, result, error);

@@ -5,9 +5,6 @@
 #include "plan-private.h"
 #include "report/plan.h"
 
-#define PLANS_FOLDER "scenarios/plans"
-#define MOST_BEST    100
-
 typedef struct {
   CliPlanFlags answer; /* first: cli_plan_flags fill it */
   char *shard, *resume, *mpi;
@@ -17,12 +14,12 @@ enum { MAX_PARTS = 100000 };
 
 const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, best), "N",
+  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, search.best), "N",
     "how many of the best the engine simulates, 0 to 100; default 3" },
-  { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (CliPlanFlags, per_machine), NULL,
+  { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (CliPlanFlags, search.per_machine), NULL,
     "show and simulate the best of each machine alone; --best: of all of them" },
-  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, rows), "N", "how many are shown; default 10, with --vary 1" },
-  { CLI_FLAG_TEXT, "threads", 0, offsetof (CliPlanFlags, threads), "N",
+  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, search.rows), "N", "how many are shown; default 10, with --vary 1" },
+  { CLI_FLAG_TEXT, "threads", 0, offsetof (CliPlanFlags, search.threads), "N",
     "threads of both stages; default: one a processor; the answer is the same" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (CliPlanFlags, sensitivity), "S",
     "what the first hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more" },
@@ -160,12 +157,9 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const P
 /* ---- what merge does too ---- */
 
 gboolean
-cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GError **error)
+cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts *out, GError **error)
 {
-  *out = (CliPlanCounts){ .best = 3, .rows = cli->varies != NULL ? 1 : 10, .threads = g_get_num_processors () };
-  return cli_count_value (cli, "--best", flags->best, 0, MOST_BEST, &out->best, error) &&
-         cli_count_value (cli, "--rows", flags->rows, 1, 100000, &out->rows, error) &&
-         cli_count_value (cli, "--threads", flags->threads, 1, 1024, &out->threads, error) &&
+  return fr_plan_counts (cli->verb->name, &flags->search, cli->varies != NULL ? 1 : 10, out, error) &&
          (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error)) &&
          (flags->report == NULL || cli_page_check (cli, flags->report, error)) && cli_lookup (cli, error);
 }
@@ -180,7 +174,7 @@ cli_plan_read (Cli *cli, const char *path, GError **error)
 Pln *
 cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
 {
-  *path = strcmp (word, "-") == 0 ? g_strdup ("/dev/stdin") : base_lookup_find (cli->lookup, word, PLANS_FOLDER, NULL, error);
+  *path = strcmp (word, "-") == 0 ? g_strdup ("/dev/stdin") : fr_plan_path (cli->lookup, word, error);
   if (*path == NULL) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return NULL;
@@ -195,17 +189,8 @@ cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
   return plan;
 }
 
-PlnAsk
-cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const Pln *plan)
-{
-  const guint machines = pln_machines (plan)->len;
-  return (PlnAsk){ .threads = (guint)counts->threads,
-                   .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
-                   .per_machine = flags->per_machine };
-}
-
 gboolean
-cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const Pln *plan,
+cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                  const PlnResult *result, GError **error)
 {
   g_autoptr (StdSensitivity) sensitivity = NULL;
@@ -227,7 +212,7 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *count
 /* ---- the verb ---- */
 
 typedef struct {
-  CliPlanCounts counts;
+  FrPlanCounts counts;
   const char *word, *path; /* the plan, as it was named, and where it was found */
   guint64 part, of;        /* of 0: the whole plan */
 } Ask;
@@ -247,12 +232,12 @@ read_shard (const Cli *cli, const Flags *flags, Ask *ask, GError **error)
                      flags->shard, (int)MAX_PARTS);
   const struct {
     const char *flag, *value;
-  } of_merge[] = { { "--best", flags->answer.best },
-                   { "--rows", flags->answer.rows },
+  } of_merge[] = { { "--best", flags->answer.search.best },
+                   { "--rows", flags->answer.search.rows },
                    { "--plot", flags->answer.plot },
                    { "--report", flags->answer.report },
                    { "--sensitivity", flags->answer.sensitivity },
-                   { "--per-machine", flags->answer.per_machine ? "" : NULL } };
+                   { "--per-machine", flags->answer.search.per_machine ? "" : NULL } };
   for (guint i = 0; i < G_N_ELEMENTS (of_merge); i++)
     if (of_merge[i].value != NULL)
       return cli_fail (cli, error, "%s is of the answer, which forerun merge makes of all parts: give it there", of_merge[i].flag);
@@ -316,7 +301,7 @@ search (Cli *cli, const Flags *flags, const Ask *ask, Pln *plan, CliPlanWatch *w
     g_string_append (cli->out, text);
     return TRUE;
   }
-  const PlnAsk best = cli_plan_ask (&flags->answer, &ask->counts, plan);
+  const PlnAsk best = fr_plan_ask (&flags->answer.search, &ask->counts, plan);
   g_autoptr (PlnResult) result = pln_work_search (work, &best, error);
   return cli_plan_watch_end (watch, work, result != NULL, error) &&
          cli_plan_answer (cli, &flags->answer, &ask->counts, ask->path, plan, result, error);

@@ -2,6 +2,7 @@
 #ifndef CLI_PLAN_PRIVATE_H
 #define CLI_PLAN_PRIVATE_H
 
+#include "api/plan.h"
 #include "cli-private.h"
 #include "plan/work.h"
 
@@ -11,24 +12,20 @@ G_BEGIN_DECLS
 
 /* What may be asked of the answer, by plan as by merge. */
 typedef struct {
-  char *best, *rows, *threads, *plot, *report, *sensitivity;
-  gboolean per_machine;
+  FrPlanFlags search;
+  char *plot, *report, *sensitivity;
 } CliPlanFlags;
 extern const CliFlag cli_plan_flags[];
 
-typedef struct {
-  guint64 best, rows, threads;
-} CliPlanCounts;
 /* Reads the counts and checks the rest; FALSE and *error where one is none. */
-gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, CliPlanCounts *out, GError **error);
+gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts *out, GError **error);
 /* A plan by name or path, with the --set values; its inputs and warnings are the run's. *path: where it was found, full. Returned:
  * full; NULL and *error. */
 Pln *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
 /* The same of a path, and no more: nothing is told, inputs are not taken. Returned: full; NULL and *error. */
 Pln *cli_plan_read (Cli *cli, const char *path, GError **error);
-PlnAsk cli_plan_ask (const CliPlanFlags *flags, const CliPlanCounts *counts, const Pln *plan);
 /* Writes the answer. */
-gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const CliPlanCounts *counts, const char *path, const Pln *plan,
+gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                           const PlnResult *result, GError **error);
 
 /* ---- what is done of a search, in a file (plan_part.c) ---- */

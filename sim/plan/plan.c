@@ -454,7 +454,9 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
 Pln *
 pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options, ScnLibraryLoad load, void *user, GError **error)
 {
-  g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, error);
+  const char *text = options->text;
+  g_autoptr (BaseYaml) yaml =
+      text == NULL ? base_yaml_load_file (path, error) : base_yaml_load_data (path, text, strlen (text), error);
   if (yaml == NULL || !apply_sets (yaml, options->sets, error))
     return NULL;
   g_autoptr (Pln) plan = g_new0 (Pln, 1);

@@ -4,6 +4,8 @@
 
 #include "harness.h"
 
+#define PLAN TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml"
+
 static const char *program;
 
 /* The answer to a shipped scenario with one change, or none. */
@@ -173,6 +175,135 @@ the_document_is_the_program_s (void)
   }
 }
 
+/* What the program prints for these words, which end with NULL. */
+static char *
+printed (const char *const *words)
+{
+  char *told = NULL;
+  TEST_TRUE (g_spawn_sync (NULL, (char **)words, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &told, NULL, NULL, NULL));
+  return told;
+}
+
+static void
+a_collective_needs_no_file (void)
+{
+  FrSession *session = fr_session_new (NULL, NULL);
+  FrError *error = NULL;
+  FrColl *coll = fr_coll_new (session, "all_reduce", "hgx_h200", &error);
+  TEST_TRUE (coll != NULL && error == NULL);
+  TEST_TRUE (fr_coll_set (coll, "node.nics.rate", "200 Gb/s", &error));
+  TEST_TRUE (fr_coll_option (coll, "nodes", "4", &error)); /* the last counts */
+  TEST_TRUE (fr_coll_option (coll, "nodes", "2,4", &error));
+  TEST_TRUE (fr_coll_option (coll, "minbytes", "1M", &error) && fr_coll_option (coll, "maxbytes", "4M", &error));
+  TEST_TRUE (fr_coll_option (coll, "nccl", "NCCL_ALGO=ring", &error) && fr_coll_option (coll, "seed", "5", &error));
+  FrResult *result = fr_coll_run (coll, &error);
+  TEST_TRUE (result != NULL && error == NULL);
+  const char *const words[] = { program,
+                                "coll",
+                                "all_reduce",
+                                "--set",
+                                "node.nics.rate=200 Gb/s",
+                                "--topology",
+                                "hgx_h200",
+                                "--nodes",
+                                "4",
+                                "--nodes",
+                                "2,4",
+                                "--minbytes",
+                                "1M",
+                                "--maxbytes",
+                                "4M",
+                                "--nccl",
+                                "NCCL_ALGO=ring",
+                                "--seed",
+                                "5",
+                                "--format",
+                                "json",
+                                NULL };
+  g_autofree char *told = printed (words);
+  TEST_STR (fr_result_json (result), told);
+  TEST_INT (fr_result_n_items (result, ""), 6);
+  TEST_INT (number (result, "0.bytes"), 1048576);
+  TEST_INT (number (result, "5.nodes"), 4);
+  TEST_STR (fr_result_text (result, "5.algo"), "ring");
+  TEST_STR (fr_result_unit (result, "5.time_s"), "s");
+  TEST_NEAR (number (result, "5.algbw_Bps"), 4194304 / number (result, "5.time_s"), 1e-12);
+  TEST_STR (fr_result_text (result, "6.algo"), NULL);
+  TEST_INT (fr_result_n_items (result, "0"), 0);
+  fr_result_free (result);
+  fr_coll_free (coll);
+  fr_session_free (session);
+  fr_coll_free (NULL);
+}
+
+static void
+options_are_checked (void)
+{
+  FrSession *session = fr_session_new (NULL, NULL);
+  FrError *error = NULL;
+  FrColl *coll = fr_coll_new (session, "all_reduce", "hgx_h200", NULL);
+  TEST_FALSE (fr_coll_option (coll, "node", "2", &error));
+  refused (g_steal_pointer (&error), "option 'node' is not known (did you mean 'nodes'?)");
+  TEST_FALSE (fr_coll_option (coll, "nodes", NULL, &error));
+  refused (g_steal_pointer (&error), "needs a value");
+  TEST_TRUE (fr_coll_option (coll, "gpus", "9", NULL));
+  TEST_TRUE (fr_coll_run (coll, &error) == NULL);
+  refused (g_steal_pointer (&error), "-g 9 is more than node 0 of hgx_h200 has; 1 to 8 is accepted");
+  TEST_TRUE (fr_coll_option (coll, "gpus", "8", NULL) && fr_coll_option (coll, "algo", "rng", NULL));
+  TEST_TRUE (fr_coll_run (coll, &error) == NULL);
+  refused (g_steal_pointer (&error), "--algo 'rng' is not known (did you mean 'ring'?)");
+  fr_coll_free (coll);
+  TEST_TRUE (fr_coll_new (session, "all_reduce", NULL, &error) == NULL);
+  refused (g_steal_pointer (&error), "needed");
+  coll = fr_coll_new (session, "all_reduce", "hgx_h201", NULL);
+  TEST_TRUE (fr_coll_run (coll, &error) == NULL);
+  refused (g_steal_pointer (&error), "did you mean 'hgx_h200'");
+  fr_coll_free (coll);
+
+  FrPlan *plan = fr_plan_load (session, "no_such_plan", &error);
+  TEST_TRUE (plan == NULL);
+  refused (g_steal_pointer (&error), "no_such_plan");
+  plan = fr_plan_load (session, PLAN, NULL);
+  TEST_FALSE (fr_plan_option (plan, "per-machine", "yes", &error));
+  refused (g_steal_pointer (&error), "has no value");
+  TEST_TRUE (fr_plan_option (plan, "rows", "0", NULL));
+  TEST_TRUE (fr_plan_run (plan, &error) == NULL);
+  refused (g_steal_pointer (&error), "--rows 0 is out of range");
+  fr_plan_free (plan);
+  fr_plan_free (NULL);
+  fr_session_free (session);
+}
+
+static void
+a_plan_is_searched (void)
+{
+  FrSession *session = fr_session_new (NULL, NULL);
+  FrError *error = NULL;
+  FrPlan *plan = fr_plan_load (session, PLAN, &error);
+  TEST_TRUE (plan != NULL && fr_plan_option (plan, "rows", "2", &error) && fr_plan_option (plan, "best", "1", &error));
+  FrResult *result = fr_plan_run (plan, &error);
+  TEST_TRUE (result != NULL && error == NULL);
+  const char *const words[] = { program, "plan", PLAN, "--rows", "2", "--best", "1", "--format", "json", NULL };
+  g_autofree char *told = printed (words);
+  TEST_STR (fr_result_json (result), told);
+  TEST_INT (fr_result_n_items (result, "choices"), 2);
+  TEST_TRUE (number (result, "choices.0.step_time_s") > 0 && number (result, "met") >= 2);
+  TEST_TRUE (fr_result_text (result, "verdict.0") != NULL && fr_result_text (result, "choices.0.topology") != NULL);
+
+  g_autofree char *text = NULL;
+  TEST_TRUE (g_file_get_contents (PLAN, &text, NULL, NULL));
+  FrPlan *same = fr_plan_parse (session, text, &error);
+  TEST_TRUE (same != NULL && fr_plan_set (same, "objective", "time", &error) && fr_plan_set (same, "prices", "us_2026", &error));
+  FrResult *mine = fr_plan_run (same, &error);
+  TEST_TRUE (mine != NULL && error == NULL);
+  TEST_STR (fr_result_text (mine, "objective"), "time");
+  fr_result_free (mine);
+  fr_plan_free (same);
+  fr_plan_free (plan);
+  fr_session_free (session);
+  fr_result_free (result);
+}
+
 static void
 warnings_are_kept (void)
 {
@@ -230,6 +361,9 @@ static const TestCase cases[] = {
   { "a text is a file", a_text_is_a_file },
   { "errors are values", errors_are_values },
   { "the document is the program's", the_document_is_the_program_s },
+  { "a collective needs no file", a_collective_needs_no_file },
+  { "options are checked", options_are_checked },
+  { "a plan is searched", a_plan_is_searched },
   { "warnings are kept", warnings_are_kept },
   { "threads give the same bytes", threads_give_the_same_bytes },
   { NULL, NULL },

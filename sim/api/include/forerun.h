@@ -88,13 +88,14 @@ FR_API bool fr_scenario_set_mode (FrScenario *scenario, FrMode mode, FrError **e
 /* ---- result: what is answered ---- */
 
 typedef struct FrResult FrResult;
+FR_API void fr_result_free (FrResult *result);
 
 /* Reads the scenario and runs it. The handle can be changed and run again. Fails with all that is wrong with the file. */
 FR_API FrResult *fr_scenario_run (FrScenario *scenario, FrError **error);
-FR_API void fr_result_free (FrResult *result);
 
-/* A field by its key. Keys are those of `forerun run --format json`, joined by dots inside objects ("breakdown_s.compute_fwd"),
- * with the number of an item inside lists ("links.0.utilisation"). */
+/* A field by its key. Keys are those of `results` in the JSON document, joined by dots inside objects
+ * ("breakdown_s.compute_fwd"), with the number of an item inside lists ("links.0.utilisation"). Where all of `results` is a list,
+ * keys begin with the number of a row: "0.time_s". */
 
 /* false, and *value as it was, where there is no such field, it is not a number, or it is not known (null in JSON). Truth is 1. */
 FR_API bool fr_result_number (const FrResult *result, const char *key, double *value);
@@ -103,17 +104,52 @@ FR_API const char *fr_result_text (const FrResult *result, const char *key);
 /* "s", "B", "B/s", "USD"; "" where it has none, or where there is no such field. Static. */
 FR_API const char *fr_result_unit (const FrResult *result, const char *key);
 
+/* Items of the list at `key`, "" for all of the answer; 0 where it is no list. */
+FR_API size_t fr_result_n_items (const FrResult *result, const char *key);
 /* All fields, in the order of the JSON document: keys from 0 up to fr_result_n_fields. NULL beyond. Borrowed. */
 FR_API size_t fr_result_n_fields (const FrResult *result);
 FR_API const char *fr_result_key (const FrResult *result, size_t i);
 
-/* The whole answer: the document that `forerun run SCENARIO --format json` prints, with its inputs and warnings. Borrowed. */
+/* The whole answer: the document that the program prints with --format json, with its inputs and warnings. Borrowed. */
 FR_API const char *fr_result_json (const FrResult *result);
 
 /* What there is to know of the answer beside its fields: keys without effect, constants that are missing. NULL beyond the last.
  * Borrowed. */
 FR_API size_t fr_result_n_warnings (const FrResult *result);
 FR_API const char *fr_result_warning (const FrResult *result, size_t i);
+
+/* ---- collective: time and bandwidth by message size, without a file ---- */
+
+typedef struct FrColl FrColl;
+
+/* `op`: "all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall" or "sendrecv". `topology`: a path, or the
+ * name of a shipped topology (`forerun list topologies`). Both are checked by fr_coll_run. */
+FR_API FrColl *fr_coll_new (FrSession *session, const char *op, const char *topology, FrError **error);
+FR_API void fr_coll_free (FrColl *coll);
+/* Changes a key of the topology, as fr_scenario_set does: ("node.nics.rate", "200 Gb/s"). */
+FR_API bool fr_coll_set (FrColl *coll, const char *path, const char *value, FrError **error);
+/* A flag of `forerun coll` by its long name: ("nodes", "1,2,4"), ("minbytes", "1M"), ("algo", "ring"). The last value counts, of
+ * "nccl" all. Fails where there is no such flag; values are checked by fr_coll_run. */
+FR_API bool fr_coll_option (FrColl *coll, const char *name, const char *value, FrError **error);
+/* A row for each size on each number of nodes, as `forerun coll`: "0.bytes", "0.time_s", "0.busbw_Bps", "1.bytes", … */
+FR_API FrResult *fr_coll_run (FrColl *coll, FrError **error);
+
+/* ---- plan: the cluster and the parallel layout that meet a goal at the least time, cost or energy ---- */
+
+typedef struct FrPlan FrPlan;
+
+/* As fr_scenario_load and fr_scenario_parse, of a plan (docs/plan.md). */
+FR_API FrPlan *fr_plan_load (FrSession *session, const char *name, FrError **error);
+FR_API FrPlan *fr_plan_parse (FrSession *session, const char *text, FrError **error);
+FR_API void fr_plan_free (FrPlan *plan);
+FR_API bool fr_plan_set (FrPlan *plan, const char *path, const char *value, FrError **error);
+/* A flag of `forerun plan` by its long name: ("best", "5"), ("rows", "20"), ("threads", "4"), ("seed", "7"),
+ * ("per-machine", NULL). */
+FR_API bool fr_plan_option (FrPlan *plan, const char *name, const char *value, FrError **error);
+/* Searches, and simulates the best. Takes seconds, and all processors unless the option "threads" says how many. Fields:
+ * "choices.0.…" is the recommended configuration, "verdict.0" the answer in words, "choices.N.pareto" is "yes" on the front of
+ * time and cost. Where nothing meets the constraints there are no choices, and "fell_out" says why. */
+FR_API FrResult *fr_plan_run (FrPlan *plan, FrError **error);
 
 #ifdef __cplusplus
 }

@@ -179,6 +179,7 @@ typedef struct {
 typedef struct Pln Pln;
 
 typedef struct {
+  const char *text;        /* in place of the file, whose path then stands for it in messages; NULL: the file */
   const char *const *sets; /* "path=value", ends with NULL; paths as in the plan; NULL: none */
   gboolean has_seed;
   guint64 seed; /* of what its scenarios draw; default: theirs */
