@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "filetype-private.h"
+#include "shared/filetype-private.h"
 #include "plan-private.h"
 #include "plan/offers.h"
 #include "scenario-private.h"

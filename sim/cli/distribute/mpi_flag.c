@@ -3,7 +3,7 @@
  *   OMPI_COMM_WORLD_SIZE   Open MPI's mpirun (docs.open-mpi.org, "Environment variables set for MPI processes")
  *   PMI_SIZE               MPICH's and Intel's hydra, srun --mpi=pmi2 (Balaji et al., "PMI", EuroMPI 2010)
  *   SLURM_STEP_NUM_TASKS   srun (its manual, "OUTPUT ENVIRONMENT VARIABLES"); of MPI where PMIX_RANK is there too, --mpi=pmix */
-#include "mpi-private.h"
+#include "distribute/mpi-private.h"
 
 static gboolean
 is_many (const char *name)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "mpi-private.h"
+#include "distribute/mpi-private.h"
 
 enum { TAG_TASK = 1, TAG_QUIT, TAG_REPLY, TAG_FAILED }; /* the last one and the code of the error */
 enum { IN_RESERVE = 2, WAIT_US = 50 };

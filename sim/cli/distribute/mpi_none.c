@@ -1,5 +1,5 @@
 /* A build without MPI: processes that were started together are told so, for each would do all of the work. */
-#include "mpi-private.h"
+#include "distribute/mpi-private.h"
 
 static const char without[] = "this forerun was built without MPI; build it where MPI for C is found (package libopenmpi-dev), or "
                               "share the plan by --shard and forerun merge";

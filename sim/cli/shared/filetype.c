@@ -1,4 +1,4 @@
-#include "filetype-private.h"
+#include "shared/filetype-private.h"
 
 #include <string.h>
 
