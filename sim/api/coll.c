@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "constants/store.h"
 #include "report/coll.h"
+#include "report/compare.h"
 
 struct FrColl {
   FrSession *session; /* owned reference */
@@ -107,7 +108,7 @@ run_clear (Run *run)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 
 static bool
-begin (const FrColl *coll, Run *run, GError **error)
+begin (const FrColl *coll, Run *run, gboolean (*read) (const FrCollFlags *, const char *, FrCollAsk *, GError **), GError **error)
 {
   run->constants.lookup = coll->session->lookup;
   run->host = (ScnHost){ .lookup = coll->session->lookup,
@@ -120,8 +121,7 @@ begin (const FrColl *coll, Run *run, GError **error)
   flags.sets = (const char *const *)coll->sets->pdata;
   flags.seed = 1;
   return fr_count_value (NULL, "--seed", coll->seed, 0, G_MAXINT64, &flags.seed, error) &&
-         fr_coll_read (&flags, coll->op, &run->ask, error) &&
-         fr_sizes_read (&flags, mdl_dtype_size_B (run->ask.dtype), &run->sizes, error);
+         read (&flags, coll->op, &run->ask, error) && fr_sizes_read (&flags, mdl_dtype_size_B (run->ask.dtype), &run->sizes, error);
 }
 
 static FrResult *
@@ -162,7 +162,7 @@ fr_coll_run (FrColl *coll, FrError **error)
   GError *why = NULL;
   g_auto (Run) run = { 0 };
   g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
-  if (!begin (coll, &run, &why)) {
+  if (!begin (coll, &run, fr_coll_read, &why)) {
     fr_error_take (error, why);
     return NULL;
   }
@@ -172,4 +172,27 @@ fr_coll_run (FrColl *coll, FrError **error)
     return NULL;
   }
   return finish (coll, &run, "coll", write_table, table);
+}
+
+FrResult *
+fr_coll_compare (FrColl *coll, FrError **error)
+{
+  if (coll == NULL) {
+    fr_fail (error, "a collective is needed");
+    return NULL;
+  }
+  GError *why = NULL;
+  g_auto (Run) run = { 0 };
+  g_autoptr (StdCompare) compare = begin (coll, &run, fr_compare_read, &why)
+                                       ? fr_coll_compare_all (&run.host, &run.ask, &run.sizes, &(FrCollSink){ .user = NULL }, &why)
+                                       : NULL;
+  if (compare == NULL) {
+    fr_error_take (error, why);
+    return NULL;
+  }
+  g_autoptr (GPtrArray) left_out = fr_compare_warnings (compare);
+  for (guint i = 0; i < left_out->len; i++)
+    g_ptr_array_add (run.host.warnings, g_strdup (left_out->pdata[i]));
+  g_autoptr (BaseTable) table = rep_compare_table (compare);
+  return finish (coll, &run, "compare", write_table, table);
 }

@@ -200,6 +200,19 @@ fr_sizes_read (const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GE
   return TRUE;
 }
 
+gboolean
+fr_compare_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error)
+{
+  if (flags->algo != NULL)
+    return fr_fail_of (flags->verb, error, "--algo has no meaning: all algorithms are compared; --disable leaves some out");
+  if (!fr_coll_read (flags, op, ask, error))
+    return FALSE;
+  ask->settings.terse = TRUE;
+  if (flags->mode == NULL && flags->steps == NULL) /* thousands of prices */
+    ask->settings.mode = COL_MODE_MODEL;
+  return TRUE;
+}
+
 void
 fr_coll_ask_clear (FrCollAsk *ask)
 {

@@ -25,6 +25,16 @@ fr_ranks_open (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, ScnRank
   return scn_ranks_open (host, &ranks, nodes, out, error);
 }
 
+/* Passes an error on with the verb before it. Takes `why`. */
+static gboolean
+fail (const FrCollAsk *ask, GError *why, GError **error)
+{
+  if (ask->verb != NULL)
+    g_prefix_error (&why, "forerun %s: ", ask->verb);
+  g_propagate_error (error, why);
+  return FALSE;
+}
+
 /* One number of nodes. *n_rows: so far, of all. */
 static gboolean
 price_ranks (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, ScnRanks *ranks, const FrCollSink *sink,
@@ -35,12 +45,8 @@ price_ranks (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, S
   for (guint i = 0; i < list->len; i++) {
     const ColCollRequest request = fr_coll_request (ask, (double)g_array_index (list, guint64, i));
     GError *why = NULL;
-    if (!col_coll_price (ranks->comm, &request, &coll, &why)) {
-      if (ask->verb != NULL)
-        g_prefix_error (&why, "forerun %s: ", ask->verb);
-      g_propagate_error (error, why);
-      return FALSE;
-    }
+    if (!col_coll_price (ranks->comm, &request, &coll, &why))
+      return fail (ask, why, error);
     if (++*n_rows > SCN_MAX_ROWS)
       return fr_fail_of (ask->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
     col_comm_switch_warnings (ranks->comm, &coll, host->warnings);
@@ -63,4 +69,48 @@ fr_coll_price (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes,
       return FALSE;
   }
   return TRUE;
+}
+
+/* ---- all algorithms ---- */
+
+static gboolean
+compare_ranks (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, const FrCollSink *sink, StdCompare *compare,
+               GError **error)
+{
+  const StdCompareAsk of = { .like = fr_coll_request (ask, 0), .disabled_algos = ask->settings.disabled_algos };
+  g_auto (ScnRanks) ranks = { 0 };
+  GError *why = NULL;
+  if (!fr_ranks_open (host, ask, nodes, &ranks, error))
+    return FALSE;
+  if (!std_compare_price (compare, &of, ranks.comm, &why))
+    return fail (ask, why, error);
+  if (ranks.n > 1 && sink->begin != NULL)
+    sink->begin (sink->user, &ranks);
+  return TRUE;
+}
+
+StdCompare *
+fr_coll_compare_all (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
+{
+  g_autoptr (StdCompare) compare = std_compare_new (ask->op);
+  g_array_unref (compare->sizes);
+  compare->sizes = scn_sizes_list (sizes, MDL_OP_ALL_REDUCE, mdl_dtype_size_B (ask->dtype), 1); /* each column rounds further */
+  compare->max_B = g_array_index (compare->sizes, guint64, compare->sizes->len - 1);
+  for (guint i = 0; i < ask->n_nodes; i++)
+    if (!compare_ranks (host, ask, ask->nodes[i], sink, compare, error))
+      return NULL;
+  std_compare_end (compare);
+  if (compare->columns->len > 0)
+    return g_steal_pointer (&compare);
+  fr_fail_of (ask->verb, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
+  return NULL;
+}
+
+GPtrArray *
+fr_compare_warnings (const StdCompare *compare)
+{
+  GPtrArray *warnings = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < compare->left_out->len; i++)
+    g_ptr_array_add (warnings, g_strconcat ("left out: ", compare->left_out->pdata[i], NULL));
+  return warnings;
 }

@@ -84,66 +84,57 @@ write_answer (Cli *cli, const StdCompare *compare, const GString *header)
 
 /* ---- the verb ---- */
 
-/* The constants are the same for all numbers of nodes: the header is of the last. */
+/* What is said above the table. The constants are the same for all numbers of nodes: cluster and settings are of the last. */
+typedef struct {
+  const Cli *cli;
+  const FrCollAsk *question;
+  GString *nodes, *ranks, *text;
+  char *topology;
+} Header;
+
 static void
-append_header (const Cli *cli, const FrCollAsk *question, const ScnRanks *comm, GString *nodes, GString *ranks, GString *header)
+header_clear (Header *header)
 {
+  g_string_free (header->nodes, TRUE);
+  g_string_free (header->ranks, TRUE);
+  g_string_free (header->text, TRUE);
+  g_free (header->topology);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Header, header_clear)
+
+static void
+add_ranks (void *user, const ScnRanks *comm)
+{
+  Header *header = user;
+  GString *nodes = header->nodes, *ranks = header->ranks, *text = header->text;
   const char *comma = nodes->len > 0 ? ", " : "";
   g_string_append_printf (nodes, "%s%u", comma, comm->n_nodes);
   g_string_append_printf (ranks, "%s%u", comma, comm->n);
-  g_string_truncate (header, 0);
-  rep_header_cluster (header, comm->clu);
-  g_string_append_printf (header, "# %s ranks on %s node%s\n", ranks->str, nodes->str, strcmp (nodes->str, "1") == 0 ? "" : "s");
-  rep_header_settings (header, &comm->settings, question->plain ? NULL : cst_store_name (&cli->constants));
-}
-
-/* All numbers of nodes; *topology (full) and `header` are of the last. */
-static gboolean
-price (Cli *cli, const FrCollAsk *question, StdCompare *compare, char **topology, GString *header, GError **error)
-{
-  const StdCompareAsk ask = { .like = fr_coll_request (question, 0), .disabled_algos = question->settings.disabled_algos };
-  g_autoptr (GString) nodes = g_string_new (NULL), ranks = g_string_new (NULL);
-  for (guint i = 0; i < question->n_nodes; i++) {
-    g_auto (ScnRanks) comm = { 0 };
-    if (!cli_comm_open (cli, question, question->nodes[i], &comm, error))
-      return FALSE;
-    if (!std_compare_price (compare, &ask, comm.comm, error)) {
-      g_prefix_error (error, "forerun %s: ", cli->verb->name);
-      return FALSE;
-    }
-    if (comm.n == 1)
-      continue;
-    append_header (cli, question, &comm, nodes, ranks, header);
-    g_free (*topology);
-    *topology = g_strdup (clu_name (comm.clu));
-  }
-  std_compare_end (compare);
-  return compare->columns->len > 0 ||
-         cli_fail (cli, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
+  g_string_truncate (text, 0);
+  rep_header_cluster (text, comm->clu);
+  g_string_append_printf (text, "# %s ranks on %s node%s\n", ranks->str, nodes->str, strcmp (nodes->str, "1") == 0 ? "" : "s");
+  rep_header_settings (text, &comm->settings, header->question->plain ? NULL : cst_store_name (&header->cli->constants));
+  g_free (header->topology);
+  header->topology = g_strdup (clu_name (comm->clu));
 }
 
 static gboolean
 answer (Cli *cli, const Flags *flags, const FrCollAsk *question, GError **error)
 {
-  unsigned element_B = mdl_dtype_size_B (question->dtype);
-  ScnSizes sweep;
-  if (!cli_sizes_read (cli, &flags->coll, element_B, &sweep, error))
+  ScnSizes sizes;
+  if (!cli_sizes_read (cli, &flags->coll, mdl_dtype_size_B (question->dtype), &sizes, error))
     return FALSE;
-  g_autoptr (StdCompare) compare = std_compare_new (question->op);
-  g_array_unref (compare->sizes);
-  compare->sizes = scn_sizes_list (&sweep, MDL_OP_ALL_REDUCE, element_B, 1); /* whole elements; each column rounds further */
-  compare->max_B = g_array_index (compare->sizes, guint64, compare->sizes->len - 1);
-  g_autoptr (GString) header = g_string_new (NULL);
-  g_autofree char *topology = NULL;
-  if (!price (cli, question, compare, &topology, header, error))
+  g_auto (Header) header = { cli, question, g_string_new (NULL), g_string_new (NULL), g_string_new (NULL), NULL };
+  g_autoptr (StdCompare) compare =
+      cli_coll_compare (cli, question, &sizes, &(FrCollSink){ .user = &header, .begin = add_ranks }, error);
+  if (compare == NULL)
     return FALSE;
-  for (guint i = 0; i < compare->left_out->len && cli->format != CLI_FORMAT_TEXT; i++) {
-    g_autofree char *warning = g_strconcat ("left out: ", compare->left_out->pdata[i], NULL);
-    cli_warn (cli, warning);
-  }
-  if (!add_files (cli, flags, question, compare, topology, error))
+  g_autoptr (GPtrArray) left_out = fr_compare_warnings (compare);
+  for (guint i = 0; i < left_out->len && cli->format != CLI_FORMAT_TEXT; i++)
+    cli_warn (cli, left_out->pdata[i]);
+  if (!add_files (cli, flags, question, compare, header.topology, error))
     return FALSE;
-  write_answer (cli, compare, header);
+  write_answer (cli, compare, header.text);
   return TRUE;
 }
 
@@ -151,24 +142,14 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  if (!cli_one_op (cli, words, error))
-    return FALSE;
-  if (flags->coll.algo != NULL)
-    return cli_fail (cli, error, "--algo has no meaning: all algorithms are compared; --disable leaves some out");
-  if (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error))
-    return FALSE;
-  if (flags->report != NULL && !cli_page_check (cli, flags->report, error))
-    return FALSE;
   g_auto (FrCollAsk) question = { 0 };
-  gboolean done = cli_coll_read (cli, &flags->coll, words[0], &question, error);
-  question.settings.terse = TRUE;
-  /* Thousands of prices: the closed form unless the engine is asked for. */
-  if (done && flags->coll.mode == NULL && flags->coll.steps == NULL)
-    question.settings.mode = COL_MODE_MODEL;
-  if (done && flags->tuner_conf != NULL && question.plain)
-    done = cli_fail (cli, error, "--tuner-conf needs --library nccl: the plain library knows no protocols");
-  done = done && answer (cli, flags, &question, error);
-  return done;
+  if (!cli_one_op (cli, words, error) || (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
+      (flags->report != NULL && !cli_page_check (cli, flags->report, error)) ||
+      !cli_compare_read (cli, &flags->coll, words[0], &question, error))
+    return FALSE;
+  if (flags->tuner_conf != NULL && question.plain)
+    return cli_fail (cli, error, "--tuner-conf needs --library nccl: the plain library knows no protocols");
+  return answer (cli, flags, &question, error);
 }
 
 gboolean

@@ -14,11 +14,13 @@ extern const CliFlag cli_coll_flags_where[], cli_coll_flags_sizes[], cli_coll_fl
 /* FALSE and *error unless `words` is one word, which is to be an operation. */
 gboolean cli_one_op (const Cli *cli, char **words, GError **error);
 
-/* fr_coll_read, fr_sizes_read, fr_ranks_open and fr_coll_price with what all verbs share; warnings and inputs are the run's. */
+/* Functions of api/coll.h with what all verbs share; warnings and inputs are the run's. */
 gboolean cli_coll_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
+gboolean cli_compare_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
 gboolean cli_sizes_read (const Cli *cli, const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GError **error);
 gboolean cli_comm_open (Cli *cli, const FrCollAsk *ask, guint32 nodes, ScnRanks *comm, GError **error);
 gboolean cli_coll_price (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
+StdCompare *cli_coll_compare (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
 
 /* What a reader would else misread in an answer that switches reduce: a busbw above the line rate, steps that are none, and CollNet
  * that was asked for and cannot run. Repeated ones are told once. */

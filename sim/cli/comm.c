@@ -76,6 +76,13 @@ cli_coll_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollA
 }
 
 gboolean
+cli_compare_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error)
+{
+  const FrCollFlags all = whole (cli, flags);
+  return fr_compare_read (&all, op, ask, error);
+}
+
+gboolean
 cli_sizes_read (const Cli *cli, const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GError **error)
 {
   const FrCollFlags all = whole (cli, flags);
@@ -108,6 +115,17 @@ cli_coll_price (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrC
     return FALSE;
   ScnHost host = cli_host_open (cli);
   return finish (cli, ask, &host, fr_coll_price (&host, ask, sizes, sink, error), error);
+}
+
+StdCompare *
+cli_coll_compare (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
+{
+  if (!cli_lookup (cli, error))
+    return NULL;
+  ScnHost host = cli_host_open (cli);
+  StdCompare *compare = fr_coll_compare_all (&host, ask, sizes, sink, error);
+  finish (cli, ask, &host, compare != NULL, error);
+  return compare;
 }
 
 void

@@ -237,6 +237,34 @@ a_collective_needs_no_file (void)
 }
 
 static void
+algorithms_are_compared (void)
+{
+  FrSession *session = fr_session_new (NULL, NULL);
+  FrError *error = NULL;
+  FrColl *coll = fr_coll_new (session, "all_reduce", "hgx_h200", &error);
+  TEST_TRUE (fr_coll_option (coll, "nodes", "2", &error) && fr_coll_option (coll, "minbytes", "1M", &error) &&
+             fr_coll_option (coll, "maxbytes", "2M", &error));
+  FrResult *result = fr_coll_compare (coll, &error);
+  TEST_TRUE (result != NULL && error == NULL);
+  const char *const words[] = { program,      "compare", "all_reduce", "--topology", "hgx_h200", "--nodes", "2",
+                                "--minbytes", "1M",      "--maxbytes", "2M",         "--format", "json",    NULL };
+  g_autofree char *told = printed (words);
+  TEST_STR (fr_result_json (result), told);
+  guint n_best = 0;
+  for (size_t i = 0; i < fr_result_n_items (result, ""); i++) {
+    g_autofree char *key = g_strdup_printf ("%zu.best", i);
+    n_best += number (result, key) > 0;
+  }
+  TEST_INT (n_best, 2); /* one at each size */
+  fr_result_free (result);
+  TEST_TRUE (fr_coll_option (coll, "algo", "ring", NULL));
+  TEST_TRUE (fr_coll_compare (coll, &error) == NULL);
+  refused (g_steal_pointer (&error), "--algo has no meaning");
+  fr_coll_free (coll);
+  fr_session_free (session);
+}
+
+static void
 options_are_checked (void)
 {
   FrSession *session = fr_session_new (NULL, NULL);
@@ -362,6 +390,7 @@ static const TestCase cases[] = {
   { "errors are values", errors_are_values },
   { "the document is the program's", the_document_is_the_program_s },
   { "a collective needs no file", a_collective_needs_no_file },
+  { "algorithms are compared", algorithms_are_compared },
   { "options are checked", options_are_checked },
   { "a plan is searched", a_plan_is_searched },
   { "warnings are kept", warnings_are_kept },

@@ -133,6 +133,9 @@ FR_API bool fr_coll_set (FrColl *coll, const char *path, const char *value, FrEr
 FR_API bool fr_coll_option (FrColl *coll, const char *name, const char *value, FrError **error);
 /* A row for each size on each number of nodes, as `forerun coll`: "0.bytes", "0.time_s", "0.busbw_Bps", "1.bytes", … */
 FR_API FrResult *fr_coll_run (FrColl *coll, FrError **error);
+/* A row for each algorithm that can run, by its fastest protocol, at each size on each number of nodes, as `forerun compare`: the
+ * fields of fr_coll_run, "0.best" and "0.margin". Fails where the option "algo" is set. */
+FR_API FrResult *fr_coll_compare (FrColl *coll, FrError **error);
 
 /* ---- plan: the cluster and the parallel layout that meet a goal at the least time, cost or energy ---- */
 

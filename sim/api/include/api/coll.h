@@ -4,6 +4,7 @@
 #define API_COLL_H
 
 #include "scenario/ranks.h"
+#include "study/compare.h"
 
 G_BEGIN_DECLS
 
@@ -42,6 +43,8 @@ typedef struct {
 gboolean fr_coll_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
 void fr_coll_ask_clear (FrCollAsk *ask);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FrCollAsk, fr_coll_ask_clear)
+/* The same for a comparison: no algorithm may be named, and the closed form prices unless the flags name a mode or steps. */
+gboolean fr_compare_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
 /* -b, -e, -f and -i. */
 gboolean fr_sizes_read (const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GError **error);
 /* Bits of the algorithms and protocols that "a,b,c" names, added to *algos and *protos; `text` NULL: none. */
@@ -60,6 +63,12 @@ typedef struct {
 } FrCollSink;
 /* Prices all sizes on all numbers of nodes. FALSE and *error on failure. */
 gboolean fr_coll_price (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
+/* Compares all algorithms at all sizes on all numbers of nodes; sink->begin is told of those with several ranks. Returned: full;
+ * NULL and *error on failure. */
+StdCompare *fr_coll_compare_all (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink,
+                                 GError **error);
+/* "left out: …", a warning for each algorithm that cannot run. Returned: full, of char *. */
+GPtrArray *fr_compare_warnings (const StdCompare *compare);
 
 G_END_DECLS
 
