@@ -41,54 +41,65 @@ static const CliFlag share_flags[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
+/* What is answered. */
+typedef struct {
+  const Pln *plan;
+  const PlnResult *result;
+  const StdSensitivity *sensitivity; /* NULL: not asked for */
+  guint rows;                        /* that are shown */
+} Answer;
+
 static void
-write_answer (Cli *cli, const Pln *plan, const PlnResult *result, const StdSensitivity *sensitivity, guint rows)
+write_answer (Cli *cli, const Answer *answer)
 {
+  const Pln *plan = answer->plan;
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = rep_envelope_open (&envelope);
     json_builder_begin_object (json);
-    rep_plan_json (plan, result, rows, json);
-    if (sensitivity != NULL)
-      rep_sensitivity_json (sensitivity, json);
+    rep_plan_json (plan, answer->result, answer->rows, json);
+    if (answer->sensitivity != NULL)
+      rep_sensitivity_json (answer->sensitivity, json);
     json_builder_end_object (json);
     g_autofree char *text = rep_envelope_close (json, &envelope);
     g_string_append (cli->out, text);
   } else if (cli->format == CLI_FORMAT_TSV)
-    cli_rows (cli, rep_plan_table (plan, result, rows));
+    cli_rows (cli, rep_plan_table (plan, answer->result, answer->rows));
   else {
     g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (plan), pln_model (plan));
     rep_header_title (cli->out, &envelope, what);
     if (pln_description (plan) != NULL)
       g_string_append_printf (cli->out, "# %s\n", pln_description (plan));
-    rep_plan_text (plan, result, rows, cli->out);
-    if (sensitivity != NULL)
-      rep_sensitivity_text (sensitivity, cli->out);
+    rep_plan_text (plan, answer->result, answer->rows, cli->out);
+    if (answer->sensitivity != NULL)
+      rep_sensitivity_text (answer->sensitivity, cli->out);
   }
 }
 
 static gboolean
-add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, const StdSensitivity *sensitivity, guint rows,
-          GPtrArray *pictures, GError **error)
+add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures, GError **error)
 {
+  const Pln *plan = answer->plan;
+  const PlnResult *result = answer->result;
   const PlnChoiceRow *first = &g_array_index (result->rows, PlnChoiceRow, 0);
   Scn *scenario = NULL;
   ScnResult *run = first->simulated ? pln_run (plan, first, TRUE, &scenario, error) : NULL;
   gboolean good = run != NULL || !first->simulated;
   g_autoptr (GString) text = g_string_new (NULL), header = g_string_new (NULL);
   g_autoptr (BaseTable) prices = rep_plan_prices (plan);
-  rep_plan_text (plan, result, rows, text);
+  rep_plan_text (plan, result, answer->rows, text);
   rep_plan_header (plan, result, header);
   g_autofree char *title = g_strdup_printf ("Plan %s", pln_name (plan)), *source = NULL;
   const BaseYaml *yaml = pln_inputs (plan)->pdata[0];
-  g_autoptr (BaseTable) hangs = sensitivity != NULL ? rep_sensitivity_table (sensitivity, REP_SENSITIVITY_LEAST) : NULL;
+  g_autoptr (BaseTable) hangs =
+      answer->sensitivity != NULL ? rep_sensitivity_table (answer->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
   if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
     source = NULL; /* stdin is read once */
   RepPage page = { .title = title,
                    .lead = pln_description (plan),
                    .plan = plan,
                    .plan_result = result,
-                   .plan_rows = rows,
+                   .plan_rows = answer->rows,
                    .prices = prices,
                    .header = header->str,
                    .scenario = source,
@@ -105,9 +116,11 @@ add_page (Cli *cli, const char *path, const Pln *plan, const PlnResult *result, 
 }
 
 static gboolean
-add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult *result, const StdSensitivity *sensitivity,
-           guint rows, GError **error)
+add_files (Cli *cli, const CliPlanFlags *flags, const Answer *answer, GError **error)
 {
+  const Pln *plan = answer->plan;
+  const PlnResult *result = answer->result;
+  const StdSensitivity *sensitivity = answer->sensitivity;
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
   if (result->rows->len == 0) { /* the answer says why */
@@ -123,7 +136,7 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Pln *plan, const PlnResult
   if (sensitivity != NULL)
     rep_pictures_add_sensitivity (pictures, sensitivity, pln_name (plan), base_name (pln_aim_names, (int)pln_aim (plan)));
   return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, pictures, error)) &&
-         (flags->report == NULL || add_page (cli, flags->report, plan, result, sensitivity, rows, pictures, error));
+         (flags->report == NULL || add_page (cli, flags->report, answer, pictures, error));
 }
 
 static PlnOptions
@@ -201,12 +214,13 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INFEASIBLE, "forerun plan: %s", infeasible);
     return FALSE;
   }
-  write_answer (cli, plan, result, sensitivity, (guint)counts->rows);
+  const Answer answer = { plan, result, sensitivity, (guint)counts->rows };
+  write_answer (cli, &answer);
   if (infeasible != NULL) {
     cli->status = CLI_EXIT_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
   }
-  return add_files (cli, flags, plan, result, sensitivity, (guint)counts->rows, error);
+  return add_files (cli, flags, &answer, error);
 }
 
 /* ---- the verb ---- */
