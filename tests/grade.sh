@@ -74,8 +74,11 @@ prose () # file: prints one paragraph a line, with an empty line after each
     }
     line ~ /^[ \t]*(```|~~~)/ { put (); fenced = !fenced; next }
     fenced { next }
+    line ~ /^[ \t]*$/ { put (); indented = 1; next }
+    indented && line ~ /^(    |\t)/ { next } # code: an indented block behind an empty line
+    { indented = 0 }
     { sub (/^[ \t]*(>[ \t]*)+/, "", line) }
-    line ~ /^[ \t]*(\||$)|^#|^[ \t]*(---|===)|^\[[^]]+\]:/ { put (); next }
+    line ~ /^[ \t]*\||^#|^[ \t]*(---|===)|^\[[^]]+\]:/ { put (); next }
     line ~ /^[ \t]*([-*+]|[0-9]+[.)])[ \t]/ { put (); sub (/^[ \t]*([-*+]|[0-9]+[.)])[ \t]+/, "", line) }
     { text = text " " line }
     END { put () }' "$1"
