@@ -95,25 +95,43 @@ static const struct {
   [BASE_DIM_FREQUENCY] = { frequencies, FALSE },
 };
 
-#define MOST_SHOWN 1e6 /* a greatest value of this many units takes a larger unit */
+/* A greatest value of this many units takes a larger unit; sizes in bytes stay so, up to 100 GB. */
+#define MOST_SHOWN   1e6
+#define MOST_BYTES   1e11
+#define SHOWN_DIGITS 4
 
 static const Unit *
 unit_for (BaseDim dim, double least, double most)
 {
   const Unit *unit = units_of[dim].units != NULL ? units_of[dim].units : plain;
-  const double deciding = units_of[dim].by_least ? least : most;
-  while (unit[1].unit != NULL && (deciding >= unit[1].from || most / unit->si >= MOST_SHOWN))
+  const double deciding = units_of[dim].by_least ? least : most, shown = unit == bytes ? MOST_BYTES : MOST_SHOWN;
+  while (unit[1].unit != NULL && (deciding >= unit[1].from || most / unit->si >= shown))
     unit++;
   return unit;
+}
+
+static BaseScale
+scale_in (BaseDim dim, const Unit *unit, double deciding)
+{
+  const int before = deciding > 0 ? (int)floor (log10 (deciding / unit->si)) : 0;
+  const gboolean whole = dim == BASE_DIM_BYTES && unit == bytes; /* there is no half of a byte */
+  return (BaseScale){ unit->unit, 1 / unit->si, whole ? 0 : (guint)CLAMP (3 - before, 0, 3) };
 }
 
 BaseScale
 base_scale_of (BaseDim dim, double least, double most)
 {
-  const Unit *unit = unit_for (dim, least, most);
-  const double deciding = (units_of[dim].by_least ? least : most) / unit->si;
-  const int before = deciding > 0 ? (int)floor (log10 (deciding)) : 0;
-  return (BaseScale){ unit->unit, 1 / unit->si, (guint)CLAMP (3 - before, 0, 3) };
+  return scale_in (dim, unit_for (dim, least, most), units_of[dim].by_least ? least : most);
+}
+
+/* Of one value, which need not agree with others: the largest unit that it reaches. */
+static BaseScale
+scale_of_one (BaseDim dim, double value)
+{
+  const Unit *unit = units_of[dim].units;
+  while (unit[1].unit != NULL && value >= (units_of[dim].by_least ? unit[1].from : unit[1].si))
+    unit++;
+  return scale_in (dim, unit, value);
 }
 
 /* Without zeros at the end of a fraction. */
@@ -149,7 +167,9 @@ base_quantity_show (double value, BaseDim dim)
 {
   if (!isfinite (value))
     return g_strdup ("-");
-  const BaseScale scale = base_scale_of (dim, fabs (value), fabs (value));
+  if (units_of[dim].units == NULL)
+    return base_quantity_format (value, dim, SHOWN_DIGITS);
+  const BaseScale scale = scale_of_one (dim, fabs (value));
   g_autofree char *number = number_shown (value, &scale);
   return with_unit (number, scale.unit);
 }
@@ -157,9 +177,9 @@ base_quantity_show (double value, BaseDim dim)
 char *
 base_band_show (double value, double lo, double hi, BaseDim dim)
 {
-  if (!isfinite (value) || !isfinite (lo) || !isfinite (hi) || !(lo < hi))
+  if (!isfinite (value) || !isfinite (lo) || !isfinite (hi) || !(lo < hi) || units_of[dim].units == NULL)
     return base_quantity_show (value, dim);
-  const BaseScale scale = base_scale_of (dim, fabs (value), fabs (value));
+  const BaseScale scale = scale_of_one (dim, fabs (value));
   g_autofree char *number = number_shown (value, &scale), *low = number_shown (lo, &scale), *high = number_shown (hi, &scale),
                   *shown = with_unit (number, scale.unit);
   return g_strdup_printf ("%s (%s to %s)", shown, low, high);
@@ -167,13 +187,27 @@ base_band_show (double value, double lo, double hi, BaseDim dim)
 
 /* ---- lines ---- */
 
+#define MOST_LABEL 24 /* characters before the text of a line such as "model           llama3_70b" */
+
 /* What each further line of a broken one begins with. */
 static char *
 indent_of (const char *line)
 {
   const size_t blanks = strspn (line, " ");
   const gboolean comment = g_str_has_prefix (line + blanks, "# "), item = g_str_has_prefix (line + blanks, "- ");
+  const char *gap = strstr (line + blanks, "  ");
+  const size_t text = gap != NULL ? (size_t)(gap - line) + strspn (gap, " ") : 0;
+  if (!comment && text > 0 && text <= MOST_LABEL)
+    return g_strdup_printf ("%*s", (int)text, "");
   return g_strdup_printf ("%*s%s%s", (int)blanks, "", comment ? "# " : "", item || !comment ? "  " : "");
+}
+
+/* Whether the blank at `blank` parts a number from its unit: "4.461 ms", "$412 k", "16 nodes" is none. */
+static gboolean
+before_unit (const char *line, const char *blank)
+{
+  const size_t n = strcspn (blank + 1, " ,;:.)");
+  return blank > line && g_ascii_isdigit (blank[-1]) && n > 0 && n <= 4;
 }
 
 /* Bytes of the part of `line` that stands in its first `width` characters, up to a blank; all where it has none. */
@@ -183,7 +217,7 @@ broken_at (const char *line, size_t indent, guint width)
   size_t at = 0;
   guint seen = 0;
   for (const char *p = line; *p != '\0'; p = g_utf8_next_char (p), seen++) {
-    if (*p == ' ' && (size_t)(p - line) > indent && (seen <= width || at == 0))
+    if (*p == ' ' && (size_t)(p - line) > indent && !before_unit (line, p) && (seen <= width || at == 0))
       at = (size_t)(p - line);
     if (seen >= width && at > 0)
       return at;
@@ -195,12 +229,15 @@ static void
 append_broken (GString *out, const char *line, guint width)
 {
   g_autofree char *indent = indent_of (line), *rest = g_strdup (line);
-  size_t keep = strspn (line, " ") + 2;
+  size_t keep = MAX (strspn (line, " ") + 2, g_str_has_prefix (line, "#") ? 0 : strlen (indent));
   while (g_utf8_strlen (rest, -1) > (glong)width) {
     const size_t at = broken_at (rest, keep, width);
     if (rest[at] == '\0')
       break;
-    g_string_append_len (out, rest, (gssize)at);
+    size_t end = at;
+    while (end > 0 && rest[end - 1] == ' ')
+      end--;
+    g_string_append_len (out, rest, (gssize)end);
     g_string_append_c (out, '\n');
     char *next = g_strconcat (indent, rest + at + strspn (rest + at, " "), NULL);
     g_free (rest);

@@ -7,6 +7,7 @@
 #define PLAIN_BELOW 1e7 /* numbers that have no exponent, however few digits their column shows */
 #define LEAST_CUT   12  /* characters that stay of a text that is cut */
 #define GAP         2   /* blanks between columns */
+#define LEAST_LINE  30  /* characters of a last column whose texts go on in further lines */
 
 /* ---- cells ---- */
 
@@ -183,12 +184,32 @@ text_column_clear (gpointer data)
   g_strfreev (column->texts);
 }
 
+/* Whether all numbers of the column end with a zero behind the point, or with the point. */
+static gboolean
+ends_in_zeros (char **texts)
+{
+  gboolean some = FALSE;
+  for (char **text = texts; *text != NULL; text++) {
+    const char *point = strchr (*text, '.'), last = (*text)[strlen (*text) - 1];
+    if (strcmp (*text, "-") == 0)
+      continue;
+    if (point == NULL || (last != '0' && last != '.'))
+      return FALSE;
+    some = TRUE;
+  }
+  return some;
+}
+
 static void
 add_column (const BaseTable *table, unsigned at, GArray *columns)
 {
   TextColumn column = { base_table_shown (table, at), g_new0 (char *, table->rows->len + 1), 0 };
   for (unsigned r = 0; r < table->rows->len; r++)
     column.texts[r] = base_table_cell_shown (table, r, &column.how);
+  while (column.how.scaled && ends_in_zeros (column.texts))
+    for (char **text = column.texts; *text != NULL; text++)
+      if (strcmp (*text, "-") != 0)
+        (*text)[strlen (*text) - 1] = '\0';
   measure (&column);
   g_array_append_val (columns, column);
 }
@@ -220,18 +241,30 @@ line_width (const GArray *columns)
   return width;
 }
 
-/* Leaves out the last column of the highest rank. FALSE: all that are left must stay. */
+/* Leaves out the last column of the highest rank, which is `least` or more. FALSE: there is none. */
 static gboolean
-leave_one_out (GArray *columns)
+leave_one_out (GArray *columns, guint least)
 {
   guint which = 0;
   for (guint i = 1; i < columns->len; i++)
     if (COLUMN (columns, i)->how.column->rank >= COLUMN (columns, which)->how.column->rank)
       which = i;
-  if (columns->len == 0 || COLUMN (columns, which)->how.column->rank == 0)
+  if (columns->len < 2 || COLUMN (columns, which)->how.column->rank < least)
     return FALSE;
   base_layout_note (BASE_LAYOUT_LEFT_OUT, COLUMN (columns, which)->how.column->key);
   g_array_remove_index (columns, which);
+  return TRUE;
+}
+
+/* Has the texts of the last column go on in further lines, where they find room for that. */
+static gboolean
+break_last (GArray *columns, gsize width)
+{
+  TextColumn *last = COLUMN (columns, columns->len - 1);
+  const gsize before = line_width (columns) - last->width;
+  if (last->how.column->kind != BASE_CELL_TEXT || width < before + LEAST_LINE || width_of (last->how.head) > width - before)
+    return FALSE;
+  last->width = width - before;
   return TRUE;
 }
 
@@ -258,13 +291,17 @@ cut_widest (GArray *columns, gsize over)
 static void
 fit (GArray *columns, gsize width)
 {
-  while (line_width (columns) > width && leave_one_out (columns))
+  while (line_width (columns) > width && leave_one_out (columns, 1))
     continue;
+  if (columns->len == 0 || line_width (columns) <= width || break_last (columns, width))
+    return;
   for (gsize now = line_width (columns), before = 0; now > width && now != before;) {
     before = now;
     cut_widest (columns, now - width);
     now = line_width (columns);
   }
+  while (line_width (columns) > width && leave_one_out (columns, 0))
+    continue;
 }
 
 /* ---- lines ---- */
@@ -276,16 +313,26 @@ append_padded (GString *line, const char *text, gsize width, gboolean right)
   g_string_append_printf (line, "%*s%s%*s", right ? (int)blank : 0, "", text, right ? 0 : (int)blank, "");
 }
 
-/* row -1: the heads. */
+/* row -1: the heads. A text that its column is too narrow for goes on in further lines below itself. */
 static void
 append_line (const GArray *columns, gint row, GString *out)
 {
   g_autoptr (GString) line = g_string_new (NULL);
   for (guint i = 0; i < columns->len; i++) {
     const TextColumn *column = COLUMN (columns, i);
+    const char *text = row < 0 ? column->how.head : column->texts[row];
     g_string_append_printf (line, "%*s", i > 0 ? GAP : 0, "");
-    append_padded (line, row < 0 ? column->how.head : column->texts[row], column->width,
-                   column->how.column->kind != BASE_CELL_TEXT);
+    if (width_of (text) <= column->width) {
+      append_padded (line, text, column->width, column->how.column->kind != BASE_CELL_TEXT);
+      continue;
+    }
+    g_autoptr (GString) broken = g_string_new (text);
+    base_text_wrap (broken, (guint)column->width);
+    g_auto (GStrv) lines = g_strsplit (broken->str, "\n", -1);
+    const gsize indent = width_of (line->str);
+    g_string_append (line, lines[0]);
+    for (char **next = lines + 1; *next != NULL; next++)
+      g_string_append_printf (line, "\n%*s%s", (int)indent, "", *next);
   }
   gsize n = line->len;
   while (n > 0 && line->str[n - 1] == ' ')

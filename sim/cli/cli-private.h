@@ -69,7 +69,7 @@ struct Cli {
   char **sets;   /* may be NULL */
   char **varies; /* --vary, likewise */
   char *columns, *vary_plot, *vary_map;
-  gboolean quiet, help;
+  gboolean quiet, help, wide;
   gboolean is_point; /* of --vary: its answer is kept, not printed */
   CliFormat format;
   guint64 seed;
@@ -86,6 +86,8 @@ struct Cli {
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
+  char **picked;       /* columns that --columns names; NULL: none */
+  gboolean document;   /* the text is a file for a program, of which no line is broken */
   char *folder;        /* made before they are written where it is not there; NULL: none */
   int status;          /* CliExit of a run that did not fail */
   int signal;          /* that ended a run which failed; 0: none */
@@ -124,6 +126,11 @@ extern const CliFlag cli_common_flags[];
 #define cli_name_value(cli, ...)  fr_name_value ((cli)->verb->name, __VA_ARGS__)
 #define cli_count_value(cli, ...) fr_count_value ((cli)->verb->name, __VA_ARGS__)
 #define cli_size_value(cli, ...)  fr_size_value ((cli)->verb->name, __VA_ARGS__)
+
+/* Lays out text by the flags and the output, before the verb prints; and breaks its long lines and names the columns that found no
+ * room, after it. FALSE and *error where --columns names what no table has. */
+gboolean cli_layout_begin (Cli *cli, GError **error);
+gboolean cli_layout_end (Cli *cli, GError **error);
 
 /* ---- inputs ---- */
 

@@ -89,6 +89,7 @@ export_cluster (Cli *cli, const Flags *flags, int kind, const char *topology, GE
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
+  cli->document = TRUE;
   const Flags *flags = data;
   int kind = -1;
   g_autofree char *accepted = base_names_join (kinds);

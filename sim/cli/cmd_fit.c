@@ -204,6 +204,7 @@ write_answer (Cli *cli, const Flags *flags, const CalFitResult *result, const Ca
   } else {
     g_autofree char *yaml = cal_fit_write (result, data, flags->name != NULL ? flags->name : "fitted");
     g_string_append (cli->out, yaml);
+    cli->document = TRUE;
   }
 }
 

@@ -228,6 +228,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   if (cli->format != CLI_FORMAT_JSON) {
     g_string_append (cli->out, answer);
+    cli->document = TRUE;
     return TRUE;
   }
   rep_inputs_add (cli->inputs, path, NULL, bytes, n_B);

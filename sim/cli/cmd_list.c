@@ -21,7 +21,7 @@ typedef struct {
 static const BaseColumn schedule_columns[] = {
   { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },           { "bubble", "bubble", BASE_CELL_TEXT, 0, NULL, 0 },
   { "in_flight", "in flight", BASE_CELL_TEXT, 0, NULL, 0 }, { "summary", "summary", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "source", "source", BASE_CELL_TEXT, 0, NULL, 0 },       { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+  { "source", "source", BASE_CELL_TEXT, 0, NULL, 1 },       { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static void

@@ -313,6 +313,7 @@ search (Cli *cli, const Flags *flags, const Ask *ask, Pln *plan, CliPlanWatch *w
       return FALSE;
     g_autofree char *text = cli_part_text (cli, ask->word, work);
     g_string_append (cli->out, text);
+    cli->document = TRUE;
     return TRUE;
   }
   const PlnAsk best = fr_plan_ask (&flags->answer.search, &ask->counts, plan);

@@ -109,6 +109,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   if (flags->dot) {
     rep_topo_dot (clu, !flags->no_fold, cli->out);
+    cli->document = TRUE;
     return TRUE;
   }
   Path path = { 0 };

@@ -27,20 +27,28 @@ check_common (Cli *cli, GError **error)
     if (equals == NULL || equals == *set)
       return cli_fail (cli, error, "--set '%s' is not PATH=VALUE; for example --set node.nics.rate='200 Gb/s'", *set);
   }
-  if (cli->varies == NULL && (cli->columns != NULL || cli->vary_plot != NULL || cli->vary_map != NULL))
+  if (cli->varies == NULL && (cli->vary_plot != NULL || cli->vary_map != NULL))
     return cli_fail (cli, error, "%s goes with --vary, which says what is varied",
-                     cli->columns != NULL     ? "--columns"
-                     : cli->vary_plot != NULL ? "--vary-plot"
-                                              : "--vary-map");
+                     cli->vary_plot != NULL ? "--vary-plot" : "--vary-map");
   if (cli->output != NULL && *cli->output == '\0')
     return cli_fail (cli, error, "-o '' names no file");
   return TRUE;
 }
 
+/* Without a layout of its own: a point of --vary is one of many in the process. */
 static gboolean
-run_once (Cli *cli, const void *flags, char **rest, GError **error)
+run_point (Cli *cli, const void *flags, char **rest, GError **error)
 {
   return check_common (cli, error) && cli->verb->run (cli, flags, rest, error);
+}
+
+static gboolean
+run_once (Cli *cli, char *const *words, const void *flags, char **rest, GError **error)
+{
+  if (!check_common (cli, error) || !cli_layout_begin (cli, error))
+    return FALSE;
+  const gboolean done = cli->varies != NULL ? cli_vary (cli, words, rest, error) : cli->verb->run (cli, flags, rest, error);
+  return done && cli_layout_end (cli, error) && cli_spare_inputs (cli, error);
 }
 
 /* Has `sets` follow the --set values, and `format` take the place of --format. */
@@ -69,13 +77,11 @@ run (Cli *cli, char *const *words, const char *const *sets, const char *format, 
   gboolean done = rest != NULL;
   if (done && sets != NULL) {
     take_point (cli, sets, format);
-    done = run_once (cli, flags, rest, error);
+    done = run_point (cli, flags, rest, error);
   } else if (done && cli->help) {
     cli_flags_help (cli->verb, cli->out);
   } else if (done) {
-    done = (cli->varies != NULL ? check_common (cli, error) && cli_vary (cli, words, rest, error)
-                                : run_once (cli, flags, rest, error)) &&
-           cli_spare_inputs (cli, error);
+    done = run_once (cli, words, flags, rest, error);
   }
   for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
     cli_flags_clear (*table, flags);
@@ -131,6 +137,7 @@ cli_free (Cli *cli)
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
   g_free (cli->folder);
+  g_strfreev (cli->picked);
   cst_store_clear (&cli->constants);
   g_ptr_array_unref (cli->yamls);
   g_ptr_array_unref (cli->kept);

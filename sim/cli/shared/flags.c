@@ -7,11 +7,13 @@ const CliFlag cli_common_flags[] = {
   { CLI_FLAG_HEADING, "output and input", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "format", 0, offsetof (Cli, format_text), "FORMAT", "text (default), json or tsv" },
   { CLI_FLAG_TEXT, "output", 'o', offsetof (Cli, output), "FILE", "write there instead of stdout; replaced only when complete" },
+  { CLI_FLAG_TEXT, "columns", 0, offsetof (Cli, columns), "NAMES",
+    "show these columns of the tables, by commas: keys of --format tsv" },
+  { CLI_FLAG_SWITCH, "wide", 0, offsetof (Cli, wide), NULL, "all columns, however long the lines (default: 100 characters)" },
   { CLI_FLAG_TEXTS, "set", 0, offsetof (Cli, sets), "PATH=VALUE",
     "change a key of the input, e.g. node.nics.rate='200 Gb/s'; repeatable" },
   { CLI_FLAG_TEXTS, "vary", 0, offsetof (Cli, varies), "PATH=A,B,…",
     "run with each of these values and make a table; repeatable: all combinations" },
-  { CLI_FLAG_TEXT, "columns", 0, offsetof (Cli, columns), "NAMES", "with --vary: show these columns of --format tsv" },
   { CLI_FLAG_TEXT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE",
     "with --vary: draw the first of the columns; .svg, .png or .pdf" },
   { CLI_FLAG_TEXT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a map of colours" },
@@ -171,8 +173,8 @@ cli_flags_clear (const CliFlag *flags, void *base)
 static gboolean
 is_of_vary (const CliFlag *flag)
 {
-  return flag->offset == offsetof (Cli, varies) || flag->offset == offsetof (Cli, columns) ||
-         flag->offset == offsetof (Cli, vary_plot) || flag->offset == offsetof (Cli, vary_map);
+  return flag->offset == offsetof (Cli, varies) || flag->offset == offsetof (Cli, vary_plot) ||
+         flag->offset == offsetof (Cli, vary_map);
 }
 
 static void

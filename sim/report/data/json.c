@@ -1,7 +1,8 @@
 #include "json-private.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "base/layout.h"
 
 void
 rep_json_text (JsonBuilder *json, const char *key, const char *text)
@@ -73,15 +74,13 @@ rep_text (BaseTable *table, GString *out)
 char *
 rep_quantity (double value, BaseDim dim)
 {
-  return isfinite (value) ? base_quantity_format (value, dim, 5) : g_strdup ("-");
+  return base_quantity_show (value, dim);
 }
 
 char *
 rep_band (double value_s, double lo_s, double hi_s)
 {
-  g_autofree char *value = rep_quantity (value_s, BASE_DIM_TIME), *lo = rep_quantity (lo_s, BASE_DIM_TIME),
-                  *hi = rep_quantity (hi_s, BASE_DIM_TIME);
-  return lo_s == hi_s ? g_strdup (value) : g_strdup_printf ("%s (%s to %s)", value, lo, hi);
+  return base_band_show (value_s, lo_s, hi_s, BASE_DIM_TIME);
 }
 
 /* ---- sentences ---- */

@@ -27,10 +27,10 @@ BASE_MEMBER_WHEN (has_source, MdlTerm, it->source < BASE_SOURCE_N)
 static const BaseMember term_members[] = {
   TERM ("name", name, .title = "term"),
   TERM ("how", how, .title = "how"),
-  TERM ("value_s", value_s, BASE_SHOWN ("time (us)", 1e6, "%.3f")),
+  TERM ("value_s", value_s, .title = "time"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "share", BASE_SHOWN ("share (%)", 100, "%.1f")),
-  TERM ("source", source, .title = "source", .names = base_source_names, .when = has_source),
-  TERM ("note", note, .title = "note"),
+  TERM ("source", source, .title = "source", .rank = 1, .names = base_source_names, .when = has_source),
+  TERM ("note", note, .title = "note", .rank = 2),
   BASE_MEMBER_END,
 };
 
@@ -65,12 +65,12 @@ typedef struct {
 #define LOAD(...) BASE_MEMBER (ClassLoad, __VA_ARGS__)
 static const BaseMember load_members[] = {
   LOAD ("link_class", link_class, .title = "link class"),
-  LOAD ("resources", n, .title = "directions"),
-  LOAD ("bytes", bytes, BASE_SHOWN ("all bytes (MB)", 1e-6, "%.3f")),
+  LOAD ("resources", n, .title = "directions", .rank = 2),
+  LOAD ("bytes", bytes, .title = "all bytes"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "busiest", .title = "busiest"),
-  LOAD ("busiest_bytes", busiest_B, BASE_SHOWN ("its bytes (MB)", 1e-6, "%.3f")),
-  LOAD ("capacity_Bps", capacity_Bps, BASE_SHOWN ("it carries (GB/s)", 1e-9, "%.2f")),
-  LOAD ("busy_s", time_s, BASE_SHOWN ("busy (us)", 1e6, "%.3f")),
+  LOAD ("busiest_bytes", busiest_B, .title = "its bytes", .rank = 1),
+  LOAD ("capacity_Bps", capacity_Bps, .title = "it carries"),
+  LOAD ("busy_s", time_s, .title = "busy"),
   BASE_MEMBER_END,
 };
 
@@ -126,8 +126,8 @@ loads_table (const RepExplain *explain)
 static const BaseMember alternative_members[] = {
   ALTERNATIVE ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
   ALTERNATIVE ("proto", proto, .title = "protocol", .names = mdl_proto_names),
-  ALTERNATIVE ("time_s", time_s, BASE_SHOWN ("time (us)", 1e6, "%.2f")),
-  ALTERNATIVE ("nccl_s", nccl_s, BASE_SHOWN ("NCCL reckons (us)", 1e6, "%.2f"), .optional = TRUE),
+  ALTERNATIVE ("time_s", time_s, .title = "time"),
+  ALTERNATIVE ("nccl_s", nccl_s, .title = "NCCL reckons", .optional = TRUE),
   ALTERNATIVE ("reason", reason, .no_column = TRUE),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "slower", .title = "against this"),
   BASE_MEMBER_END,

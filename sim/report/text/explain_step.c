@@ -14,14 +14,14 @@ static const BaseMember term_members[] = {
   TERM ("pass", pass, .title = "pass"),
   TERM ("name", name, .title = "work"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "what", .title = "what"),
-  TERM ("flop", flop, BASE_SHOWN ("GFLOP", 1e-9, "%.2f"), .positive = TRUE),
-  TERM ("bytes", bytes_B, BASE_SHOWN ("MB", 1e-6, "%.2f")),
-  TERM ("time_s", time_s, BASE_SHOWN ("time (us)", 1e6, "%.2f")),
-  { .key = "rate_flop_per_s", .number = rate, BASE_SHOWN ("TFLOP/s", 1e-12, "%.0f") },
+  TERM ("flop", flop, BASE_SHOWN ("GFLOP", 1e-9, "%.2f"), .rank = 2, .positive = TRUE),
+  TERM ("bytes", bytes_B, BASE_SHOWN ("MB", 1e-6, "%.2f"), .rank = 2),
+  TERM ("time_s", time_s, .title = "time"),
+  { .key = "rate_flop_per_s", .number = rate, BASE_SHOWN ("TFLOP/s", 1e-12, "%.0f"), .rank = 2 },
   TERM ("count", count, BASE_SHOWN ("in a step", 1, "%.0f")),
   { .key = "bound_by", .text = bound_by, .title = "bound by" },
-  TERM ("source", source, .title = "source", .names = base_source_names),
-  TERM ("note", note, .title = "note"),
+  TERM ("source", source, .title = "source", .rank = 2, .names = base_source_names),
+  TERM ("note", note, .title = "note", .rank = 3),
   BASE_MEMBER_END,
 };
 
@@ -35,10 +35,10 @@ typedef struct {
 static const BaseMember sum_members[] = {
   SUM ("part", part, .title = "part"),
   SUM ("pass", pass, .title = "pass"),
-  SUM ("one_s", one_s, BASE_SHOWN ("one (us)", 1e6, "%.2f")),
+  SUM ("one_s", one_s, .title = "one"),
   SUM ("count", count, BASE_SHOWN ("in a step", 1, "%.0f")),
-  SUM ("all_s", all_s, BASE_SHOWN ("all (ms)", 1e3, "%.4f")),
-  SUM ("coll_s", coll_s, BASE_SHOWN ("collectives (ms)", 1e3, "%.4f"), .positive = TRUE),
+  SUM ("all_s", all_s, .title = "all"),
+  SUM ("coll_s", coll_s, .title = "collectives", .positive = TRUE),
   BASE_MEMBER_END,
 };
 

@@ -12,23 +12,22 @@ BASE_MEMBER_WHEN (has_power, PlnOffer, !isnan (it->power_W))
 BASE_MEMBER_TEXT_OF (way, PlnOffer, it->owned ? "own" : "rent")
 BASE_MEMBER_TEXT_OF (misses, PlnOffer, pln_miss_names[it->miss])
 
-#define DOLLARS(head) BASE_SHOWN (head, 1, "%.2f")
-#define OFFER(...)    BASE_MEMBER (PlnOffer, __VA_ARGS__)
-#define WAY(...)      BASE_MEMBER_THROUGH (PlnOffer, way, PlnWaySpec, __VA_ARGS__)
+#define OFFER(...) BASE_MEMBER (PlnOffer, __VA_ARGS__)
+#define WAY(...)   BASE_MEMBER_THROUGH (PlnOffer, way, PlnWaySpec, __VA_ARGS__)
 static const BaseMember members[] = {
   WAY ("name", name.v, .title = "offer"),
-  WAY ("machines", machines.v, BASE_SHOWN ("machines", 1, "%.0f")),
+  WAY ("machines", machines.v, BASE_SHOWN ("machines", 1, "%.0f"), .rank = 3),
   { .key = "way", .text = way, .title = "way" },
   WAY ("time_s", time.v, BASE_SHOWN ("days", 1 / DAY_S, "%.4g")),
-  OFFER ("capital_usd", money.capital_usd, DOLLARS ("bought ($)"), .when = is_owned),
-  OFFER ("rent_usd", money.rent_usd, DOLLARS ("rent ($)"), .when = is_rented),
-  OFFER ("once_usd", once_usd, DOLLARS ("once ($)")),
-  OFFER ("power_W", power_W, BASE_SHOWN ("power (kW)", 1e-3, "%.4g")),
-  OFFER ("energy_J", money.energy_J, BASE_SHOWN ("energy (kWh)", 1 / 3.6e6, "%.6g"), .when = has_power),
-  OFFER ("energy_usd", money.energy_usd, DOLLARS ("energy ($)"), .when = is_owned),
-  OFFER ("total_usd", money.total_usd, DOLLARS ("cost ($)")),
-  OFFER ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.4g")),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over the least (%)", 100, "%.1f")),
+  OFFER ("capital_usd", money.capital_usd, .title = "bought", .when = is_owned),
+  OFFER ("rent_usd", money.rent_usd, .title = "rent", .when = is_rented),
+  OFFER ("once_usd", once_usd, .title = "once", .rank = 2),
+  OFFER ("power_W", power_W, .title = "power", .rank = 3),
+  OFFER ("energy_J", money.energy_J, .title = "energy", .rank = 3, .when = has_power),
+  OFFER ("energy_usd", money.energy_usd, .title = "energy", .rank = 2, .when = is_owned),
+  OFFER ("total_usd", money.total_usd, .title = "cost"),
+  OFFER ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.4g"), .rank = 1),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over the least (%)", 100, "%.1f"), .rank = 1),
   { .key = "misses", .text = misses, .title = "misses" },
   BASE_MEMBER_END,
 };

@@ -12,15 +12,14 @@
 BASE_MEMBER_WHEN (ran, StdRatioPoint, it->why_not == NULL)
 
 #define GIGABITS(head) BASE_SHOWN (head, TO_GBPS, "%.5g")
-#define SECONDS(head)  BASE_SHOWN (head, 1, "%.5g")
 #define PERCENT(head)  BASE_SHOWN (head, 100, "%.1f")
 #define POINT(...)     BASE_MEMBER (StdRatioPoint, __VA_ARGS__)
 static const BaseMember ran_members[] = {
-  POINT ("step_time_s", step_time_s, SECONDS ("step (s)")),
+  POINT ("step_time_s", step_time_s, .title = "step"),
   POINT ("step_time_lo_s", step_time_lo_s),
   POINT ("step_time_hi_s", step_time_hi_s),
-  POINT ("compute_s", compute_s, SECONDS ("compute (s)")),
-  POINT ("communication_s", communication_s, SECONDS ("communication (s)")),
+  POINT ("compute_s", compute_s, .title = "compute"),
+  POINT ("communication_s", communication_s, .title = "communication"),
   POINT ("comm_compute_ratio", value[STD_LINE_RATIO], BASE_SHOWN ("ratio", 1, "%.4f")),
   POINT ("exposed_fraction", exposed_fraction, PERCENT ("exposed (%)")),
   POINT ("waits", value[STD_LINE_WAITS], PERCENT ("waits (%)")),

@@ -73,7 +73,7 @@ static const BaseMember link_members[] = {
   LINK ("link_class", link_class, .title = "link class"),
   LINK ("busiest", busiest, .title = "busiest"),
   LINK ("utilisation", utilisation, BASE_SHOWN ("its use (%)", 100, "%.1f")),
-  LINK ("bytes", bytes, BASE_SHOWN ("all bytes (MB)", 1e-6, "%.3f")),
+  LINK ("bytes", bytes, .title = "all bytes"),
   BASE_MEMBER_END,
 };
 
@@ -148,8 +148,8 @@ static const BaseMember job_members[] = {
   JOB ("name", name, .title = "job"),
   { .key = "kind", .text = kind_of_job },
   JOB ("nodes", nodes),
-  JOB ("time_s", time_s, BASE_SHOWN ("time (us)", 1e6, "%.2f")),
-  JOB ("alone_s", alone_s, BASE_SHOWN ("alone (us)", 1e6, "%.2f")),
+  JOB ("time_s", time_s, .title = "time"),
+  JOB ("alone_s", alone_s, .title = "alone"),
   { .key = "slowdown", .number = slowdown, BASE_SHOWN ("slowdown", 1, "%.3f") },
   { .key = "bound_by", .text = bound_of_job, .title = "alone bound by" },
   JOB ("rounds", rounds, .sub = rounds_members, .when = has_rounds, .optional = TRUE),

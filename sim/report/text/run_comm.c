@@ -9,13 +9,13 @@ BASE_MEMBER_NUMBER_OF (whole_count, TrnCommUse, round (it->count))
 #define MEMBER(...) BASE_MEMBER (TrnCommUse, __VA_ARGS__)
 static const BaseMember members[] = {
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "kind", .title = "kind"),
-  { .key = "count", .number = whole_count, BASE_SHOWN ("count", 1, "%.0f") },
-  MEMBER ("sent_bytes", sent_B, BASE_SHOWN ("sent (GB)", 1e-9, "%.4f")),
-  MEMBER ("time_s", time_s, BASE_SHOWN ("time (ms)", 1e3, "%.4f")),
-  MEMBER ("exposed_s", exposed_s, BASE_SHOWN ("exposed (ms)", 1e3, "%.4f")),
-  MEMBER ("op", op, .title = "mostly", .names = mdl_op_names),
-  MEMBER ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
-  MEMBER ("proto", proto, .title = "protocol", .names = mdl_proto_names),
+  { .key = "count", .number = whole_count, BASE_SHOWN ("count", 1, "%.0f"), .rank = 2 },
+  MEMBER ("sent_bytes", sent_B, .title = "sent"),
+  MEMBER ("time_s", time_s, .title = "time"),
+  MEMBER ("exposed_s", exposed_s, .title = "exposed"),
+  MEMBER ("op", op, .title = "mostly", .rank = 1, .names = mdl_op_names),
+  MEMBER ("algo", algo, .title = "algorithm", .rank = 1, .names = mdl_algo_names),
+  MEMBER ("proto", proto, .title = "protocol", .rank = 1, .names = mdl_proto_names),
   BASE_MEMBER_END,
 };
 

@@ -9,7 +9,7 @@
 
 static const BaseColumn lost_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "time_s", "hours of a run", BASE_CELL_NUMBER, 1 / HOUR_s, "%.2f", 0 },
+  { "time_s", "of a run", BASE_CELL_NUMBER, 0, NULL, 0 },
   { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.2f", 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
@@ -25,17 +25,17 @@ static const BaseMember cause_members[] = {
   CAUSE ("name", name, .title = "what fails"),
   CAUSE ("of", of, .title = "of each", .names = mdl_unit_names),
   CAUSE ("units", units, BASE_SHOWN ("of these", 1, "%.0f")),
-  { .key = "mean_time_s", .number = mean_time_s, BASE_SHOWN ("one in (h)", 1 / HOUR_s, "%.2f") },
+  { .key = "mean_time_s", .number = mean_time_s, .title = "one in" },
   CAUSE ("count", count, BASE_SHOWN ("in a run", 1, "%.2f")),
-  CAUSE ("lost_s", lost_s, BASE_SHOWN ("costs (h)", 1 / HOUR_s, "%.2f")),
+  CAUSE ("lost_s", lost_s, .title = "costs"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "lost_share", BASE_SHOWN ("of the run (%)", 100, "%.3f")),
   CAUSE ("effect", effect, .title = "effect", .names = mdl_effect_names),
-  CAUSE ("slowdown", slowdown, BASE_SHOWN ("step takes", 1, "%.3f"), .when = slows),
-  CAUSE ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f")),
+  CAUSE ("slowdown", slowdown, BASE_SHOWN ("step takes", 1, "%.3f"), .rank = 1, .when = slows),
+  CAUSE ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f"), .rank = 2),
   CAUSE ("detect_s", detect_s, .when = stops_job),
   CAUSE ("repair_s", repair_s, .when = takes_nodes),
   CAUSE ("shape", shape),
-  CAUSE ("source", source, .title = "source", .names = base_source_names),
+  CAUSE ("source", source, .title = "source", .rank = 2, .names = base_source_names),
   CAUSE ("note", note),
   BASE_MEMBER_END,
 };
@@ -44,27 +44,26 @@ static const BaseMember rate_members[] = {
   CAUSE ("name", name, .title = "what fails"),
   CAUSE ("units", units, BASE_SHOWN ("units", 1, "%.0f")),
   CAUSE ("of", of, .title = "of each", .names = mdl_unit_names),
-  { .key = "unit_s", .number = unit_time_s, BASE_SHOWN ("one of them in (days)", 1 / (24 * HOUR_s), "%.1f") },
-  { .key = "job_s", .number = mean_time_s, BASE_SHOWN ("the job in (h)", 1 / HOUR_s, "%.2f") },
+  { .key = "unit_s", .number = unit_time_s, .title = "one of them in" },
+  { .key = "job_s", .number = mean_time_s, .title = "the job in" },
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "share", BASE_SHOWN ("of its stops (%)", 100, "%.2f")),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "back_s", BASE_SHOWN ("back after (min)", 1.0 / 60, "%.2f")),
-  CAUSE ("source", source, .title = "source", .names = base_source_names),
-  CAUSE ("note", note, .title = "note"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "back_s", .title = "back after"),
+  CAUSE ("source", source, .title = "source", .rank = 2, .names = base_source_names),
+  CAUSE ("note", note, .title = "note", .rank = 3),
   BASE_MEMBER_END,
 };
 
 #define PERCENT(head) BASE_SHOWN (head, 100, "%.2f")
-#define HOURS(head)   BASE_SHOWN (head, 1 / HOUR_s, "%.2f")
 #define INTERVAL(...) BASE_MEMBER (GdpInterval, __VA_ARGS__)
 static const BaseMember interval_members[] = {
   INTERVAL ("every_steps", every_steps, BASE_SHOWN ("every (steps)", 1, "%.0f")),
-  INTERVAL ("interval_s", interval_s, BASE_SHOWN ("work (min)", 1.0 / 60, "%.2f")),
+  INTERVAL ("interval_s", interval_s, .title = "work"),
   INTERVAL ("goodput", goodput.mean, PERCENT ("goodput (%)")),
   INTERVAL ("goodput_lo", goodput.lo, PERCENT ("from")),
   INTERVAL ("goodput_hi", goodput.hi, PERCENT ("to")),
   INTERVAL ("closed_form", closed, PERCENT ("closed form (%)")),
-  INTERVAL ("recompute_s", lost_s[GDP_LOST_RECOMPUTE], HOURS ("recompute (h)")),
-  INTERVAL ("checkpoint_s", lost_s[GDP_LOST_CHECKPOINT], HOURS ("checkpoints (h)")),
+  INTERVAL ("recompute_s", lost_s[GDP_LOST_RECOMPUTE], .title = "recompute"),
+  INTERVAL ("checkpoint_s", lost_s[GDP_LOST_CHECKPOINT], .title = "checkpoints"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "mark", .title = ""),
   BASE_MEMBER_END,
 };

@@ -6,8 +6,8 @@
 
 static const BaseColumn stage_columns[] = {
   { "stage", "stage", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "time_s", "one batch (ms)", BASE_CELL_NUMBER, 1e3, "%.4f", 0 },
-  { "least_s", "at most one a (ms)", BASE_CELL_NUMBER, 1e3, "%.4f", 0 },
+  { "time_s", "one batch", BASE_CELL_NUMBER, 0, NULL, 0 },
+  { "least_s", "at most one per", BASE_CELL_NUMBER, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 

@@ -93,7 +93,7 @@ rep_io_text (const void *of, GString *out)
 
 static const BaseColumn part_columns[] = {
   { "part", "part of a request", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "time_s", "time (us)", BASE_CELL_NUMBER, 1e6, "%.3f", 0 },
+  { "time_s", "time", BASE_CELL_NUMBER, 0, NULL, 0 },
   { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { "what", "what", BASE_CELL_TEXT, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },

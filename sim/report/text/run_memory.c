@@ -3,20 +3,20 @@
 #include "run-private.h"
 
 #define STAGE(...)      BASE_MEMBER (TrnMemory, __VA_ARGS__)
-#define GIGABYTES(head) BASE_SHOWN (head, 1e-9, "%.2f")
+#define GIBIBYTES(head) BASE_SHOWN (head, 1.0 / (1 << 30), "%.2f")
 static const BaseMember stage_members[] = {
   STAGE ("stage", stage, .title = "stage"),
   STAGE ("rank", rank, .title = "rank"),
-  STAGE ("total", total_B, GIGABYTES ("total (GB)")),
-  STAGE ("weights", weights_B, GIGABYTES ("weights")),
-  STAGE ("gradients", gradients_B, GIGABYTES ("gradients")),
-  STAGE ("optimizer", optimizer_B, GIGABYTES ("optimizer")),
-  STAGE ("activations", activations_B, GIGABYTES ("activations")),
-  STAGE ("buffers", buffers_B, GIGABYTES ("buffers")),
-  STAGE ("other", other_B, GIGABYTES ("other")),
-  STAGE ("allocated", allocated_B, GIGABYTES ("allocated")),
-  STAGE ("reserved", reserved_B, GIGABYTES ("reserved")),
-  STAGE ("in_flight", in_flight, BASE_SHOWN ("in flight", 1, "%.0f")),
+  STAGE ("total", total_B, GIBIBYTES ("total (GiB)")),
+  STAGE ("weights", weights_B, GIBIBYTES ("weights")),
+  STAGE ("gradients", gradients_B, GIBIBYTES ("gradients")),
+  STAGE ("optimizer", optimizer_B, GIBIBYTES ("optimizer")),
+  STAGE ("activations", activations_B, GIBIBYTES ("activations")),
+  STAGE ("buffers", buffers_B, GIBIBYTES ("buffers")),
+  STAGE ("other", other_B, GIBIBYTES ("other")),
+  STAGE ("allocated", allocated_B, GIBIBYTES ("allocated"), .rank = 2),
+  STAGE ("reserved", reserved_B, GIBIBYTES ("reserved"), .rank = 2),
+  STAGE ("in_flight", in_flight, BASE_SHOWN ("in flight", 1, "%.0f"), .rank = 1),
   BASE_MEMBER_END,
 };
 

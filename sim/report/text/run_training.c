@@ -110,7 +110,7 @@ const char *const rep_training_columns[] = { "step_time_s",
 
 static const BaseColumn part_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "time_s", "time (ms)", BASE_CELL_NUMBER, 1e3, "%.4f", 0 },
+  { "time_s", "time", BASE_CELL_NUMBER, 0, NULL, 0 },
   { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };

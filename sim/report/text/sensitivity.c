@@ -7,9 +7,9 @@
 
 #define EFFECT(...) BASE_MEMBER (StdEffect, __VA_ARGS__)
 static const BaseMember effect_members[] = {
-  EFFECT ("source", source, .title = "source", .names = base_source_names),
+  EFFECT ("source", source, .title = "source", .rank = 2, .names = base_source_names),
   EFFECT ("name", name, .title = "constant"),
-  EFFECT ("line", line, .title = "line", .positive = TRUE),
+  EFFECT ("line", line, .title = "line", .rank = 1, .positive = TRUE),
   EFFECT ("value", value, .title = "value"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "less", BASE_SHOWN ("with less of it (%)", 100, "%+.2f")),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "more", BASE_SHOWN ("with more (%)", 100, "%+.2f")),
@@ -17,7 +17,7 @@ static const BaseMember effect_members[] = {
 };
 static const BaseMember members[] = {
   { .kind = BASE_MEMBER_GROUP, .sub = effect_members },
-  EFFECT ("note", note, .title = "where it comes from"),
+  EFFECT ("note", note, .title = "where it comes from", .rank = 3),
   BASE_MEMBER_END,
 };
 /* Of what is ranked. */
@@ -25,7 +25,7 @@ static const BaseMember first_members[] = {
   { .kind = BASE_MEMBER_GROUP, .sub = effect_members },
   EFFECT ("less_first", less_first, .title = "first with less"),
   EFFECT ("more_first", more_first, .title = "first with more"),
-  EFFECT ("note", note, .title = "where it comes from"),
+  EFFECT ("note", note, .title = "where it comes from", .rank = 3),
   BASE_MEMBER_END,
 };
 

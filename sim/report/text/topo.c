@@ -68,19 +68,18 @@ link_groups (const Clu *clu)
 BASE_MEMBER_NUMBER_OF (reached_Bps, LinkGroup, it->like.rate_Bps * it->like.efficiency)
 BASE_MEMBER_NUMBER_OF (by_kernels_Bps, LinkGroup, it->like.rate_Bps * it->like.sm_efficiency)
 
-#define GIGABYTES(head) BASE_SHOWN (head, 1e-9, "%.2f")
-#define GROUP(...)      BASE_MEMBER (LinkGroup, __VA_ARGS__)
+#define GROUP(...) BASE_MEMBER (LinkGroup, __VA_ARGS__)
 static const BaseMember link_members[] = {
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "link_class", .title = "link class"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "between", .title = "between"),
   GROUP ("count", n, .title = "count"),
-  GROUP ("lanes", like.lanes, BASE_SHOWN ("lanes", 1, "%g")),
-  GROUP ("specified_Bps", like.rate_Bps, GIGABYTES ("specified (GB/s)")),
-  { .key = "reached_Bps", .number = reached_Bps, GIGABYTES ("reached (GB/s)") },
-  { .key = "reached_by_kernels_Bps", .number = by_kernels_Bps, GIGABYTES ("by kernels (GB/s)") },
-  GROUP ("duplex", like.duplex, BASE_SHOWN ("duplex", 1, "%.3g")),
-  GROUP ("latency_s", like.latency_s, BASE_SHOWN ("latency (us)", 1e6, "%.3f")),
-  GROUP ("source", like.source, .title = "source", .names = base_source_names),
+  GROUP ("lanes", like.lanes, BASE_SHOWN ("lanes", 1, "%g"), .rank = 3),
+  GROUP ("specified_Bps", like.rate_Bps, .title = "specified"),
+  { .key = "reached_Bps", .number = reached_Bps, .title = "reached" },
+  { .key = "reached_by_kernels_Bps", .number = by_kernels_Bps, .title = "by kernels", .rank = 2 },
+  GROUP ("duplex", like.duplex, BASE_SHOWN ("duplex", 1, "%.3g"), .rank = 2),
+  GROUP ("latency_s", like.latency_s, .title = "latency"),
+  GROUP ("source", like.source, .title = "source", .rank = 1, .names = base_source_names),
   BASE_MEMBER_END,
 };
 

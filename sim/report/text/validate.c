@@ -19,7 +19,7 @@ BASE_MEMBER_TEXT_OF (verdict, CalScore, verdict_of (it))
 #define SCORE(...)    BASE_MEMBER (CalScore, __VA_ARGS__)
 static const BaseMember score_members[] = {
   { .key = "system", .text = system_or_all, .title = "system" },
-  SCORE ("nodes", nodes, .title = "nodes", .when = has_system),
+  SCORE ("nodes", nodes, .title = "nodes", .rank = 1, .when = has_system),
   SCORE ("op", op, .title = "operation", .names = mdl_op_names, .when = has_system),
   SCORE ("algo", algo, .title = "algorithm", .names = mdl_algo_names, .when = has_system),
   SCORE ("proto", proto, .title = "protocol", .names = mdl_proto_names, .when = has_system),
@@ -29,9 +29,9 @@ static const BaseMember score_members[] = {
   SCORE ("p95", p95, PERCENT ("p95 (%)")),
   SCORE ("worst", worst, PERCENT ("worst (%)")),
   SCORE ("bias", bias, BASE_SHOWN ("bias (%)", 100, "%+.1f")),
-  SCORE ("within", within, BASE_SHOWN ("in band (%)", 100, "%.0f")),
-  SCORE ("median_limit", median_limit, BASE_SHOWN ("allowed (%)", 100, "%g")),
-  SCORE ("p95_limit", p95_limit, BASE_SHOWN ("p95 allowed (%)", 100, "%g")),
+  SCORE ("within", within, BASE_SHOWN ("in band (%)", 100, "%.0f"), .rank = 2),
+  SCORE ("median_limit", median_limit, BASE_SHOWN ("allowed (%)", 100, "%g"), .rank = 2),
+  SCORE ("p95_limit", p95_limit, BASE_SHOWN ("p95 allowed (%)", 100, "%g"), .rank = 2),
   { .key = "verdict", .text = verdict, .title = "" },
   BASE_MEMBER_END,
 };
