@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a document shows is what the program says: every ```console block of one command, "$ forerun …", is run in the source
-# tree and compared with what stands below it (stdout, then stderr). Only commands that write nothing belong into a document.
+# tree and compared with what stands below it (stdout, then stderr); text keeps to 100 columns. Only commands that write nothing
+# belong into a document.
 # usage: console.sh [--update] FORERUN SOURCE_DIR DOCUMENT
 set -euo pipefail
 
@@ -20,8 +21,12 @@ ln -s -- "$forerun" "$tmp/bin/forerun"
 
 run () # command line: its output as the document shows it
 {
-  (cd -- "$source" && PATH=$tmp/bin:$PATH LC_ALL=C FORERUN_DATA=$source bash -c "$1" 2>"$tmp/err" </dev/null) || true
-  cat -- "$tmp/err"
+  (cd -- "$source" && PATH=$tmp/bin:$PATH LC_ALL=C FORERUN_DATA=$source COLUMNS='' bash -c "$1" 2>"$tmp/err" </dev/null) >"$tmp/out" || true
+  cat -- "$tmp/out" "$tmp/err"
+  case $1 in
+    *--format* | *--wide*) ;;
+    *) [ "$(LC_ALL=C.UTF-8 wc -L <"$tmp/out")" -le 100 ] || echo "$1" >>"$tmp/wide" ;;
+  esac
 }
 
 blocks=0
@@ -42,6 +47,11 @@ while IFS= read -r line || [ -n "$line" ]; do
   fi
 done <"$document" >"$tmp/new"
 
+if [ -s "$tmp/wide" ]; then
+  echo "FAILED: lines of more than 100 columns are printed by:"
+  cat -- "$tmp/wide"
+  exit 1
+fi
 [ "$blocks" -gt 0 ] || { echo "FAILED: $document shows no command" >&2; exit 1; }
 if cmp -s -- "$document" "$tmp/new"; then
   echo "$blocks commands print what $document shows"

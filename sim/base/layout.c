@@ -64,6 +64,8 @@ static const Unit bytes[] = { { "B", 1, 0 },
                               { "TiB", KiB *KiB *KiB *KiB, KiB *KiB *KiB *KiB },
                               { "PiB", KiB *KiB *KiB *KiB *KiB, KiB *KiB *KiB *KiB *KiB },
                               { NULL, 0, 0 } };
+static const Unit decimal_bytes[] = { { "kB", 1e3, 1e3 },   { "MB", 1e6, 1e6 },   { "GB", 1e9, 1e9 },
+                                      { "TB", 1e12, 1e12 }, { "PB", 1e15, 1e15 }, { NULL, 0, 0 } };
 static const Unit rates[] = { { "B/s", 1, 0 },      { "kB/s", 1e3, 1e3 },   { "MB/s", 1e6, 1e6 },
                               { "GB/s", 1e9, 1e8 }, { "TB/s", 1e12, 1e13 }, { NULL, 0, 0 } };
 static const Unit flop_rates[] = {
@@ -124,11 +126,19 @@ base_scale_of (BaseDim dim, double least, double most)
   return scale_in (dim, unit_for (dim, least, most), units_of[dim].by_least ? least : most);
 }
 
+/* A size that was asked for in thousands: whole in them to SHOWN_DIGITS digits, and not whole in KiB. */
+static gboolean
+is_decimal (BaseDim dim, double value)
+{
+  return dim == BASE_DIM_BYTES && value >= 1000 && fmod (value, pow (10, floor (log10 (value)) + 1 - SHOWN_DIGITS)) == 0 &&
+         fmod (value, KiB) != 0;
+}
+
 /* Of one value, which need not agree with others: the largest unit that it reaches. */
 static BaseScale
 scale_of_one (BaseDim dim, double value)
 {
-  const Unit *unit = units_of[dim].units;
+  const Unit *unit = is_decimal (dim, value) ? decimal_bytes : units_of[dim].units;
   while (unit[1].unit != NULL && value >= (units_of[dim].by_least ? unit[1].from : unit[1].si))
     unit++;
   return scale_in (dim, unit, value);

@@ -23,6 +23,9 @@ quantities_take_the_unit_that_reads_best (void)
   shown (0, BASE_DIM_TIME, "0 ns");
   shown (53.591e9, BASE_DIM_BYTES, "49.91 GiB");
   shown (1073741824, BASE_DIM_BYTES, "1 GiB");
+  shown (1e9, BASE_DIM_BYTES, "1 GB"); /* as it was asked for */
+  shown (1.5e6, BASE_DIM_BYTES, "1.5 MB");
+  shown (4096, BASE_DIM_BYTES, "4 KiB");
   shown (451.28e9, BASE_DIM_BANDWIDTH, "451.3 GB/s");
   shown (0.5e9, BASE_DIM_BANDWIDTH, "500 MB/s");
   shown (14.338e6, BASE_DIM_MONEY, "$14.34 M");
