@@ -332,7 +332,7 @@ append_line (const GArray *columns, gint row, GString *out)
     const gsize indent = width_of (line->str);
     g_string_append (line, lines[0]);
     for (char **next = lines + 1; *next != NULL; next++)
-      g_string_append_printf (line, "\n%*s%s", (int)indent, "", *next);
+      g_string_append_printf (line, "\n%*s%s", (int)indent, "", *next + strspn (*next, " "));
   }
   gsize n = line->len;
   while (n > 0 && line->str[n - 1] == ' ')

@@ -22,7 +22,7 @@ static const BaseMember members[] = {
   BASE_MEMBER_THROUGH (StdAdvice, change, TrnChange, "change", what, .title = "change"),
   { .key = "kind", .text = kind, .no_column = TRUE },
   { .key = "set", .kind = BASE_MEMBER_WRITTEN, .write = write_sets },
-  ADVICE ("step_time_s", step_time_s, .title = "step", .when = can_run),
+  ADVICE ("step_time_s", step_time_s, .title = "step", .rank = 1, .when = can_run),
   ADVICE ("gain", gain, BASE_SHOWN ("gain (%)", 100, "%+.1f"), .when = can_run),
   ADVICE ("reason", reason, .no_column = TRUE),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "set", .title = "how"),
