@@ -4,8 +4,6 @@
 #include "base/layout.h"
 #include "base/table.h"
 
-G_BEGIN_DECLS
-
 typedef enum { CELL_NULL, CELL_TEXT, CELL_NUMBER, CELL_INTEGER, CELL_BOOL } CellKind;
 
 typedef struct {
@@ -38,7 +36,5 @@ typedef struct {
 BaseTableShown base_table_shown (const BaseTable *table, unsigned column);
 char *base_table_cell_shown (const BaseTable *table, unsigned row, const BaseTableShown *shown); /* returned: full */
 void base_table_append_escaped (GString *out, const char *text); /* control characters as C writes them */
-
-G_END_DECLS
 
 #endif

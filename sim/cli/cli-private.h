@@ -14,8 +14,6 @@
 #include "report/envelope.h"
 #include "scenario/ranks.h"
 
-G_BEGIN_DECLS
-
 /* What the program ends with; a signal's number is added to the last. */
 typedef enum { CLI_EXIT_DONE, CLI_EXIT_RUN, CLI_EXIT_INPUT, CLI_EXIT_INFEASIBLE, CLI_EXIT_SIGNAL = 128 } CliExit;
 
@@ -176,7 +174,5 @@ void cli_rows (Cli *cli, BaseTable *rows);
 extern const CliVerb cli_verb_run, cli_verb_coll, cli_verb_compare, cli_verb_explain, cli_verb_topo, cli_verb_check, cli_verb_list,
     cli_verb_import, cli_verb_export, cli_verb_validate, cli_verb_fit, cli_verb_plan, cli_verb_merge, cli_verb_ratio,
     cli_verb_offers;
-
-G_END_DECLS
 
 #endif

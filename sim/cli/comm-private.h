@@ -6,8 +6,6 @@
 #include "api/coll.h"
 #include "cli-private.h"
 
-G_BEGIN_DECLS
-
 /* The rows of --help: where it runs, sizes of a sweep, and how. */
 extern const CliFlag cli_coll_flags_where[], cli_coll_flags_sizes[], cli_coll_flags_how[];
 
@@ -28,7 +26,5 @@ void cli_warn_switches (Cli *cli, ScnRanks *comm, const ColAnswer *coll);
 
 /* '#' lines: cluster, ranks, library, and that nothing leaves the node where nothing does. */
 void cli_comm_header (const Cli *cli, const ScnRanks *comm, GString *out);
-
-G_END_DECLS
 
 #endif

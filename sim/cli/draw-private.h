@@ -6,8 +6,6 @@
 #include "report/page.h"
 #include "report/pictures.h"
 
-G_BEGIN_DECLS
-
 /* FALSE and *error where the ending of `path` is none that the scripts draw (.svg, .png, .pdf). */
 gboolean cli_plot_check (const Cli *cli, const char *flag, const char *path, GError **error);
 /* Draws the first as `path`, the others beside it with their name behind: they become cli's files. The data's folder must have been
@@ -33,7 +31,5 @@ typedef struct {
 /* What it rests on is told of the last number of nodes and of `size_B`. */
 gboolean cli_page_sweep (Cli *cli, const FrCollAsk *question, double size_B, const char *path, const CliSweepPage *what,
                          GError **error);
-
-G_END_DECLS
 
 #endif

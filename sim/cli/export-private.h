@@ -4,11 +4,7 @@
 
 #include "comm-private.h"
 
-G_BEGIN_DECLS
-
 /* The answer of `compare` --tuner-conf in place of its table; `words`: the operation. */
 gboolean cli_export_tuner_conf (Cli *cli, const FrCollFlags *flags, char **words, GError **error);
-
-G_END_DECLS
 
 #endif

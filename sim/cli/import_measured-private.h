@@ -5,8 +5,6 @@
 #include "calibrate/import_measured.h"
 #include "cli-private.h"
 
-G_BEGIN_DECLS
-
 /* What the user says of a file of measurements; texts as typed, NULL: not given. */
 typedef struct {
   char *op, *algo, *proto, *launch, *nodes, *gpus, *nccl; /* of nccl-tests */
@@ -23,7 +21,5 @@ gsize cli_import_measured_max_B (const char *kind);
 gboolean cli_import_measured_check (const Cli *cli, const char *kind, const CliImportFlags *flags, GError **error);
 /* The CSV. Returned: full; NULL and *error on failure. */
 char *cli_import_measured (Cli *cli, const char *kind, const CliImportFlags *flags, const CalText *text, GError **error);
-
-G_END_DECLS
 
 #endif

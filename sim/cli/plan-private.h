@@ -6,8 +6,6 @@
 #include "cli-private.h"
 #include "plan/work.h"
 
-G_BEGIN_DECLS
-
 /* ---- the answer (cmd_plan.c) ---- */
 
 /* What may be asked of the answer, by plan as by merge. */
@@ -86,7 +84,5 @@ gboolean cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **w
 void cli_ranks_serve (CliRanks *ranks, Pln *plan);
 /* For PlnCrew on process 0, with `ranks` as user. */
 gboolean cli_ranks_crew (void *ranks, PlnWork *work, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "cli-private.h"
 #include "study/goodput.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   char *path;         /* owned: the file */
   ScnOptions options; /* that it was loaded with; sets are the command line's */
@@ -41,7 +39,5 @@ gboolean cli_scenario_is_stdin (const CliScenarioRun *run);
 Gdp *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
 
 void cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 /* Schedules, one row each: code, name, what it is. The row makes MDL_SCHEDULE_CODE, its name in YAML and lists, and the place in
  * the table of mdl_schedule_NAME, which stands in models/schedules with its order. */
 #define MDL_SCHEDULE_ROWS(ROW)                                                                 \
@@ -36,7 +34,5 @@ const MdlScheduleFacts *mdl_schedule_facts (MdlSchedule schedule);
 
 /* What a row of the table lacks, in a sentence (full); NULL: nothing. Part of mdl_self_check. */
 char *mdl_schedules_fault (void);
-
-G_END_DECLS
 
 #endif

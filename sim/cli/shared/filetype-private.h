@@ -5,8 +5,6 @@
 #include "base/yaml.h"
 #include "cli-private.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   CLI_FILE_TOPOLOGY,
   CLI_FILE_SCENARIO,
@@ -28,7 +26,5 @@ typedef struct {
 
 /* The kind of a file (borrowed, static). FALSE and *error (BASE_ERROR_INPUT) where its first key is none of the kinds'. */
 gboolean cli_file_type (const BaseYaml *yaml, const CliFileType **out, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,11 +5,7 @@
 #include "base/table.h"
 #include "report/fit.h"
 
-G_BEGIN_DECLS
-
 /* `prefix`: before each constant's keys. Returned: full. */
 BaseTable *rep_fit_constants (const GArray *constants, const char *prefix);
-
-G_END_DECLS
 
 #endif

@@ -257,22 +257,6 @@ whole_members (const ScnResult *result, BaseMember whole[N_WHOLE])
   memcpy (whole, parts, sizeof parts);
 }
 
-gboolean
-rep_run_value (const ScnResult *result, const char *path, BaseValue *value)
-{
-  BaseMember whole[N_WHOLE];
-  whole_members (result, whole);
-  return base_members_value (whole, result, path, value);
-}
-
-char **
-rep_run_paths (const ScnResult *result)
-{
-  BaseMember whole[N_WHOLE];
-  whole_members (result, whole);
-  return base_members_paths (whole, result);
-}
-
 void
 rep_run_json_members (const ScnResult *result, JsonBuilder *json)
 {

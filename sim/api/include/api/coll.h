@@ -6,8 +6,6 @@
 #include "scenario/ranks.h"
 #include "study/compare.h"
 
-G_BEGIN_DECLS
-
 /* Texts of flags, NULL: not given. */
 typedef struct {
   char *topology, *nodes, *gpus;
@@ -69,7 +67,5 @@ StdCompare *fr_coll_compare_all (const ScnHost *host, const FrCollAsk *ask, cons
                                  GError **error);
 /* "left out: …", a warning for each algorithm that cannot run. Returned: full, of char *. */
 GPtrArray *fr_compare_warnings (const StdCompare *compare);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "base/lookup.h"
 
-G_BEGIN_DECLS
-
 /* Where bare names of scenarios are looked for, below the shipped data. */
 #define FR_SCENARIOS_FOLDER "scenarios"
 #define FR_CASES_FOLDER     "scenarios/cases"
@@ -17,7 +15,5 @@ char *fr_data_root (const char *file, GError **error);
 
 /* The file of a scenario, by path or shipped name; the error is that of the first folder. Returned: full, g_free. */
 char *fr_scenario_path (const BaseLookup *lookup, const char *name, GError **error);
-
-G_END_DECLS
 
 #endif

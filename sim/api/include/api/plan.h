@@ -5,8 +5,6 @@
 #include "base/lookup.h"
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 /* Texts of flags, NULL: not given. */
 typedef struct {
   char *best, *rows, *threads;
@@ -23,7 +21,5 @@ char *fr_plan_path (const BaseLookup *lookup, const char *name, GError **error);
  * api/values.h. FALSE and *error on failure. */
 gboolean fr_plan_counts (const char *verb, const FrPlanFlags *flags, guint rows, FrPlanCounts *out, GError **error);
 PlnAsk fr_plan_ask (const FrPlanFlags *flags, const FrPlanCounts *counts, const Pln *plan);
-
-G_END_DECLS
 
 #endif

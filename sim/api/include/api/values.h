@@ -6,14 +6,10 @@
 #include "base/diag.h"
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 gboolean fr_fail_of (const char *verb, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
 gboolean fr_name_value (const char *verb, const char *flag, const char *text, const BaseName *names, int *out, GError **error);
 gboolean fr_count_value (const char *verb, const char *flag, const char *text, guint64 min, guint64 max, guint64 *out,
                          GError **error);
 gboolean fr_size_value (const char *verb, const char *flag, const char *text, guint64 *out, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct BaseArena BaseArena;
 
 BaseArena *base_arena_new (void);
@@ -19,7 +17,5 @@ void *base_arena_alloc_n (BaseArena *arena, gsize n, gsize size_B);
 char *base_arena_strdup (BaseArena *arena, const char *text);
 char *base_arena_strndup (BaseArena *arena, const char *text, gsize n);
 char *base_arena_printf (BaseArena *arena, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /* The curve at x; FALSE and *error: it cannot be told there. */
 typedef gboolean (*BaseCurve) (void *user, double x, double *y, GError **error);
 
@@ -24,7 +22,5 @@ gboolean base_crossing (BaseCurve curve, void *user, BaseBracket bracket, double
  * answer, and one for each place that cannot be told, which is passed over. */
 typedef gboolean (*BasePlaces) (void *user, guint place, double *y);
 gint base_crossing_place (BasePlaces curve, void *user, guint n);
-
-G_END_DECLS
 
 #endif

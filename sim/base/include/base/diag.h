@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "base/mark.h"
 
-G_BEGIN_DECLS
-
 /* Errors kept per file; the rest are told apart by their place, and their count is said. */
 #define BASE_DIAG_MAX_ERRORS 20
 
@@ -37,7 +35,5 @@ gboolean base_fail_at (GError **error, BaseMark mark, const char *format, ...) G
 
 /* "path:line:column: ", shorter where column, line or file are not known; returned: full, g_free. */
 char *base_mark_prefix (BaseMark mark);
-
-G_END_DECLS
 
 #endif

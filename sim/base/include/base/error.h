@@ -4,8 +4,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 #define BASE_ERROR (base_error_quark ())
 
 /* BASE_ERROR_INPUT:      the user's text, flag or file is wrong            -> exit 2
@@ -14,7 +12,5 @@ G_BEGIN_DECLS
 typedef enum { BASE_ERROR_INPUT, BASE_ERROR_RUN, BASE_ERROR_INFEASIBLE } BaseError;
 
 GQuark base_error_quark (void);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /* A hash with one more word in it: a multiplication by 2^64 over the golden ratio (Knuth, TAOCP 3, 6.4), whose high bits are the
  * better ones, folded onto the low. */
 static inline guint64
@@ -48,7 +46,5 @@ base_hash_mix (guint64 x)
   x = (x ^ (x >> 27)) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
   return x ^ (x >> 31);
 }
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "base/error.h"
 
-G_BEGIN_DECLS
-
 /* Levels of lists and mappings. */
 #define BASE_JSON_DEPTH 64
 
@@ -69,7 +67,5 @@ gboolean base_json_need_count (const BaseJson *json, JsonObject *in, const char 
  * `key`: `in` itself. */
 gboolean base_json_fail (const BaseJson *json, gconstpointer in, const char *key, GError **error, const char *format, ...)
     G_GNUC_PRINTF (5, 6);
-
-G_END_DECLS
 
 #endif

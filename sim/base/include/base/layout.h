@@ -5,8 +5,6 @@
 
 #include "base/units.h"
 
-G_BEGIN_DECLS
-
 #define BASE_LAYOUT_WIDTH 100 /* characters of a line that the program keeps to where nothing else is said */
 
 /* `width`: most characters of a line; 0, as before the first call: no limit, and all columns. `columns`: keys of the columns to
@@ -43,7 +41,5 @@ char *base_band_show (double value, double lo, double hi, BaseDim dim);
 /* Breaks lines of prose that are longer than `width` at blanks. What follows is indented as the line was, and begins with "# "
  * where the line did. `width` 0: nothing is broken. */
 void base_text_wrap (GString *text, guint width);
-
-G_END_DECLS
 
 #endif

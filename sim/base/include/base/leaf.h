@@ -4,8 +4,6 @@
 
 #include "base/mark.h"
 
-G_BEGIN_DECLS
-
 /* Weakest first: the provenance of a mixed answer is the least of its parts. */
 typedef enum { BASE_SOURCE_ASSUMED, BASE_SOURCE_DATASHEET, BASE_SOURCE_MEASURED, BASE_SOURCE_N } BaseSource;
 const char *base_source_name (BaseSource source); /* "assumed" … */
@@ -81,7 +79,5 @@ typedef struct {
 } BaseRef;
 
 #define BASE_LIST_AT(list, type, i) (&((type *)(list).item)[i])
-
-G_END_DECLS
 
 #endif

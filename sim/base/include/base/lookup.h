@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "base/mark.h"
 
-G_BEGIN_DECLS
-
 typedef struct BaseLookup BaseLookup;
 
 /* `shipped`: the folder that holds topologies/, scenarios/, calibrate/ as shipped. Returned: full. */
@@ -32,7 +30,5 @@ const char *base_lookup_root (const BaseLookup *lookup);
 const char *base_nearest (const char *word, const char *const *candidates);
 /* " (did you mean 'x'?)" of the nearest, or "". Returned: full, g_free. */
 char *base_hint (const char *word, const char *const *candidates);
-
-G_END_DECLS
 
 #endif

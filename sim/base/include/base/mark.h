@@ -4,8 +4,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct {
   const char *file; /* borrowed, lives as long as the document; NULL: not from a file (a default, a flag) */
   unsigned line;    /* 1-based, 0 unknown */
@@ -13,7 +11,5 @@ typedef struct {
 } BaseMark;
 
 #define BASE_MARK_NONE ((BaseMark){ NULL, 0, 0 })
-
-G_END_DECLS
 
 #endif

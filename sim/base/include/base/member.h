@@ -21,8 +21,6 @@
 #include "base/schema.h"
 #include "base/table.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   BASE_MEMBER_NUMBER,           /* double; null where it is not finite */
   BASE_MEMBER_UINT,             /* unsigned, guint32; an enum, with `names` */
@@ -141,7 +139,5 @@ void base_members_add (BaseTable *table, const BaseMember *members, const void *
  * inside an object takes its name into that object's key: "breakdown_s.compute" is the column "breakdown_compute_s". A path may
  * name another column: "stops=failures.stops". Returned: full. */
 BaseTable *base_members_row (const BaseMember *members, const char *const *paths, const void *of);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 
-G_BEGIN_DECLS
-
 /* Writes `text` to `path` by way of a temporary file in the same folder, fsync and rename: on any failure (full disk, no
  * permission, path is a folder) the old file stays whole, no temporary is left, and *error (BASE_ERROR_RUN, or
  * BASE_ERROR_INPUT where the path itself is wrong) names path and reason. /dev/stdout, /dev/full and other non-regular
@@ -14,7 +12,5 @@ gboolean base_output_file (const char *path, const char *text, gsize n_B, GError
 
 /* Writes to stdout and flushes. A reader that went away (EPIPE) is success with *closed TRUE; any other failure an error. */
 gboolean base_output_stdout (const char *text, gsize n_B, gboolean *closed, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct {
   guint64 state, increment;
 } BaseRandom;
@@ -22,7 +20,5 @@ double base_random_exponential (BaseRandom *random, double mean);
 double base_random_normal (BaseRandom *random);                 /* mean 0, deviation 1 */
 /* Stateless mixing of integers to 64 bits (ECMP hashes): same input, same output on every machine. */
 guint64 base_random_hash (guint64 seed, guint64 a, guint64 b, guint64 c);
-
-G_END_DECLS
 
 #endif

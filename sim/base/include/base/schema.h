@@ -12,8 +12,6 @@
 #include "base/units.h"
 #include "base/yaml.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   BASE_FIELD_NUM,  /* BaseNum of dimension `dim`; takes a scalar or {value, source, note} */
   BASE_FIELD_STR,  /* BaseStr */
@@ -99,7 +97,5 @@ gboolean base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, g
 
 /* Reads one scalar node as a quantity; error into the context's diag. For NODE fields. */
 gboolean base_schema_read_num (const BaseField *field, const BaseYamlNode *node, const BaseSchemaContext *context, BaseNum *out);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include <glib.h>
 #include <json-glib/json-glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum { BASE_CELL_TEXT, BASE_CELL_NUMBER, BASE_CELL_INTEGER, BASE_CELL_BOOL } BaseCellKind;
 
 typedef struct {
@@ -73,7 +71,5 @@ void base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder
 void base_json_add_number (JsonBuilder *json, double value);
 /* Pretty-printed document with a trailing newline; returned: full, g_free. */
 char *base_json_print (JsonBuilder *json);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum {
   BASE_DIM_NUMBER,        /* plain real number                                   1.25          */
   BASE_DIM_COUNT,         /* whole number >= 0; k M G T allowed ("2 T" tokens)    8             */
@@ -46,7 +44,5 @@ BaseDim base_dim_of_key (const char *key);
 /* Sizes as nccl-tests' flags write them: 1K = 1024, 8G = 8 GiB; a bare number is bytes; also "1KiB", "8 GiB" and the
  * decimal "1 GB". FALSE and *error otherwise; fractions of a byte are refused. */
 gboolean base_size_flag_parse (const char *text, guint64 *size_B, GError **error);
-
-G_END_DECLS
 
 #endif

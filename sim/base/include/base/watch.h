@@ -7,8 +7,6 @@
 #include "base/lookup.h"
 #include "base/units.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   char *place;       /* owned: "file:line:column", of a default "SCHEMA.KEY": tells numbers apart */
   char *file;        /* owned; NULL: a default */
@@ -37,7 +35,5 @@ BaseWatch *base_lookup_watch (const BaseLookup *lookup); /* NULL: none */
 /* For those who read: what the number comes to, within [least, most]. schema: of a default, whose mark has no file. */
 double base_watch_read (BaseWatch *watch, const char *schema, const char *key, BaseDim dim, const BaseNum *num, double least,
                         double most);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/mark.h"
 
-G_BEGIN_DECLS
-
 #define BASE_YAML_MAX_B (16u << 20)
 #define BASE_YAML_MAX_DEPTH 64u
 #define BASE_YAML_MAX_NODES 1000000u
@@ -61,7 +59,5 @@ gboolean base_yaml_set_dotted (BaseYaml *yaml, const char *path, const char *val
 
 /* Text that YAML reads back as this string: plain when safe, quoted otherwise. Returned: full, g_free. */
 char *base_yaml_quote (const char *text);
-
-G_END_DECLS
 
 #endif

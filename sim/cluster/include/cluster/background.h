@@ -4,8 +4,6 @@
 
 #include "cluster/cluster.h"
 
-G_BEGIN_DECLS
-
 /* What became of it: shares of capacities, 0 to 1. */
 typedef struct {
   guint32 n_links;   /* directions between switches that carry some; 0: the fabric has no such links, nothing is taken */
@@ -24,7 +22,5 @@ gboolean clu_nic_slow (Clu *clu, guint32 node, guint32 nic, double rate_Bps, cha
 
 /* What a resource reaches without either. */
 double clu_resource_whole_capacity (const Clu *clu, CluRes res);
-
-G_END_DECLS
 
 #endif

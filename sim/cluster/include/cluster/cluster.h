@@ -12,8 +12,6 @@
 
 #include "cluster/spec.h"
 
-G_BEGIN_DECLS
-
 typedef struct Clu Clu;
 typedef guint32 CluDev;
 typedef guint32 CluLinkId;
@@ -160,7 +158,5 @@ void clu_links_fill (const Clu *clu, struct MdlLinks *links);
  * to the rest, a maximum flow over the scale-up network of one node or domain (without one: over PCIe), else over adapters and
  * fabric, whose levels count as a whole (what ideal routing reaches). 0 for a single GPU or nodes that nothing joins. */
 double clu_bisection_Bps (const Clu *clu);
-
-G_END_DECLS
 
 #endif

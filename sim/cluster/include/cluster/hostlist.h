@@ -4,8 +4,6 @@
 
 #include "base/diag.h"
 
-G_BEGIN_DECLS
-
 #define CLU_HOSTLIST_MAX 1000000u
 
 /* Appends the names (char *) of `text` to `names`, in order; numbers keep their leading zeroes, several brackets multiply. FALSE
@@ -15,7 +13,5 @@ gboolean clu_hostlist_expand (const char *text, GPtrArray *names, gsize *at, GEr
 gboolean clu_hostlist_expand_name (const char *name, GPtrArray *names);
 /* Names from..from+n-1 in as few characters as neighbours allow, in the order that they have. Returned: full, g_free. */
 char *clu_hostlist_join (const GPtrArray *names, guint from, guint n);
-
-G_END_DECLS
 
 #endif

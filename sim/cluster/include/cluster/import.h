@@ -5,8 +5,6 @@
 #include "base/diag.h"
 #include "base/lookup.h"
 
-G_BEGIN_DECLS
-
 /* What is imported, and as what. */
 typedef struct {
   const char *path;         /* names the input in messages */
@@ -38,7 +36,5 @@ typedef struct {
 
 /* Slurm's topology.conf or topology.yaml (tree: a custom fabric; block: NVLink domains). */
 char *clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GError **error);
-
-G_END_DECLS
 
 #endif

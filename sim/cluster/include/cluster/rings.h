@@ -10,8 +10,6 @@
 
 #include "cluster/route.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   guint32 *order;     /* positions in `gpus`, n of them, in ring order */
   guint32 *nic_out;   /* by position in order: number in its node of the NIC by which order[i] leaves towards order[i+1]; CLU_NONE
@@ -33,7 +31,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CluRings, clu_rings_free)
  * cycles that together use no lane twice: the largest, or the best found within a fixed number of steps (a second at most); at
  * most 64. orders: room for max x n; each begins at 0. Returns how many were found (at most max; 0 for n < 2). */
 guint32 clu_hamiltonian_rings (const guint32 *lanes, guint32 n, guint32 max, guint32 *orders);
-
-G_END_DECLS
 
 #endif

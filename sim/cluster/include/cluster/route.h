@@ -6,8 +6,6 @@
 
 #include "cluster/cluster.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   CluRes res;
   double share; /* bytes on this resource per byte of the transfer; > 1 where a byte crosses twice; at least 1e-30: of all shortest
@@ -100,7 +98,5 @@ guint32 clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rat
 
 /* Whether bytes stop in a host's memory on their way. */
 gboolean clu_route_is_staged (const Clu *clu, const CluRoute *route);
-
-G_END_DECLS
 
 #endif

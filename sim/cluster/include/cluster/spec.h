@@ -7,8 +7,6 @@
 #include "base/schema.h"
 #include "models/tier.h"
 
-G_BEGIN_DECLS
-
 /* A class of links, a row of models.md section 1. topologies/links/NAME.yaml */
 typedef struct {
   BaseHead head;
@@ -349,7 +347,5 @@ typedef struct {
 
 extern const BaseSchema clu_schema_topology, clu_schema_gpu, clu_schema_nic, clu_schema_switch, clu_schema_drive;
 extern const BaseSchema clu_schema_link_class, clu_schema_storage_type; /* the latter: MdlTierType */
-
-G_END_DECLS
 
 #endif

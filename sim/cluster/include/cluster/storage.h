@@ -4,8 +4,6 @@
 
 #include "cluster/cluster.h"
 
-G_BEGIN_DECLS
-
 /* What a device of kind CLU_DEV_STORAGE is; of a drive: all drives of its node, striped (RAID 0). What the topology says is laid
  * over its type; sources stay with the figures. FALSE for other devices. */
 gboolean clu_tier (const Clu *clu, CluDev dev, MdlTier *out);
@@ -18,7 +16,5 @@ CluDev clu_tier_find (const Clu *clu, const char *name);
 double clu_node_memory_B (const Clu *clu, guint32 node);
 double clu_node_drives_B (const Clu *clu, guint32 node); /* that its drives hold together; 0: not known, or it has none */
 double clu_node_cores (const Clu *clu, guint32 node);
-
-G_END_DECLS
 
 #endif

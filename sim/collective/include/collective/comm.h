@@ -7,8 +7,6 @@
 #include "engine/engine.h"
 #include "models/coll.h"
 
-G_BEGIN_DECLS
-
 typedef enum { COL_MODE_EVENT, COL_MODE_MODEL } ColMode;
 typedef enum { COL_STEPS_FLUID, COL_STEPS_EXACT } ColSteps;
 extern const BaseName col_mode_names[], col_steps_names[];
@@ -150,7 +148,5 @@ GArray *col_comm_choices (ColComm *comm, const ColCollRequest *request); /* retu
 
 /* Whether each algorithm of models says how its bytes travel. FALSE and *error where a row lacks its part. */
 gboolean col_self_check (GError **error);
-
-G_END_DECLS
 
 #endif

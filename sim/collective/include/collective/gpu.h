@@ -6,15 +6,11 @@
 #include "cluster/spec.h"
 #include "models/gpu.h"
 
-G_BEGIN_DECLS
-
 /* Of the node's GPU type; what its file does not say is 0. Names are borrowed from the cluster. */
 void col_gpu_facts (const Clu *clu, guint32 node, MdlGpu *out);
 /* What a link is specified for, one way; 0: not told. */
 double col_link_rate_Bps (const CluLinkSpec *link);
 /* Of each of the node's adapters; 0: it has none, or none is told. */
 double col_nic_rate_Bps (const Clu *clu, guint32 node);
-
-G_END_DECLS
 
 #endif

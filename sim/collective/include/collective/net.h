@@ -5,8 +5,6 @@
 #include "collective/system.h"
 #include "engine/flow.h"
 
-G_BEGIN_DECLS
-
 typedef struct ColNet ColNet;
 
 ColNet *col_net_new (const Clu *clu);
@@ -43,7 +41,5 @@ void col_net_coll_flow (ColNet *net, const ColAnswer *coll, GArray *uses, EngFlo
 
 /* Adds what was counted on the network over `time_s` to info->links, by class, sorted by utilisation (the fullest first). */
 void col_run_add_links (ColRunInfo *info, const Clu *clu, const ColNet *net, double time_s);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "models/overlap.h"
 #include "models/software.h"
 
-G_BEGIN_DECLS
-
 /* What work runs on: a cluster, its GPUs that may be used, what is asked of the software, and the constants of its models. All
  * is borrowed; a copy with other settings is a system of its own. */
 typedef struct {
@@ -64,7 +62,5 @@ void col_run_warn (ColRunInfo *info, const char *format, ...) G_GNUC_PRINTF (2, 
 void col_run_two_spans (ColRunInfo *info, const char *lane, double latency_s, double time_s, double bytes);
 /* Takes lane and name. */
 void col_run_span (ColRunInfo *info, char *lane, char *name, double start_s, double end_s);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "constants/section.h"
 #include "models/library-spec.h"
 
-G_BEGIN_DECLS
-
 typedef struct Cst Cst;
 
 typedef MdlLibraryAsk CstAsk;
@@ -24,7 +22,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cst, cst_free)
 const MdlLibrary *cst_library (const Cst *cal);
 const void *cst_section (const Cst *cal, const CstSection *section); /* the section's struct, borrowed */
 const char *cst_name (const Cst *cal);                               /* "h200_sxm"; "none" */
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   const char *name; /* key of a calibration file, and of the file with its defaults: calibrate/defaults/NAME.yaml */
   const BaseSchema *schema;
@@ -23,7 +21,5 @@ extern const BaseSchema cst_library_schema;
 /* The number that keys with dots between them name in a schema: "ring.nvlink.ll.latency". *offset: of its BaseNum in the struct
  * that the schema fills. Returned: borrowed; NULL: the schema has no such number. */
 const BaseField *cst_path_find (const BaseSchema *schema, const char *path, gsize *offset);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "constants/calibration.h"
 
-G_BEGIN_DECLS
-
 /* Initialise with zeroes and `lookup`; cst_store_clear frees what was loaded. */
 typedef struct {
   const BaseLookup *lookup; /* borrowed; set before anything is loaded */
@@ -22,7 +20,5 @@ const MdlLibrary *cst_store_share (void *user, const MdlLibraryAsk *ask, GError 
 const char *cst_store_name (const CstStore *store); /* of what was loaded last; NULL: nothing was */
 void cst_store_clear (CstStore *store);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CstStore, cst_store_clear)
-
-G_END_DECLS
 
 #endif

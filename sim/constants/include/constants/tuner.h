@@ -7,8 +7,6 @@
 #include "base/yaml.h"
 #include "models/tuner.h"
 
-G_BEGIN_DECLS
-
 typedef struct CstTuner CstTuner;
 
 /* Loads the constants as they are in `version`: "2.28.9"; "2.28" is the last release of that series; NULL the newest known. A
@@ -23,7 +21,5 @@ const MdlTunerSpec *cst_tuner_spec (const CstTuner *tuner); /* borrowed */
 gboolean cst_tuner_is_before (const char *version, const BaseStr *first, BaseDiag *diag);
 
 const char *cst_tuner_version (const CstTuner *tuner); /* as asked; of NULL the newest known */
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "engine/clock.h"
 
-G_BEGIN_DECLS
-
 typedef struct Eng Eng;
 typedef void (*EngFn) (Eng *eng, void *user, uint64_t arg);
 typedef uint64_t EngTimer; /* slot and generation; 0 is no timer */
@@ -45,7 +43,5 @@ EngStats eng_stats (const Eng *eng);
 void eng_set_tie_shuffle (Eng *eng, uint64_t seed);
 /* After how many events without the clock moving eng_run() gives up; 0 for the default, 10^8. */
 void eng_set_instant_limit (Eng *eng, uint64_t n_events);
-
-G_END_DECLS
 
 #endif

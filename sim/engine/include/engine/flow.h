@@ -14,8 +14,6 @@
 
 #include "engine/engine.h"
 
-G_BEGIN_DECLS
-
 typedef uint32_t EngLink;
 typedef uint64_t EngFlow; /* slot and generation; 0 is none */
 
@@ -66,7 +64,5 @@ void eng_set_solve (Eng *eng, EngSolve how);
 /* Units that crossed the link up to now (the amounts of ended activities times their weights, exactly; costs a look at those that
  * move on it). */
 double eng_link_carried (Eng *eng, EngLink link);
-
-G_END_DECLS
 
 #endif

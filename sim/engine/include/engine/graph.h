@@ -6,8 +6,6 @@
 
 #include "engine/flow.h"
 
-G_BEGIN_DECLS
-
 typedef struct EngGraph EngGraph;
 typedef uint32_t EngTask;
 typedef uint32_t EngStream;
@@ -71,7 +69,5 @@ EngTime eng_graph_task_end (const EngGraph *graph, EngTask task);
  * for resources, the task that gave units back when it started; ENG_NO_TASK if none.
  * Following it from the last task to end gives the critical path. */
 EngTask eng_graph_task_cause (const EngGraph *graph, EngTask task);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "models/failure.h"
 #include "scenario/scenario.h"
 
-G_BEGIN_DECLS
-
 /* Where the time of a run goes that is not useful; the rest of it is. */
 typedef enum {
   GDP_LOST_RECOMPUTE,  /* work done again, since the last checkpoint that could be restored */
@@ -115,7 +113,5 @@ GArray *gdp_hangs (const Gdp *goodput, double step_lo, double step_hi, guint64 s
  * becomes the weakest of what the rates rest on, where they are weaker. */
 void gdp_closed (const TrnFailuresSpec *spec, const MdlJobSize *size, const MdlCheckpoint *checkpoint, MdlGoodputTerms *terms,
                  BaseSource *source);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/schema.h"
 #include "models/money.h"
 
-G_BEGIN_DECLS
-
 /* One way, as its file has it. Price, rent and power are of one machine. */
 typedef struct {
   BaseHead head;
@@ -65,7 +63,5 @@ const GPtrArray *pln_offers_inputs (const PlnOffers *offers); /* BaseYaml * */
 const GArray *pln_offers_rows (const PlnOffers *offers);
 /* PlnBreakEven of each bought one whose price the work bears against each rented one. */
 const GArray *pln_offers_break_evens (const PlnOffers *offers);
-
-G_END_DECLS
 
 #endif

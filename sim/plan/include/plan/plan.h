@@ -7,8 +7,6 @@
 #include "scenario/scenario.h"
 #include "training/closed.h"
 
-G_BEGIN_DECLS
-
 typedef enum { PLN_AIM_TIME, PLN_AIM_COST, PLN_AIM_ENERGY, PLN_AIM_COST_PER_TOKEN, PLN_AIM_PARETO } PlnAim;
 extern const BaseName pln_aim_names[];
 typedef enum { PLN_WAY_NONE, PLN_WAY_OWN, PLN_WAY_RENT } ColWay; /* NONE: no price is known */
@@ -231,7 +229,5 @@ GArray *pln_contenders (const Pln *plan, guint threads, guint each, GError **err
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
  * one with the same machines. NULL and *error on failure. Returned: full, PlnChoiceRow. */
 GArray *pln_leads (const Pln *plan, const GArray *contenders, GError **error);
-
-G_END_DECLS
 
 #endif

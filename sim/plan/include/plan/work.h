@@ -6,8 +6,6 @@
 #include "base/json.h"
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 /* One worker's next thing to do; plain values, that processes of the same program may send each other. */
 typedef struct {
   gboolean run;          /* the engine is to run cut `first`; else cuts are to be reckoned */
@@ -87,7 +85,5 @@ void pln_work_build (const PlnWork *work, JsonBuilder *json);
 /* Takes what such an object of `json` has as done. FALSE and *error (BASE_ERROR_INPUT, begins with the file's name) where it is not
  * of this plan, or has a piece that is done already; `work` is of no use then. */
 gboolean pln_work_read (PlnWork *work, const BaseJson *json, JsonObject *object, GError **error);
-
-G_END_DECLS
 
 #endif

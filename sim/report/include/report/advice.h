@@ -5,8 +5,6 @@
 #include "base/table.h"
 #include "study/advise.h"
 
-G_BEGIN_DECLS
-
 /* "advice": [{change, kind, set, step_time_s, gain, reason}] into the open object. */
 void rep_advice_json (const GArray *advice, JsonBuilder *json);
 /* `all`: with what cannot run. */
@@ -15,7 +13,5 @@ void rep_advice_text (const GArray *advice, gboolean all, GString *out);
 /* Those of a kind that can run, and what heads them. Returned: full. */
 BaseTable *rep_advice_table (const GArray *advice, TrnChangeKind kind);
 extern const char *const rep_advice_titles[TRN_CHANGE_KINDS];
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/member.h"
 #include "collective/comm.h"
 
-G_BEGIN_DECLS
-
 /* Of a ColAnswer, in the contract's order: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
  * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. */
 extern const BaseMember rep_coll_members[];
@@ -42,7 +40,5 @@ JsonBuilder *rep_nccl_tests_json_open (const RepNcclTests *head, const char *con
 void rep_nccl_tests_json_row (JsonBuilder *json, const ColAnswer *coll, guint32 root);
 /* Takes `json`. Returned: full, g_free. */
 char *rep_nccl_tests_json_close (JsonBuilder *json, double busbw_Bps);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/table.h"
 #include "study/compare.h"
 
-G_BEGIN_DECLS
-
 /* For each number of nodes "On 4 nodes the fastest is tree, from 88 KiB ring." Returned: full, of char *. */
 GPtrArray *rep_compare_said (const StdCompare *compare);
 /* A matrix of winners, the sizes where they change, and what was left out; without the '#' lines above. */
@@ -22,7 +20,5 @@ void rep_compare_curves_tsv (const StdCompare *compare, GString *out);
 /* What NCCL's example tuner plugin reads: one line a span. `version`: forerun's; `topology` and `library` (its constants) go into
  * comments. FALSE when NCCL's tuner has no say in this operation (alltoall, sendrecv). */
 gboolean rep_tuner_conf (const StdCompare *compare, const char *version, const char *topology, const char *library, GString *out);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "collective/comm.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   char *path;   /* owned */
   char *sha256; /* owned: 64 hex digits */
@@ -48,7 +46,5 @@ void rep_header_settings (GString *out, const ColSettings *settings, const char 
 
 /* How many constants of the cluster's link classes come from where; n has BASE_SOURCE_N entries. Each class counts once. */
 void rep_count_sources (const Clu *clu, unsigned *n);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "scenario/scenario.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   MdlAlgo algo;
   MdlProto proto;
@@ -49,7 +47,5 @@ void rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfe
 void rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out);
 BaseTable *rep_explain_io_table (const StoIoResult *io); /* returned: full */
 void rep_explain_io_json (const Clu *clu, const StoIoResult *io, JsonBuilder *json);
-
-G_END_DECLS
 
 #endif

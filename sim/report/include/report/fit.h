@@ -6,8 +6,6 @@
 
 #include "calibrate/fit.h"
 
-G_BEGIN_DECLS
-
 /* Of collectives; nothing where none were fitted. */
 void rep_fit_text (const CalFitResult *result, GString *out);
 void rep_fit_tsv (const CalFitResult *result, GString *out);       /* the constants */
@@ -22,7 +20,5 @@ void rep_fit_sections_tsv (const GPtrArray *sections, GString *out);
 /* Each point with its prediction by the fit without what was held out, as TSV. Returned: full. */
 GString *rep_fit_sections_points (const GPtrArray *sections);
 void rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json);
-
-G_END_DECLS
 
 #endif

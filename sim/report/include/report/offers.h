@@ -7,8 +7,6 @@
 #include "base/table.h"
 #include "plan/offers.h"
 
-G_BEGIN_DECLS
-
 void rep_offers_text (const PlnOffers *offers, GString *out);
 void rep_offers_tsv (const PlnOffers *offers, GString *out);
 /* Members of the open object. */
@@ -17,7 +15,5 @@ void rep_offers_json (const PlnOffers *offers, JsonBuilder *json);
 void rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures);
 /* Why none will do; NULL: one does. Returned: full. */
 char *rep_offers_infeasible (const PlnOffers *offers);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "goodput/goodput.h"
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   const char *title, *lead;      /* lead NULL: none */
   const Pln *plan;           /* NULL: of no plan; its answer has a row, and `result` is that row's run, NULL: not simulated */
@@ -36,7 +34,5 @@ typedef struct {
 /* `lookup` finds plots/ and what is known of errors; *drawn: FALSE without gnuplot, and the page says so. Returned: full, g_free;
  * NULL and *error on failure. */
 char *rep_page (const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError **error);
-
-G_END_DECLS
 
 #endif

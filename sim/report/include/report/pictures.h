@@ -9,8 +9,6 @@
 #include "report/validate.h"
 #include "study/vary.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   const char *name;    /* of the file, without ending: "timeline" */
   const char *script;  /* of plots/ */
@@ -99,7 +97,5 @@ gboolean rep_goodput_curve_tsv (const Gdp *goodput, GString *out);
 
 /* plots/links.gp: link_class, busiest, utilisation (0 to 1), bytes. FALSE: no link was used. */
 gboolean rep_links_tsv (const ScnResult *result, GString *out);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "base/table.h"
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 /* The '#' lines above the rows: what was searched, by which prices and failures. */
 void rep_plan_header (const Pln *plan, const PlnResult *result, GString *out);
 /* The first `most` rows, what they are worth beside each other, and the counts of what fell out. */
@@ -36,7 +34,5 @@ BaseTable *rep_plan_prices (const Pln *plan);
 gboolean rep_plan_has_pictures (const Pln *plan, const PlnResult *result);
 /* RepPictures (report/pictures.h) of the best of each machine: with the front, by time; and what they cost, by part. */
 void rep_plan_pictures (const Pln *plan, const PlnResult *result, GPtrArray *pictures);
-
-G_END_DECLS
 
 #endif

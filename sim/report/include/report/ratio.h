@@ -5,8 +5,6 @@
 #include "base/table.h"
 #include "study/ratio.h"
 
-G_BEGIN_DECLS
-
 void rep_ratio_text (const StdRatio *ratio, GString *out);
 /* The points. Returned: full. */
 BaseTable *rep_ratio_table (const StdRatio *ratio);
@@ -16,7 +14,5 @@ void rep_ratio_json (const StdRatio *ratio, JsonBuilder *json);
 /* RepPictures (report/pictures.h): cells of ratios with the lines where they turn; throughput by GPUs, of several numbers of them.
  * FALSE: fewer than two points ran, and there is nothing to draw. */
 gboolean rep_ratio_pictures (const StdRatio *ratio, const char *name, GPtrArray *pictures);
-
-G_END_DECLS
 
 #endif

@@ -9,13 +9,6 @@
 #include "scenario/scenario.h"
 #include "training/trace.h"
 
-G_BEGIN_DECLS
-
-/* A value of the object that rep_run_json writes, by its path, and the paths of all of them: as base_members_value and
- * base_members_paths. */
-gboolean rep_run_value (const ScnResult *result, const char *path, BaseValue *value);
-char **rep_run_paths (const ScnResult *result);
-
 void rep_run_text (const ScnResult *result, GString *out);
 BaseTable *rep_run_table (const ScnResult *result);                     /* one row; of several jobs one each. Returned: full */
 void rep_run_json (const ScnResult *result, JsonBuilder *json);         /* one object; what was not computed is null */
@@ -47,7 +40,5 @@ void rep_trace_json (const GPtrArray *spans, GString *out);
 /* The same of a training step of a model: a process a pipeline rank, a thread a stream, categories and colours by kind, arrows
  * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held. */
 void rep_step_trace_json (const TrnTrace *trace, GString *out);
-
-G_END_DECLS
 
 #endif

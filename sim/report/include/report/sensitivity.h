@@ -5,8 +5,6 @@
 #include "base/table.h"
 #include "study/sensitivity.h"
 
-G_BEGIN_DECLS
-
 /* Those that move the answer by at least so much, as a fraction; 0: all. Returned: full. */
 #define REP_SENSITIVITY_LEAST 1e-4
 BaseTable *rep_sensitivity_table (const StdSensitivity *sensitivity, double least);
@@ -16,7 +14,5 @@ void rep_sensitivity_json (const StdSensitivity *sensitivity, JsonBuilder *json)
 /* For plots/tornado.gp: name, less, more: the answer's changes, as fractions. At most so many rows. */
 #define REP_SENSITIVITY_BARS 20u
 void rep_sensitivity_tsv (const StdSensitivity *sensitivity, GString *out);
-
-G_END_DECLS
 
 #endif

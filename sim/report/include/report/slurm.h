@@ -4,8 +4,6 @@
 
 #include "cluster/cluster.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   gboolean block;          /* NVLink domains as blocks (topology/block); FALSE: switches (topology/tree) */
   gboolean yaml;           /* topology.yaml (Slurm 25.05 and later); FALSE: topology.conf */
@@ -17,7 +15,5 @@ typedef struct {
  * rail-optimised pod are one); above, what is joined by the switches up to each level. FALSE and *error where there is nothing to
  * tell: no fabric, no domain wider than a node. */
 gboolean rep_slurm (const Clu *clu, const RepSlurm *how, GString *out, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "base/table.h"
 #include "cluster/route.h"
 
-G_BEGIN_DECLS
-
 void rep_topo_text (const Clu *clu, GString *out);
 BaseTable *rep_topo_table (const Clu *clu);             /* the links by class. Returned: full */
 void rep_topo_json (const Clu *clu, JsonBuilder *json); /* one object */
@@ -21,7 +19,5 @@ void rep_path_json (const Clu *clu, CluDev from, CluDev to, const CluRoute *rout
 /* Undirected graph, a cluster box a node, colours by kind of device, links labelled with class and rate. `fold`: of more than two
  * nodes and of many switches those that are alike are one. */
 void rep_topo_dot (const Clu *clu, gboolean fold, GString *out);
-
-G_END_DECLS
 
 #endif

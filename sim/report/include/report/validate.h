@@ -6,14 +6,10 @@
 
 #include "calibrate/validate.h"
 
-G_BEGIN_DECLS
-
 void rep_validate_text (const GArray *scores, GString *out);
 void rep_validate_tsv (const GArray *scores, GString *out);
 void rep_validate_json (const GArray *scores, JsonBuilder *json); /* an array */
 /* One row a point, as plots/error.gp reads it. */
 void rep_validate_points_tsv (const GArray *points, GString *out);
-
-G_END_DECLS
 
 #endif

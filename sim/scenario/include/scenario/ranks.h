@@ -4,8 +4,6 @@
 
 #include "scenario/scenario.h"
 
-G_BEGIN_DECLS
-
 /* Where what is asked for is found, and what was read and is to be said, also of what then fails. All borrowed. */
 typedef struct {
   const BaseLookup *lookup;
@@ -69,7 +67,5 @@ guint64 scn_size_round (MdlOp op, guint64 size_B, unsigned element_B, guint32 n_
 guint64 scn_sizes_count (const ScnSizes *sizes);
 /* All sizes, rounded, equal neighbours once. Returned: full, of guint64. */
 GArray *scn_sizes_list (const ScnSizes *sizes, MdlOp op, unsigned element_B, guint32 n_ranks);
-
-G_END_DECLS
 
 #endif

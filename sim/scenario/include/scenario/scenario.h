@@ -6,8 +6,6 @@
 #include "storage/transfer.h"
 #include "training/training.h"
 
-G_BEGIN_DECLS
-
 /* Kinds of workloads, one row each: code, name, what it is. The row makes SCN_KIND_CODE, its name in YAML and lists, and the place
  * in the table of scn_kind_NAME, which stands in sim/scenario/kind_NAME.c. */
 #define SCN_KIND_ROWS(ROW)                                                                  \
@@ -136,7 +134,5 @@ ColComm *scn_comm (const Scn *scenario, const ScnResult *result, const ColSettin
 
 /* Whether each kind of workload has all parts of its row. FALSE and *error where one lacks a part. */
 gboolean scn_self_check (GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "models/storage.h"
 #include "models/transfer.h"
 
-G_BEGIN_DECLS
-
 /* GDS: between storage and a GPU, straight; HOST: staged there, as between GPUs. */
 typedef enum { STO_PATH_FASTEST, STO_PATH_NVLINK, STO_PATH_PCIE, STO_PATH_GDS, STO_PATH_HOST, STO_PATH_NET } StoPath;
 typedef enum { STO_BY_AUTO, STO_BY_ENGINE, STO_BY_KERNEL, STO_BY_KERNEL_READ } StoBy; /* auto: as the way is usually taken */
@@ -53,7 +51,5 @@ typedef enum { STO_FAULT_WAY, STO_FAULT_PATH, STO_FAULT_BY } StoFault;
 /* Returned: full, of StoCopy in the order of the pairs (g_ptr_array_unref); NULL, *fault and *error (BASE_ERROR_INPUT) where a pair
  * has no such way, or no kernel can copy over it. */
 GPtrArray *sto_copies_price (const Clu *clu, const ColSettings *settings, const StoCopies *copies, StoFault *fault, GError **error);
-
-G_END_DECLS
 
 #endif

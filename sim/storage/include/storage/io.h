@@ -7,8 +7,6 @@
 #include "collective/system.h"
 #include "models/tier.h"
 
-G_BEGIN_DECLS
-
 /* Between storage and what; AUTO: a GPU, straight where that works. */
 typedef enum { STO_IO_AUTO, STO_IO_HOST, STO_IO_GDS, STO_IO_BOUNCE } StoIoPath;
 extern const BaseName sto_io_path_names[];
@@ -77,7 +75,5 @@ gboolean sto_run_io (const ColSystem *system, const StoIoSpec *spec, StoIoResult
 gboolean sto_io_price (const ColSystem *system, const StoIoSpec *spec, ColNet *net, StoIoResult *out, guint64 *n_events,
                        GError **error);
 void sto_io_result_clear (StoIoResult *result);
-
-G_END_DECLS
 
 #endif

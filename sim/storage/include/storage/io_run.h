@@ -4,8 +4,6 @@
 
 #include "storage/io.h"
 
-G_BEGIN_DECLS
-
 /* Where a client runs. */
 typedef struct {
   guint32 node, gpu; /* gpu: of its node */
@@ -88,7 +86,5 @@ void sto_side_add (StoSide *side, const StoSide *more, double factor);
 void sto_side_add_uses (StoSide *side, const GArray *uses, double factor);
 /* Reads or writes as such; at least `least_s` long. *out is overwritten; cleared by the caller. */
 void sto_io_run_side (const StoIoRun *run, double least_s, StoSide *out);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "collective/system.h"
 #include "storage/copies.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   BaseHead head;
   BaseEnum kind;
@@ -50,7 +48,5 @@ void sto_transfer_result_clear (StoTransferResult *result);
 /* The flow that copy `i` of a priced transfer is (uses hold its links), and the bytes of all counted for the report. */
 void sto_transfer_flow (ColNet *net, const StoTransferResult *transfer, guint i, GArray *uses, EngFlowSpec *spec);
 void sto_transfer_count (ColNet *net, const StoTransferResult *transfer);
-
-G_END_DECLS
 
 #endif

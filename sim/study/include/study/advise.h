@@ -5,8 +5,6 @@
 #include "study/question.h"
 #include "training/advice.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   const TrnChange *change;  /* borrowed */
   double step_time_s, gain; /* gain: tokens a second over those of before, less 1; NAN: it cannot run */
@@ -16,7 +14,5 @@ typedef struct {
 /* Runs the question, a training step of a model that came to `before`, with each of `changes` (TrnChange *). Returned: full, of
  * StdAdvice, largest gain first, those that cannot run last; it borrows from `changes`. */
 GArray *std_advise (const StdQuestion *question, const TrnResult *before, const GPtrArray *changes);
-
-G_END_DECLS
 
 #endif

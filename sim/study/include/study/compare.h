@@ -6,8 +6,6 @@
 
 #include "scenario/ranks.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   guint32 nodes, ranks;
   GArray *spans; /* StdCompareSpan, ascending */
@@ -66,7 +64,5 @@ void std_compare_rank (StdCompareRow *rows, guint n);
 /* Something wins that NCCL takes with NCCL_COLLNET_ENABLE=1 only, or may: CollNet, or NVLS on several nodes, which reduces in the
  * network's switches where the nodes do not share an NVLink domain. */
 gboolean std_compare_has_collnet (const StdCompare *compare);
-
-G_END_DECLS
 
 #endif

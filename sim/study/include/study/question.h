@@ -6,8 +6,6 @@
 #include "constants/store.h"
 #include "scenario/scenario.h"
 
-G_BEGIN_DECLS
-
 /* A scenario, and the constants that it points into. */
 typedef struct {
   Scn *scenario;
@@ -38,7 +36,5 @@ typedef struct {
 gboolean std_question_run (const StdQuestion *question, const char *const *sets, BaseWatch *watch, StdRun *run, GError **error);
 void std_run_clear (StdRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StdRun, std_run_clear)
-
-G_END_DECLS
 
 #endif

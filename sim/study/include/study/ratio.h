@@ -6,8 +6,6 @@
 #include "study/question.h"
 #include "training/scale.h"
 
-G_BEGIN_DECLS
-
 /* What is held against a threshold: communication over compute, and the share of the step that waits for communication. */
 typedef enum { STD_LINE_RATIO, STD_LINE_WAITS, STD_LINE_N } StdLine;
 
@@ -96,7 +94,5 @@ void std_ratio_defaults (StdRatioAsk *ask);
  * nodes and the smallest batch. On all cores, with the same answer however many. Returned: full; a point that did not run says
  * why. */
 StdRatio *std_ratio (const StdRatioAsk *ask);
-
-G_END_DECLS
 
 #endif

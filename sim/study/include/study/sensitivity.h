@@ -7,8 +7,6 @@
 #include "plan/plan.h"
 #include "study/question.h"
 
-G_BEGIN_DECLS
-
 /* ---- the result ---- */
 
 /* What changing one constant does. */
@@ -78,7 +76,5 @@ typedef struct {
 
 /* The same of a plan, in closed form: how much the value that it minimises moves, and what comes first then. */
 StdSensitivity *std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **error);
-
-G_END_DECLS
 
 #endif

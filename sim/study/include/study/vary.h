@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "base/table.h"
 
-G_BEGIN_DECLS
-
 /* ---- what is varied ---- */
 
 typedef struct {
@@ -71,7 +69,5 @@ GArray *std_sheet_choose (const StdSheet *sheet, const char *named, const char *
 guint std_sheet_headline (const StdSheet *sheet, const GArray *chosen);
 /* The axes and these columns, and behind the headline its ratio to the first point's. Returned: full. */
 BaseTable *std_sheet_shown (const StdSheet *sheet, const GArray *chosen);
-
-G_END_DECLS
 
 #endif

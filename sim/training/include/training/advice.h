@@ -5,8 +5,6 @@
 
 #include "training/training.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   TRN_CHANGE_HARDWARE,    /* another machine */
   TRN_CHANGE_SOFTWARE,    /* another way to run the same training */
@@ -25,7 +23,5 @@ typedef struct {
 /* Of a scenario with a training step of a model that can be planned; empty for others. Not all of them can run. Returned: full,
  * of TrnChange *. */
 GPtrArray *trn_advice_changes (const TrnJob *job);
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 typedef enum { TRN_SAVE_SYNC, TRN_SAVE_ASYNC } TrnSaveMode;
 typedef enum { TRN_SHARDS_ALL, TRN_SHARDS_REPLICA, TRN_SHARDS_RANK0 } TrnShards;
 
@@ -61,7 +59,5 @@ typedef struct {
   char bound_by[64];          /* the slowest leg of a save */
   BaseSource source;
 } TrnCheckpointResult;
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "training/training.h"
 
-G_BEGIN_DECLS
-
 typedef enum { TRN_AGAIN_NONE, TRN_AGAIN_SELECTIVE, TRN_AGAIN_FULL, TRN_AGAIN_N } TrnAgain;
 extern const BaseName trn_again_names[]; /* as `recompute:` of a job */
 
@@ -63,7 +61,5 @@ void trn_closed_skip_unfit (TrnClosed *closed);
 gboolean trn_closed_step (TrnClosed *closed, const TrnClosedAsk *ask, TrnClosedStep *out, GError **error);
 /* The cut that the job itself has. */
 gboolean trn_closed_own (const TrnClosed *closed, TrnClosedAsk *ask, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 #include "base/schema.h"
 #include "models/failure.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   BaseHead head;
   BaseRef rates;       /* MdlFailureRates */
@@ -24,7 +22,5 @@ typedef struct {
 extern const BaseSchema trn_schema_failure_rates;
 void trn_failure_rates_check (const MdlFailureRates *rates, BaseDiag *diag);
 extern const BaseSchema trn_schema_failures;
-
-G_END_DECLS
 
 #endif

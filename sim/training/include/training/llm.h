@@ -5,8 +5,6 @@
 #include "base/schema.h"
 #include "models/llm.h"
 
-G_BEGIN_DECLS
-
 #define TRN_LLM_FOLDER "scenarios/llms"
 
 extern const BaseSchema trn_schema_llm;
@@ -32,7 +30,5 @@ char *trn_llm_hf_types (void);
 
 /* A file of scenarios/llms that reads back as the same model. Returned: full. */
 char *trn_llm_write (const MdlLlm *llm);
-
-G_END_DECLS
 
 #endif

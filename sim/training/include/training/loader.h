@@ -4,8 +4,6 @@
 
 #include "base/schema.h"
 
-G_BEGIN_DECLS
-
 /* Which ranks of a replica read its samples. */
 typedef enum { TRN_READERS_ENDS, TRN_READERS_FIRST, TRN_READERS_ALL } TrnReaders;
 
@@ -79,7 +77,5 @@ typedef struct {
   TrnStageResult stage;
   BaseSource source;
 } TrnLoaderResult;
-
-G_END_DECLS
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "models/layer.h"
 
-G_BEGIN_DECLS
-
 /* Formats; those of `optimizer` and `master` may be none. */
 typedef struct {
   BaseHead head;
@@ -110,7 +108,5 @@ typedef struct {
   BaseList stragglers; /* TrnStragglerSpec */
   TrnJitterSpec jitter;
 } TrnModelSpec;
-
-G_END_DECLS
 
 #endif

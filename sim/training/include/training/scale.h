@@ -4,8 +4,6 @@
 
 #include "training/training.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   gboolean has_model; /* a batch counts sequences; of layers with given times, micro-batches of all replicas */
   guint32 nodes, gpus_per_node;
@@ -31,7 +29,5 @@ double trn_scale_passes (const TrnScale *scale, guint32 nodes, double batch);
 /* Appends to `sets` what makes the scenario run so ("cluster.nodes=4", char *, owned by it). rate_Bps: of an adapter. FALSE and
  * *error where nodes or batch do not divide: says what would. */
 gboolean trn_scale_sets (const TrnScale *scale, guint32 nodes, double batch, double rate_Bps, GPtrArray *sets, GError **error);
-
-G_END_DECLS
 
 #endif

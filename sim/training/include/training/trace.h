@@ -5,8 +5,6 @@
 
 #include "models/op.h"
 
-G_BEGIN_DECLS
-
 typedef enum {
   TRN_TRACE_FORWARD,
   TRN_TRACE_BACKWARD,
@@ -84,7 +82,5 @@ const GArray *trn_trace_counters (const TrnTrace *trace);  /* TrnCounter */
 const GArray *trn_trace_samples (const TrnTrace *trace);   /* TrnSample, by counter, then time */
 /* Which micro-batches are in it, as a sentence; NULL: all. */
 const char *trn_trace_written (const TrnTrace *trace);
-
-G_END_DECLS
 
 #endif

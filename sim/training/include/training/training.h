@@ -11,8 +11,6 @@
 #include "training/loader.h"
 #include "training/model_spec.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   BaseHead head;
   BaseStr name;
@@ -234,7 +232,5 @@ void trn_step_free (TrnStepRun *run);
 
 /* Keys of `failures` and `checkpoint` that go together; errors to the diag. */
 void trn_failures_check (const TrnSpec *spec, BaseDiag *diag);
-
-G_END_DECLS
 
 #endif
