@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What a document shows is what the program says: every ```console block of one command, "$ forerun …", is run in the source
-# tree and compared with what stands below it (stdout, then stderr); text keeps to 100 columns. Only commands that write nothing
-# belong into a document.
+# What a document shows is what the program says. Every ```console block of one command, "$ forerun …", is run in the source
+# tree and compared with what stands below it (stdout, then stderr). Text keeps to 100 columns. These commands must not write files.
+# Each line of a ```sh block that begins with "forerun " is run too, in a scratch folder with links to the tree: it must succeed.
+# The version in "forerun 1.2.3" may differ, so that a release does not change every page.
 # usage: console.sh [--update] FORERUN SOURCE_DIR DOCUMENT
 set -euo pipefail
 
@@ -30,8 +31,23 @@ run () # command line: its output as the document shows it
   esac
 }
 
+try () # command line of a ```sh block
+{
+  (cd -- "$tmp/tree" && PATH=$tmp/bin:$PATH LC_ALL=C FORERUN_DATA=$source bash -c "$1" </dev/null) >"$tmp/out" 2>&1 ||
+    { echo "$1"; tail -n 5 -- "$tmp/out"; } >>"$tmp/failed"
+}
+
+without_version () # file
+{
+  sed -E 's/forerun [0-9]+\.[0-9]+\.[0-9]+/forerun VERSION/' -- "$1"
+}
+
+mkdir "$tmp/tree"
+ln -s -- "$source"/* "$tmp/tree/"
+
 blocks=0
 in_block=
+in_commands=
 while IFS= read -r line || [ -n "$line" ]; do
   if [ "$line" = '```console' ]; then
     in_block=1
@@ -45,6 +61,11 @@ while IFS= read -r line || [ -n "$line" ]; do
     run "${line#\$ }"
   elif [ -z "$in_block" ]; then
     printf '%s\n' "$line"
+    case $line in
+      '```sh') in_commands=1 ;;
+      '```'*) in_commands= ;;
+      'forerun '*) [ -z "$in_commands" ] || { blocks=$((blocks + 1)); try "$line"; } ;;
+    esac
   fi
 done <"$document" >"$tmp/new"
 
@@ -53,8 +74,14 @@ if [ -s "$tmp/wide" ]; then
   cat -- "$tmp/wide"
   exit 1
 fi
+if [ -s "$tmp/failed" ]; then
+  echo "FAILED: commands that $document shows:"
+  cat -- "$tmp/failed"
+  exit 1
+fi
 [ "$blocks" -gt 0 ] || { echo "FAILED: $document shows no command" >&2; exit 1; }
-if cmp -s -- "$document" "$tmp/new"; then
+if cmp -s -- "$document" "$tmp/new" ||
+  { [ -z "$update" ] && cmp -s <(without_version "$document") <(without_version "$tmp/new"); }; then
   echo "$blocks commands print what $document shows"
 elif [ -n "$update" ]; then
   diff -u -- "$document" "$tmp/new" || true

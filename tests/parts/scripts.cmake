@@ -6,6 +6,10 @@ endfunction()
 
 forerun_script_test(lint_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(lint_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh --self-test)
+# Reading grades, skipped without `style`: 12 for documents, 10 for the README.
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
+forerun_script_test(prose_is_plain ${CMAKE_CURRENT_SOURCE_DIR}/grade.sh --check 12 ${pages} ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md)
+forerun_script_test(readme_is_plain ${CMAKE_CURRENT_SOURCE_DIR}/grade.sh --check 10 ${PROJECT_SOURCE_DIR}/README.md)
 # Who uses whose names is read from the objects of the layers; sanitizers and counters add names of their own.
 if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
   get_property(layers GLOBAL PROPERTY forerun_layers)
