@@ -208,6 +208,7 @@ fr_compare_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GErro
   if (!fr_coll_read (flags, op, ask, error))
     return FALSE;
   ask->settings.terse = TRUE;
+  ask->in_network = flags->in_network || ask->settings.collnet;
   if (flags->mode == NULL && flags->steps == NULL) /* thousands of prices */
     ask->settings.mode = COL_MODE_MODEL;
   return TRUE;

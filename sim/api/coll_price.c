@@ -77,7 +77,9 @@ static gboolean
 compare_ranks (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, const FrCollSink *sink, StdCompare *compare,
                GError **error)
 {
-  const StdCompareAsk of = { .like = fr_coll_request (ask, 0), .disabled_algos = ask->settings.disabled_algos };
+  const StdCompareAsk of = { .like = fr_coll_request (ask, 0),
+                             .disabled_algos = ask->settings.disabled_algos,
+                             .as_shipped = !ask->in_network };
   g_auto (ScnRanks) ranks = { 0 };
   GError *why = NULL;
   if (!fr_ranks_open (host, ask, nodes, &ranks, error))

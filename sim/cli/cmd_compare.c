@@ -1,4 +1,4 @@
-/* forerun compare: which algorithm wins, by size and by number of nodes. */
+/* forerun compare: which algorithm is fastest, by size and by number of nodes. */
 #include <string.h>
 
 #include "draw-private.h"
@@ -12,6 +12,8 @@ typedef struct {
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
+  { CLI_FLAG_SWITCH, "in-network", 0, offsetof (Flags, coll.in_network), NULL,
+    "also CollNet and multi-node NVLS, which reduce in the network's switches and are off in NCCL by default" },
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F.svg",
     "a map of winners, and in F_busbw.svg the bandwidths; .png, .pdf too" },
@@ -76,9 +78,10 @@ write_answer (Cli *cli, const StdCompare *compare, const GString *header)
     cli_rows (cli, g_steal_pointer (&rows));
   } else {
     g_autofree char *what = g_strdup_printf ("compare %s", base_name (mdl_op_names, (int)compare->op));
+    rep_compare_text (compare, cli->out);
+    g_string_append_c (cli->out, '\n');
     rep_header_title (cli->out, &envelope, what);
     g_string_append (cli->out, header->str);
-    rep_compare_text (compare, cli->out);
   }
 }
 
@@ -167,13 +170,13 @@ cli_export_tuner_conf (Cli *cli, const FrCollFlags *flags, char **words, GError 
 
 const CliVerb cli_verb_compare = {
   .name = "compare",
-  .summary = "which algorithm wins, by bytes and by scale; a map, and a tuner file for NCCL",
+  .summary = "the fastest algorithm by message size and number of nodes; a map, and a tuner file for NCCL",
   .usage = "OP --topology T [--nodes N,N,...] [flags]",
   .example = "forerun compare all_reduce --topology dgx_h100 --nodes 1,2,4,8,16 -b 8 -e 8G --plot map.svg",
   .notes =
-      "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. Each algorithm stands by its fastest\n"
-      "protocol. The closed form prices (--mode model) unless --mode event or --steps is given. What cannot run is left out and\n"
-      "told; --disable leaves out more.\n",
+      "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. Each algorithm uses its fastest\n"
+      "protocol. Times are closed-form estimates (--mode model) unless --mode event or --steps is given. Algorithms that NCCL\n"
+      "cannot run here, or leaves off by default, are listed as left out; --in-network and --disable change the list.\n",
   .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

@@ -139,8 +139,6 @@ gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error);
 /* All of an all-to-all. */
 gboolean col_load_all_to_all (ColComm *comm, GError **error);
-/* Whether the network's switches reduce for an algorithm on these ranks. */
-gboolean col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo);
 /* Why the network's switches cannot serve the communicator's reduction trees beside other jobs' (borrowed from it); NULL where
  * they can. */
 const char *col_sharp_why_not (const ColComm *comm);

@@ -110,6 +110,13 @@ request_of (const Pricer *pricer, guint64 size_B)
   return request;
 }
 
+/* Whether NCCL leaves the algorithm off by default, and the question too. */
+static gboolean
+is_off (const Pricer *pricer, MdlAlgo algo)
+{
+  return pricer->ask->as_shipped && col_needs_fabric_sharp (pricer->comm, algo);
+}
+
 /* The size that is run where `size_B` is asked for. */
 static guint64
 round_size (const Pricer *pricer, guint64 size_B)
@@ -146,7 +153,8 @@ price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
   g_auto (ColAnswer) coll = { 0 };
   for (guint i = 0; i < choices->len; i++) {
     const ColChoice *choice = &g_array_index (choices, ColChoice, i);
-    if (choice->reason != NULL || (pricer->ask->like.proto >= 0 && choice->proto != pricer->ask->like.proto))
+    if (choice->reason != NULL || (pricer->ask->like.proto >= 0 && choice->proto != pricer->ask->like.proto) ||
+        is_off (pricer, choice->algo))
       continue;
     request.algo = choice->algo;
     request.proto = choice->proto;
@@ -307,6 +315,16 @@ why_not (const GArray *choices, MdlAlgo algo, MdlProto proto)
   return why;
 }
 
+/* Whether the operation has this algorithm. */
+static gboolean
+is_known (const GArray *choices, MdlAlgo algo)
+{
+  for (guint i = 0; i < choices->len; i++)
+    if (g_array_index (choices, ColChoice, i).algo == algo)
+      return TRUE;
+  return FALSE;
+}
+
 /* "nvls on 2, 4 nodes: its ranks span …": numbers of nodes with one reason share a line. */
 static void
 note (StdCompare *compare, const char *who, const char *why, guint32 nodes)
@@ -336,6 +354,8 @@ note_left_out (const Pricer *pricer, StdCompare *compare)
   g_autoptr (GArray) choices = col_comm_choices (pricer->comm, &request);
   for (int algo = 0; algo < MDL_ALGO_N; algo++) {
     const char *why = priced & (1u << algo) ? NULL : why_not (choices, (MdlAlgo)algo, pricer->ask->like.proto);
+    if (why == NULL && !(priced & (1u << algo)) && is_known (choices, (MdlAlgo)algo) && is_off (pricer, (MdlAlgo)algo))
+      why = "in-network reduction is off by default, as in NCCL (--in-network includes it)";
     if (why != NULL)
       note (compare, base_name (mdl_algo_names, algo), why, col_comm_n_nodes (pricer->comm));
   }
@@ -361,7 +381,17 @@ std_compare_end (StdCompare *compare)
 {
   for (guint i = 0; i < compare->notes->len; i++) {
     const Note *one = &g_array_index (compare->notes, Note, i);
-    g_ptr_array_add (compare->left_out, g_strdup_printf ("%s on %s node%s: %s", one->who, one->nodes->str,
-                                                         strcmp (one->nodes->str, "1") == 0 ? "" : "s", one->why));
+    g_autoptr (GString) who = g_string_new (one->who);
+    gboolean is_first = TRUE; /* algorithms with one reason on the same numbers of nodes share a line */
+    for (guint k = 0; k < compare->notes->len; k++) {
+      const Note *other = &g_array_index (compare->notes, Note, k);
+      if (k == i || strcmp (other->why, one->why) != 0 || strcmp (other->nodes->str, one->nodes->str) != 0)
+        continue;
+      is_first = is_first && k > i;
+      g_string_append_printf (who, ", %s", other->who);
+    }
+    if (is_first)
+      g_ptr_array_add (compare->left_out, g_strdup_printf ("%s on %s node%s: %s", who->str, one->nodes->str,
+                                                           strcmp (one->nodes->str, "1") == 0 ? "" : "s", one->why));
   }
 }

@@ -1,9 +1,34 @@
-/* Which algorithm wins, for people. */
+/* Which algorithm is fastest, as text. */
 #include "report/compare.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "json-private.h"
+
+/* As they are written in prose. */
+static const char *const titles[MDL_ALGO_N] = {
+  [MDL_ALGO_TREE] = "Tree",
+  [MDL_ALGO_RING] = "Ring",
+  [MDL_ALGO_COLLNET_DIRECT] = "CollNet direct",
+  [MDL_ALGO_COLLNET_CHAIN] = "CollNet chain",
+  [MDL_ALGO_NVLS] = "NVLS",
+  [MDL_ALGO_NVLS_TREE] = "NVLSTree",
+  [MDL_ALGO_PAT] = "PAT",
+  [MDL_ALGO_PAIRWISE] = "pairwise",
+};
+
+/* "275 KiB": powers of 1024 to so many digits, as the sizes of a sweep are. Returned: full. */
+static char *
+size_text (guint64 size_B, int digits)
+{
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+  size_t u = 0;
+  double value = (double)size_B;
+  for (; value >= 1024 && u + 1 < G_N_ELEMENTS (units); u++)
+    value /= 1024;
+  return g_strdup_printf ("%.*g %s", digits, value, units[u]);
+}
 
 /* Whether the library itself takes something slower than the winner. */
 static gboolean
@@ -30,7 +55,7 @@ append_matrix (const StdCompare *compare, gboolean has_protocols, GString *out)
   guint n = compare->columns->len;
   g_autofree BaseColumn *columns = g_new0 (BaseColumn, n + 2);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  columns[0] = (BaseColumn){ "bytes", "size (B)", BASE_CELL_INTEGER, 0, NULL, 0 };
+  columns[0] = (BaseColumn){ "bytes", "size", BASE_CELL_TEXT, 0, NULL, 0 };
   for (guint c = 0; c < n; c++) {
     const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
     char *key = g_strdup_printf ("column%u", c);
@@ -48,7 +73,8 @@ append_matrix (const StdCompare *compare, gboolean has_protocols, GString *out)
   g_autoptr (BaseTable) table = base_table_new (columns);
   for (guint s = 0; s < compare->sizes->len; s++) {
     base_table_row (table);
-    base_table_integer (table, "bytes", (gint64)g_array_index (compare->sizes, guint64, s));
+    g_autofree char *size = size_text (g_array_index (compare->sizes, guint64, s), 6);
+    base_table_text (table, "bytes", size);
     for (guint c = 0; c < n; c++) {
       const StdCompareRow *row = winner[s * n + c];
       g_autofree char *text = row != NULL ? cell_text (row, has_protocols) : NULL;
@@ -82,14 +108,16 @@ append_own (const StdCompare *compare, GString *out)
   }
   g_array_sort (loss, by_value);
   if (n > 0 && loss->len == 0)
-    g_string_append_printf (out, "# NCCL itself takes the fastest in all %u cells\n", n);
+    g_string_append_printf (out, "# NCCL chooses the fastest by itself in all %u cells.\n", n);
   else if (n > 0)
-    g_string_append_printf (
-        out, "# *: NCCL itself takes another, in %u of %u cells, %.3g %% slower in the median, %.3g %% at most\n", loss->len, n,
-        100 * g_array_index (loss, double, loss->len / 2), 100 * g_array_index (loss, double, loss->len - 1));
+    g_string_append_printf (out,
+                            "# *: NCCL by itself chooses a slower one: in %u of %u cells, %.3g %% slower in the median, %.3g %% at "
+                            "most. --tuner-conf writes the fastest for NCCL's tuner.\n",
+                            loss->len, n, 100 * g_array_index (loss, double, loss->len / 2),
+                            100 * g_array_index (loss, double, loss->len - 1));
 }
 
-/* "# a cell: …; T tree, R ring" names those that were compared. */
+/* "# Each cell: …; T Tree, R Ring" names those that were compared. */
 static void
 append_legend (const StdCompare *compare, gboolean has_protocols, GString *out)
 {
@@ -103,72 +131,68 @@ append_legend (const StdCompare *compare, gboolean has_protocols, GString *out)
       n_narrow += row->coll.time_s * (1 + row->margin) <= row->coll.time_hi_s;
     }
   }
-  g_string_append_printf (out, "# a cell: the fastest%s, and how much longer the next algorithm takes;",
+  g_string_append_printf (out, "# Each cell: the fastest algorithm%s, and how much longer the second takes.",
                           has_protocols ? " with its protocol" : "");
   const char *separator = "";
   for (int algo = 0; algo < MDL_ALGO_N; algo++)
     if (seen[algo]) {
-      g_string_append_printf (out, "%s %c %s", separator, mdl_algo_letter ((MdlAlgo)algo), base_name (mdl_algo_names, algo));
+      g_string_append_printf (out, "%s %c %s", separator, mdl_algo_letter ((MdlAlgo)algo), titles[algo]);
       separator = ",";
     }
-  g_string_append_c (out, '\n');
-  if (n_best > 0)
-    g_string_append_printf (out, "# %u of %u leads are within the error band of the winner's time\n", n_narrow, n_best);
+  g_string_append (out, *separator != '\0' ? ".\n" : "\n");
   append_own (compare, out);
+  if (n_narrow > 0)
+    g_string_append_printf (out, "# %u of %u leads are within the error band of the fastest time.\n", n_narrow, n_best);
 }
 
-/* "275 KiB": powers of 1024 to four digits, as the sizes of a sweep are. Returned: full. */
-static char *
-size_text (guint64 size_B)
-{
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-  size_t u = 0;
-  double value = (double)size_B;
-  for (; value >= 1024 && u + 1 < G_N_ELEMENTS (units); u++)
-    value /= 1024;
-  return g_strdup_printf ("%.4g %s", value, units[u]);
-}
-
-/* "tree, from 88 KiB ring, from 1.2 MiB nvls" */
+/* "Tree is fastest up to 88 KiB, Ring up to 1.2 MiB, NVLS beyond" */
 static void
 append_spans (const StdCompareColumn *column, GString *out)
 {
-  if (column->spans->len == 0)
-    g_string_append (out, "nothing to compare");
-  for (guint i = 0; i < column->spans->len; i++) {
-    const StdCompareSpan *span = &g_array_index (column->spans, StdCompareSpan, i);
-    if (i > 0 && g_array_index (column->spans, StdCompareSpan, i - 1).algo == span->algo)
-      continue;
-    g_autofree char *size = size_text (span->from_B);
-    if (i > 0)
-      g_string_append_printf (out, ", from %s ", size);
-    g_string_append (out, base_name (mdl_algo_names, (int)span->algo));
+  const GArray *spans = column->spans;
+  const char *verb = " is fastest", *comma = "";
+  if (spans->len == 0)
+    g_string_append (out, "there is nothing to compare");
+  for (guint i = 0; i < spans->len;) {
+    const MdlAlgo algo = g_array_index (spans, StdCompareSpan, i).algo;
+    while (i < spans->len && g_array_index (spans, StdCompareSpan, i).algo == algo)
+      i++;
+    g_autofree char *size = i < spans->len ? size_text (g_array_index (spans, StdCompareSpan, i).from_B, 3) : NULL;
+    g_string_append_printf (out, "%s%s%s%s%s", comma, titles[algo], verb,
+                            size != NULL     ? " up to "
+                            : *comma != '\0' ? " beyond"
+                                             : " at all sizes",
+                            size != NULL ? size : "");
+    verb = "";
+    comma = ", ";
   }
 }
 
-static void
-append_crossovers (const StdCompare *compare, GString *out)
+/* "Tree is fastest up to 88 KiB, Ring beyond" of column `c`. Returned: full. */
+static char *
+said_of (const StdCompare *compare, guint c)
 {
-  g_string_append (out, "\n# which algorithm is the fastest from which size on\n");
-  for (guint c = 0; c < compare->columns->len; c++) {
-    const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
-    g_string_append_printf (out, "%5u node%s  ", column->nodes, column->nodes == 1 ? ": " : "s:");
-    append_spans (column, out);
-    g_string_append_c (out, '\n');
-  }
+  GString *text = g_string_new (NULL);
+  append_spans (g_ptr_array_index (compare->columns, c), text);
+  return g_string_free (text, FALSE);
 }
 
 GPtrArray *
 rep_compare_said (const StdCompare *compare)
 {
   GPtrArray *said = g_ptr_array_new_with_free_func (g_free);
-  for (guint c = 0; c < compare->columns->len; c++) {
-    const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
-    g_autoptr (GString) text = g_string_new (NULL);
-    g_string_append_printf (text, "On %u node%s the fastest is ", column->nodes, column->nodes == 1 ? "" : "s");
-    append_spans (column, text);
-    g_string_append_c (text, '.');
-    g_ptr_array_add (said, g_strdup (text->str));
+  for (guint c = 0; c < compare->columns->len;) {
+    g_autofree char *text = said_of (compare, c);
+    g_autoptr (GString) nodes = g_string_new (NULL);
+    guint n = 0;
+    for (gboolean same = TRUE; same; n++) { /* neighbours with the same answer share a sentence */
+      g_string_append_printf (nodes, "%s%u", n > 0 ? ", " : "", ((const StdCompareColumn *)compare->columns->pdata[c])->nodes);
+      g_autofree char *next = ++c < compare->columns->len ? said_of (compare, c) : NULL;
+      same = g_strcmp0 (next, text) == 0;
+    }
+    const gboolean one = strcmp (nodes->str, "1") == 0;
+    g_ptr_array_add (said, compare->columns->len == 1 ? g_strconcat (text, ".", NULL)
+                                                      : g_strdup_printf ("%s node%s: %s.", nodes->str, one ? "" : "s", text));
   }
   return said;
 }
@@ -179,15 +203,16 @@ rep_compare_text (const StdCompare *compare, GString *out)
   gboolean has_protocols = FALSE; /* the plain library has no channels and no protocols */
   for (guint i = 0; i < compare->rows->len; i++)
     has_protocols = has_protocols || g_array_index (compare->rows, StdCompareRow, i).coll.cost.channels > 0;
-  append_legend (compare, has_protocols, out);
+  g_autoptr (GPtrArray) said = rep_compare_said (compare);
+  for (guint i = 0; i < said->len; i++)
+    g_string_append_printf (out, "%s\n", (const char *)said->pdata[i]);
+  g_string_append_c (out, '\n');
   append_matrix (compare, has_protocols, out);
-  append_crossovers (compare, out);
+  g_string_append_c (out, '\n');
+  append_legend (compare, has_protocols, out);
   if (std_compare_has_collnet (compare))
     g_string_append (
-        out, "# CollNet, and NVLS over several NVLink domains, reduce in the network's switches: NCCL takes them only with\n"
-             "# NCCL_COLLNET_ENABLE=1; --disable leaves them out\n");
-  if (compare->left_out->len > 0)
-    g_string_append (out, "\n# left out\n");
+        out, "# CollNet and multi-node NVLS reduce in the network's switches: NCCL needs NCCL_COLLNET_ENABLE=1 for them.\n");
   for (guint i = 0; i < compare->left_out->len; i++)
-    g_string_append_printf (out, "%s\n", (const char *)g_ptr_array_index (compare->left_out, i));
+    g_string_append_printf (out, "# Left out: %s\n", (const char *)compare->left_out->pdata[i]);
 }

@@ -14,6 +14,7 @@ typedef struct {
   char *algo, *proto, *disable, *max_channels, *iters;
   char *library, *calibration, *launch;
   char *mode, *steps;
+  gboolean in_network;     /* of a comparison: with reduction in the network's switches */
   char **nccl;             /* NAME=VALUE, ends with NULL; may be NULL */
   const char *verb;        /* what messages name: "coll"; NULL: none */
   const char *const *sets; /* --set; may be NULL */
@@ -31,7 +32,7 @@ typedef struct {
   guint32 root;
   ColSettings settings; /* without its library */
   BaseYaml *nccl;       /* owned: texts of `settings` */
-  gboolean plain;
+  gboolean plain, in_network;
   guint32 *nodes; /* owned, in the order asked for; one 0: all of the topology */
   guint n_nodes;
   guint32 gpus; /* per node; 0: all */

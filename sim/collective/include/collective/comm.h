@@ -145,6 +145,9 @@ typedef struct {
   const char *reason;
 } ColChoice;
 GArray *col_comm_choices (ColComm *comm, const ColCollRequest *request); /* returned: full, of ColChoice */
+/* Whether the algorithm reduces in the network's switches on these ranks: CollNet, and NVLS over several NVLink domains. NCCL
+ * leaves that off unless NCCL_COLLNET_ENABLE is set. */
+gboolean col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo);
 
 /* Whether each algorithm of models says how its bytes travel. FALSE and *error where a row lacks its part. */
 gboolean col_self_check (GError **error);

@@ -5,9 +5,9 @@
 #include "base/table.h"
 #include "study/compare.h"
 
-/* For each number of nodes "On 4 nodes the fastest is tree, from 88 KiB ring." Returned: full, of char *. */
+/* "4 nodes: Tree is fastest up to 88 KiB, Ring beyond."; neighbours that agree share a sentence. Returned: full, of char *. */
 GPtrArray *rep_compare_said (const StdCompare *compare);
-/* A matrix of winners, the sizes where they change, and what was left out; without the '#' lines above. */
+/* Those sentences, the matrix of the fastest, its legend, and what was left out. */
 void rep_compare_text (const StdCompare *compare, GString *out);
 /* coll's columns, then `best` (1 or 0), `margin` and what the library takes. Returned: full. */
 BaseTable *rep_compare_table (const StdCompare *compare);

@@ -42,7 +42,8 @@ typedef struct {
 /* What is compared. */
 typedef struct {
   ColCollRequest like;    /* operation, type and root; a protocol other than auto is the only one that counts */
-  guint32 disabled_algos; /* bits (1u << MdlAlgo) that are not told to be left out: the user knows */
+  guint32 disabled_algos; /* bits (1u << MdlAlgo) that are not reported as left out: the user knows */
+  gboolean as_shipped;    /* without reduction in the network's switches, which NCCL leaves off by default */
 } StdCompareAsk;
 
 /* Without columns; the caller fills `sizes` and `max_B`. Returned: full. */
