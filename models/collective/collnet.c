@@ -26,7 +26,7 @@
  * et al., "Scalable Hierarchical Aggregation Protocol (SHARP)", COM-HPC 2016.
  * Valid: RDMA networks whose switches reduce, two nodes or more of at most `ranks` ranks; what trees switches have room for is the
  * caller's (sim/collective/sharp.c). Check: test_models_sharp (8 ranks a node, no data: 31 + 2 (3.7 + 7 x .4) us),
- * test_workload_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
+ * test_collective_sharp (loads), case 28 (never more than 2(n-1)/n over the ring). */
 #include <math.h>
 
 #include "collective/terms-private.h"

@@ -20,7 +20,7 @@
  * src/device/all_reduce.h (NVLS_TREE: scatter, gather, reduce, broadcast). Trees: Sanders, Speck, Traeff, Parallel Computing
  * 35(12), 2009.
  * Valid: compute capability 90 and later behind NVSwitches that reduce, two nodes or more; the pieces of capability 100 by NIC
- * rate are left out. Check: test_models_sharp (16 nodes, no data: 25 + 8 x 20.9 us), test_workload_sharp (loads), case 09 (AWS
+ * rate are left out. Check: test_models_sharp (16 nodes, no data: 25 + 8 x 20.9 us), test_collective_sharp (loads), case 09 (AWS
  * p5). */
 #include <math.h>
 

@@ -15,7 +15,7 @@
  * 5067397c src/graph/tuning.cc:ncclTopoTuneModel (log2 N interLat/3.5 + 2.8 us a rank, busbw x .75; with one rank a node the
  * tree's network latency), ncclPatEnable (one GPU a node), src/enqueue.cc:calcCollChunking (pieces).
  * Valid: one rank a node; NCCL's limit on parts sent together (its buffer) is in per_rank, as NCCL's model has it.
- * Check: test_models_sharp (8 ranks, no data: 8 + 8 x 2.8 + 3 x 4 us), test_workload_sharp (messages against the form). */
+ * Check: test_models_sharp (8 ranks, no data: 8 + 8 x 2.8 + 3 x 4 us), test_collective_sharp (messages against the form). */
 #include <math.h>
 
 #include "collective/terms-private.h"

@@ -21,7 +21,7 @@
  * Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing
  * 35(12), 2009; NCCL 5067397c src/graph/trees.cc:ncclGetDtree, src/graph/connect.cc (chain in a node),
  * src/enqueue.cc:calcCollChunking (LL128's piece), src/device/all_reduce.h:runTreeSplit. Rates: measured, see docs/models.md.
- * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 6 us with alpha 1 us and no data), test_workload_coll (messages),
+ * Valid: equal nodes. Check: test_models_coll (7 ranks, h = 3: 6 us with alpha 1 us and no data), test_collective_coll (messages),
  * accuracy_models_h200. */
 #include <math.h>
 
@@ -29,7 +29,7 @@
 
 /* Of a piece through one rank of a double tree: one up and two down where it is inner, one up where it is a leaf. */
 static const double MESSAGES = 4.0;
-/* Of a message's latency that the other three do not hide; from runs message by message (test_workload_coll). */
+/* Of a message's latency that the other three do not hide; from runs message by message (test_collective_coll). */
 static const double SHOWN = 1.0 / 3.0;
 /* Without latency more pieces are always better: with so many, a fill of a hop adds less than a thousandth. */
 static const double NO_LATENCY_PIECES = 1024.0;

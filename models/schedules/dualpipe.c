@@ -6,7 +6,7 @@
  * dualpipe_v: the same cut in half: p ranks do what 2p stages do, rank i has positions i and 2p-1-i of the chain, one copy of each.
  * Source: DeepSeek-V3 (2412.19437), section 3.2.1 and Table 2; phases and their lengths as in the README and in
  * dualpipe/dualpipe.py and dualpipe/dualpipev.py of github.com/deepseek-ai/DualPipe (`step`).
- * Valid: m >= 2p; dualpipe: p and m even.  Check: bubbles and activations of even stages, tests/unit/test_workload_schedule.c. */
+ * Valid: m >= 2p; dualpipe: p and m even.  Check: bubbles and activations of even stages, tests/unit/test_training_schedule.c. */
 #include "orders-private.h"
 
 /* Of one rank, seen from the end of the chain that is nearer: side 0 is the direction in which the rank comes first. */

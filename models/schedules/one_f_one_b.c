@@ -7,7 +7,7 @@
  *              the count of passes ahead is Megatron-LM's, core/pipeline_parallel/schedules.py,
  *              forward_backward_pipelining_with_interleaving.
  * Valid: m a multiple of p where interleaved.
- * Check: bubbles and activations of even stages, tests/unit/test_workload_schedule.c. */
+ * Check: bubbles and activations of even stages, tests/unit/test_training_schedule.c. */
 #include "orders-private.h"
 
 static void

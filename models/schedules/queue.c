@@ -12,7 +12,7 @@
  * _add_send_recv, _PipelineScheduleRuntime._step_microbatches); torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (pointToPoint:
  * what is batched has the device's one stream, which syncStream makes wait).
  * Check: measured steps of interleaved, zb_h1 and zb_v on four GPUs (tests/data/training/h200x4.csv); lists by hand
- * (test_workload_schedule). */
+ * (test_training_schedule). */
 #include "models/pipeline.h"
 
 #define NO_TURN   G_MAXUINT32

@@ -7,7 +7,7 @@
  *        Qi et al. 2024 (2405.15362), schedule V-ZB, and 2401.10241, section 6; numbers of turns in each phase as in PyTorch
  *        torch/distributed/pipelining/schedules.py, ScheduleZBVZeroBubble.
  * The orders are the papers' for F = B = W and are kept for other times, as a runtime with a fixed order does.
- * Check: bubbles and activations of even stages, tests/unit/test_workload_schedule.c. */
+ * Check: bubbles and activations of even stages, tests/unit/test_training_schedule.c. */
 #include "orders-private.h"
 
 static void

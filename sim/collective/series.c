@@ -10,7 +10,7 @@
  * by the same routes, and these have one first and one last.
  *
  * Messages by the million then cost the engine two links each on a star and not six.
- * Check: rates are the same with and without (test_workload_series). */
+ * Check: rates are the same with and without (test_collective_series). */
 #include "series-private.h"
 
 typedef struct {

@@ -14,7 +14,7 @@
  *
  * Source: NVIDIA SHARP Rev 3.13.0, "General Information" (trees in a subnet; one active streaming tree a switch on Quantum, a port
  * on Quantum-2), "Using NVIDIA SHARP with NVIDIA NCCL" (Quantum and later); Mellanox/nccl-rdma-sharp-plugins 0b7783d,
- * src/sharp_plugin.c:typeConvert (types). Check: test_workload_sharp. */
+ * src/sharp_plugin.c:typeConvert (types). Check: test_collective_sharp. */
 #include <math.h>
 #include <string.h>
 

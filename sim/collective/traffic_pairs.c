@@ -4,7 +4,7 @@
  * other group, by alike ways. So a group's ranks load their own nodes alike, which is added up once for all of them, group by
  * group; pairs inside a domain, and those whose way depends on more than their sites, are looked at one by one. With m groups that
  * is m^2 routes in place of n^2: 8,192 ranks behind 32 leaves are 256 groups.
- * Check: law_workload_fold holds it against the pairs one by one. */
+ * Check: law_training_fold holds it against the pairs one by one. */
 #include "base/stats.h"
 #include "comm-private.h"
 

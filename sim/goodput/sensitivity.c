@@ -4,7 +4,7 @@
  * Time is what counts: useful work done in a second of the run, turned over, so that a run of given days and one of given steps say
  * the same. The interval between checkpoints stays as many steps as it is. Spares that are always at hand have no half: less of
  * them is as many as are out in the mean, by Little's law the sum over kinds of rate x nodes x repair.
- * Check: test_workload_goodput (checkpoints and failures by the clock, worked by hand; what is worse is never faster). */
+ * Check: test_goodput_days (checkpoints and failures by the clock, worked by hand; what is worse is never faster). */
 #include <math.h>
 
 #include "base/parallel.h"

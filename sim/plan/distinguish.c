@@ -11,7 +11,7 @@
  * both cuts, the first row's and the other one's best, are reckoned on both machines again with adapters slower by the error of
  * communication, and what that changes counts to either side.
  * Left out: errors of prices and of failures' rates, which `--sensitivity` is for. Check:
- * test_workload_plan_stages. */
+ * test_plan_stages. */
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *
  *     restore = restore of the state + (held - state) x (restore of twice the state - restore of it) / state
  *
- * Runs by events, one scenario at a time, are `run --goodput`. Check: test_workload_plan_stages (against a scenario's). */
+ * Runs by events, one scenario at a time, are `run --goodput`. Check: test_plan_stages (against a scenario's). */
 #include <math.h>
 
 #include "plan-private.h"

@@ -15,8 +15,8 @@ endif()
 set_property(TEST ${slow} APPEND PROPERTY LABELS slow)
 
 # What is left and takes long starts first, so that no processor idles in the end: ctest of a new build does not know.
-foreach(long unit.mpi_answers_as_one_process page.in_a_browser unit.test_probe_mpi law.law_workload_fold
-             unit.test_workload_plan_stages golden.plan.shards law.law_engine_fair golden.ratio.laws golden.plan.progress
+foreach(long unit.mpi_answers_as_one_process page.in_a_browser unit.test_probe_mpi law.law_training_fold
+             unit.test_plan_stages golden.plan.shards law.law_engine_fair golden.ratio.laws golden.plan.progress
              golden.cli.run_sensitivity law.law_models_coll unit.lint_finds_what_is_planted ${slow})
   if(TEST ${long})
     set_property(TEST ${long} PROPERTY COST 10)

@@ -9,7 +9,7 @@
  * that ends last are looked at.
  * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
  * Left out: contention of one kind of communication with another, slow adapters.
- * Check: test_workload_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
+ * Check: test_training_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  *     is exposed.
  *
  * Valid: turns that nothing else slows at the same time; a rank's groups stand for those of all pipeline ranks.
- * Check: test_workload_closed (steps of many cuts against the engine's). */
+ * Check: test_training_closed (steps of many cuts against the engine's). */
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * of others have ended. An order in which all of them can be gone through depends on the schedule alone: it is found once (TrnWay),
  * for every cut whose turns take other times. Of many micro-batches about three rounds are followed; from there on each further
  * round takes what the last one did, as long as the slowest rank is busy or the way to the end and back is full, which both repeat.
- * Check: bubbles of even stages are those of schedule-private.h (test_workload_closed). */
+ * Check: bubbles of even stages are those of schedule-private.h (test_training_closed). */
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * layer's is that of all its like. Two micro-batches are run and the second is read: by then the first one's traces are gone. With
  * shards (ZeRO 3), whose gathers and scatters run beside the layers, a layer in the middle is read, and what the whole turn takes
  * more is its edge.
- * Check: test_workload_closed (steps of many cuts against the engine's). */
+ * Check: test_training_closed (steps of many cuts against the engine's). */
 #include <math.h>
 #include <string.h>
 

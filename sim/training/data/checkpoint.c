@@ -8,7 +8,7 @@
  * Copies of all writers of a node share its memory and links (storage/copies.h), writes of all ranks the servers and the networks
  * (storage/io.h). The state is parameters, masters and moments, each once; gradients are not saved.
  * Packing and staging: measured of torch.distributed.checkpoint (section `storage` of a calibration). Plain copies and writes are
- * what `software: raw` leaves. Check: test_workload_checkpoint; accuracy against tests/data/storage/h200x4_vm. */
+ * what `software: raw` leaves. Check: test_storage_checkpoint; accuracy against tests/data/storage/h200x4_vm. */
 #include "training/checkpoint.h"
 #include "storage/copies.h"
 

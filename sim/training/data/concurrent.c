@@ -1,7 +1,7 @@
 /* A training step concurrently with other traffic on the same links: reads of its samples, the drain of a checkpoint.
  *
  * One step is run on the engine with the other traffic beside it, all clients of which are one activity whose weights are what they
- * put on each link together. Valid: mode event; clients alike. Check: test_workload_beside. */
+ * put on each link together. Valid: mode event; clients alike. Check: test_training_concurrent. */
 #include "concurrent-private.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  *     slowed     = whole x (slow - step) + (last - step)         of one checkpoint
  * with at most as many steps as lie between two checkpoints; what is then left is waited for. Samples that are read meanwhile are
  * another such activity, as quick as its workers are; where the drain slows them so far that they come later than the step ends,
- * that is waited for too. Check: test_workload_beside. */
+ * that is waited for too. Check: test_training_concurrent. */
 #include <math.h>
 
 #include "concurrent-private.h"

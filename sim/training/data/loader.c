@@ -13,7 +13,7 @@
  * pipeline stage, tensor rank 0), whole batches also where context-parallel ranks keep a part; the batch is then broadcast to the
  * tensor ranks (megatron/training/utils.py:get_batch_on_this_tp_rank at 00caa53), as one tensor here, before it is computed.
  * Valid: readers spread evenly over the nodes. Source: torch.utils.data.DataLoader (workers hand out batches in turn,
- * prefetch_factor each). Check: test_workload_loader. */
+ * prefetch_factor each). Check: test_storage_loader. */
 #include "training/loader.h"
 #include "storage/copies.h"
 

@@ -6,7 +6,7 @@
  * Reads are as of a loader whose workers never rest, so that a step waits where they are slower than it: what one step reads, the
  * next ones use, and that the first has its samples is taken as given. A drain lasts at least as long as it does alone
  * (training/checkpoint.h). What a job shares with no other (snapshots, packing, workers, pinned copies) is as in its own answer.
- * Check: test_workload_rounds. */
+ * Check: test_training_rounds. */
 #include "training/rounds.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
  *     epochs = time / (samples of an epoch / samples of a step x what a step waits less than reading from the tier)
  * Passing on is as of a pipelined ring between pinned buffers by RDMA: links bound it, no core does (NCCL's broadcast of many
  * chunks; BitTorrent-like tools come near).
- * Valid: pieces small against the whole. Check: test_workload_stage. */
+ * Valid: pieces small against the whole. Check: test_storage_stage. */
 #include "staging-private.h"
 #include "training-private.h"
 

@@ -7,7 +7,7 @@
  *     n launch + s (sync + T / n) + T / n    where launches take longer than kernels
  *     T + (s + 1) launch + s sync            where they do not
  *
- * Source: CUDA programming guide, asynchronous launches and stream synchronisation. Check: test_workload_training; case 33. */
+ * Source: CUDA programming guide, asynchronous launches and stream synchronisation. Check: test_training_layers; case 33. */
 #include <math.h>
 
 #include "model-private.h"

@@ -251,7 +251,7 @@ only_the_last_micro_batch_reduces (void)
 static void
 parts_always_sum_to_the_step_and_runs_repeat (void)
 {
-  BaseRandom random = base_random_stream (1, "test_workload_step");
+  BaseRandom random = base_random_stream (1, "test_training_step");
   for (unsigned i = 0; i < 200; i++) {
     unsigned pp = 1 + base_random_below (&random, 4), dp = 1 + base_random_below (&random, 3);
     g_autofree char *text = g_strdup_printf (

@@ -1,4 +1,4 @@
-/* docs/scenario.md: its reference is what the schema tables print, its examples run. `test_workload_docs --write` renews the
+/* docs/scenario.md: its reference is what the schema tables print, its examples run. `test_scenario_docs --write` renews the
  * reference. */
 #include "document.h"
 #include "jobs-private.h"

@@ -1,5 +1,5 @@
 /* Offers: sums, limits, what cannot be. docs/offers.md: its reference is what the schema tables print, its example runs.
- * `test_workload_offers --write` renews the reference. */
+ * `test_plan_offers --write` renews the reference. */
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Plans: counts, ways to pay, threads, and what the engine says of what the closed form ranks. docs/plan.md: its reference is what
- * the schema tables print, its example runs. `test_workload_plan --write` renews the reference. */
+ * the schema tables print, its example runs. `test_plan_search --write` renews the reference. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* docs/llms.md: its reference is what the schema tables print, its example loads, its table has every model type.
- * `test_workload_llm_docs --write` renews the reference. */
+ * `test_training_llm_docs --write` renews the reference. */
 #include "document.h"
 #include "llm_fixture.h"
 #include "schema_document.h"

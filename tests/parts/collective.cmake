@@ -1,0 +1,3 @@
+foreach (file coll exact nccl series sharp steps)
+  forerun_test (test_collective_${file} LABEL unit SOURCES unit/test_collective_${file}.c USES plan constants)
+endforeach ()

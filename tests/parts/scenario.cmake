@@ -1,0 +1,12 @@
+forerun_test (test_self_check LABEL unit SOURCES unit/test_self_check.c USES plan)
+foreach (file load jobs)
+  forerun_test (test_scenario_${file} LABEL unit SOURCES unit/test_scenario_${file}.c USES plan)
+endforeach ()
+forerun_test (test_scenario_docs LABEL unit SOURCES unit/test_scenario_docs.c USES plan constants)
+forerun_fuzz (scenario SOURCES fuzz/fuzz_scenario.c USES plan constants)
+target_compile_definitions (fuzz_scenario PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+if (NOT FORERUN_FUZZ)
+  add_test (NAME fuzz.scenario_shipped
+            COMMAND fuzz_scenario ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/scenarios/cases)
+  set_tests_properties (fuzz.scenario_shipped PROPERTIES LABELS fuzz TIMEOUT 300)
+endif ()
