@@ -83,7 +83,7 @@ add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, 
 {
   const MdlLaunchCost *launch = &library->launch.at[q->launch];
   double before_s = cost->latency_s;
-  mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us a call", launch->extra.v * 1e6);
+  mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us per call", launch->extra.v * 1e6);
   double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double)MAX (q->ranks_per_node, 1) : 1.0;
   double each_s = launch->per_gpu.v + enqueue_s (library, q), floor_s = each_s * gpus;
   mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
@@ -152,8 +152,8 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   }
   /* The size term stands beside the latency, not in it. */
   double latency_s = cost->latency_s;
-  mdl_cost_term (question, cost, "size", size_s, NULL, "%.0f B at %.4g GB/s, %s", question->size_B, rate_Bps * 1e-9,
-                 cost->link_bound ? "what the links allow" : "what the channels move");
+  mdl_cost_term (question, cost, "size", size_s, NULL, "at %.4g GB/s, the %s", rate_Bps * 1e-9,
+                 cost->link_bound ? "limit of the links" : "limit of the channels");
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
 }

@@ -53,7 +53,7 @@ static const char *
 why_not (const MdlCollnetSpec *spec, MdlProto proto, const MdlCollQuestion *q)
 {
   if (proto != MDL_PROTO_SIMPLE)
-    return "collnet runs by the simple protocol only";
+    return "simple protocol only";
   if (q->n_nodes < 2)
     return "collnet needs ranks on several nodes";
   if (spec->ranks.set && (double)q->ranks_per_node > spec->ranks.v)
@@ -120,7 +120,7 @@ direct_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q
   /* a rank alone neither scatters nor gathers */
   double stages = fmax (spec->stages.v * ways / (others > 0.0 ? 2.0 : 4.0), 1.0);
   double round_s = mdl_time_s (piece_B * channels * heads, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (stages - 1.0) * round_s, &spec->stages, "%.3g rounds of %.4g B a head and channel",
+  mdl_cost_term (q, cost, "pipeline fill", (stages - 1.0) * round_s, &spec->stages, "%.3g rounds of %.0f B per head and channel",
                  stages - 1.0, piece_B);
   cost->piece_B = piece_B * channels * heads;
 }
@@ -159,7 +159,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   double fill_s = hops * format->hand_on.v * mdl_time_s (piece_B, hop_Bps);
   fill_s += mdl_time_s (piece_B * channels, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
   fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.4g B a channel", hops, piece_B);
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.0f B per channel", hops, piece_B);
   cost->piece_B = piece_B * channels;
 }
 

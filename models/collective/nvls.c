@@ -42,7 +42,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
   (void)library;
   if (proto != MDL_PROTO_SIMPLE)
-    return "nvls runs by the simple protocol only";
+    return "simple protocol only";
   if (q->n_nodes > 1 && q->ranks_per_node < 2)
     return "nvls needs several ranks a node";
   if (q->n_nodes > 1 && q->inter != MDL_HOP_NET && q->inter != MDL_HOP_NET_HOST)
@@ -94,7 +94,7 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
     mdl_cost_use (cost, &spec->rate);
   mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
   mdl_cost_begin (q, cost, &spec->start);
-  mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us a reduction through the switch",
+  mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us per reduction through the switch",
                  spec->latency.v * 1e6);
   if (wide) {
     double longer_s = mdl_longer_s (&library->tree.hop[q->inter], q->inter_latency_s);
@@ -108,8 +108,8 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double round_B = piece_B * channels * heads, fill_s = (spec->stages.v - 1.0) * mdl_time_s (round_B, mdl_cost_rate (q, cost));
   if (wide)
     fill_s += mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.4g B a head and channel%s", spec->stages.v - 1.0,
-                 piece_B, wide ? ", and one over the network" : "");
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.0f B per head and channel%s",
+                 spec->stages.v - 1.0, piece_B, wide ? ", and one over the network" : "");
   cost->piece_B = round_B;
 }
 

@@ -37,7 +37,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
   (void)library;
   if (proto != MDL_PROTO_SIMPLE)
-    return "nvls_tree runs by the simple protocol only";
+    return "simple protocol only";
   if (q->n_nodes < 2)
     return "nvls_tree needs ranks on several nodes (nvls serves one)";
   if (q->ranks_per_node < 2)
@@ -104,7 +104,7 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   double round_s = mdl_time_s (round_B, node_Bps);
   double net_s = mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
   mdl_cost_term (q, cost, "pipeline fill", (spec->stages.v - 1.0) * round_s + hops * net_s, &spec->stages,
-                 "%.3g rounds of %.4g B a head and channel in the node, %.4g between nodes", spec->stages.v - 1.0, piece_B, hops);
+                 "%.3g rounds of %.0f B per head and channel in the node, %.4g between nodes", spec->stages.v - 1.0, piece_B, hops);
   cost->piece_B = round_B;
 }
 

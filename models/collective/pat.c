@@ -31,7 +31,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
   (void)library;
   if (proto != MDL_PROTO_SIMPLE)
-    return "pat runs by the simple protocol only";
+    return "simple protocol only";
   if (q->n_nodes != q->n_ranks)
     return "pat needs one GPU a node";
   return NULL;

@@ -117,9 +117,8 @@ add_hops (const MdlCollQuestion *q, MdlCollCost *cost, const MdlStepTime step[2]
   for (unsigned i = 0; i < 2; i++) {
     if (n_of[i] <= 0.0)
       continue;
-    mdl_cost_term (q, cost, name[i], n_of[i] * each_s[i], &step[i].step->latency,
-                   "%.4g steps x %.3g us (a short message: %.3g us)%s", n_of[i], each_s[i] * 1e6, step[i].latency_s * 1e6,
-                   each_s[i] < step[i].latency_s ? ", partly hidden behind the data" : "");
+    mdl_cost_term (q, cost, name[i], n_of[i] * each_s[i], &step[i].step->latency, "%.4g steps x %.3g us (short: %.3g us)%s",
+                   n_of[i], each_s[i] * 1e6, step[i].latency_s * 1e6, each_s[i] < step[i].latency_s ? ", partly hidden" : "");
   }
 }
 
@@ -344,7 +343,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
                  "%.4g steps, %.3g of a second slice", round.loops * round.steps, round.slices - 1.0);
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
-  mdl_cost_term (q, cost, "last operation", longer->last_s, rate_from, "%.3g x %.0f B a channel at %.3g GB/s, over no link",
+  mdl_cost_term (q, cost, "last operation", longer->last_s, rate_from, "%.3g x %.0f B per channel at %.3g GB/s, over no link",
                  sqrt (round.loops), round.chunk_B, rate_Bps * 1e-9);
   cost->start_s += longer->last_s; /* no message shows it */
 }
@@ -396,7 +395,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   const BaseNum *hand_on = chain_or (&spec->chain.hand_on.at[proto], &format->hand_on);
   double piece_B = fmin (format->slot.v, q->size_B / channels), share = hand_on->v / k;
   double piece_s = share * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, hand_on, "%.4g hops x %.3g of %.0f B a channel", hops - 1.0,
+  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, hand_on, "%.4g hops x %.3g of %.0f B per channel", hops - 1.0,
                  share, piece_B);
   /* Messages are pieces; what is more than a piece is a wait before it. */
   double message = fmin (share, 1.0);

@@ -97,7 +97,7 @@ mdl_cost_start (const MdlCollQuestion *question, MdlCollCost *cost, const MdlByP
                 MdlProto proto, double channels)
 {
   double first_s = start->at[proto].v, more_s = per_channel->at[proto].v * (channels - 1.0);
-  mdl_cost_term (question, cost, "start", first_s + more_s, &start->at[proto], "%.3g us + %.3g further channels x %.3g us",
+  mdl_cost_term (question, cost, "start", first_s + more_s, &start->at[proto], "%.3g us + %.3g more channels x %.3g us",
                  first_s * 1e6, channels - 1.0, per_channel->at[proto].v * 1e6);
   if (more_s > 0.0)
     mdl_cost_use (cost, &per_channel->at[proto]);
@@ -155,7 +155,7 @@ mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlPro
     time.floor_s = time.latency_s;
   mdl_cost_use (cost, &plugin->latency);
   if (proto == MDL_PROTO_LL128 && plugin->ll128_start.set) {
-    mdl_cost_term (q, cost, "network plugin", plugin->ll128_start.v, &plugin->ll128_start, "once an operation by LL128");
+    mdl_cost_term (q, cost, "network plugin", plugin->ll128_start.v, &plugin->ll128_start, "once per LL128 operation");
     cost->start_s += plugin->ll128_start.v;
   }
   return time;

@@ -140,10 +140,10 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   gboolean flows = format->hand_on_most.set;
   double first_s = flows ? 0.0 : mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
   double way_s = (up_down_intra > 0.0 ? up_down_intra * fill_s[0] : 0.0) + (up_down_inter > 0.0 ? up_down_inter * fill_s[1] : 0.0);
-  mdl_cost_term (q, cost, "pipeline fill", way_s - first_s, &format->hand_on, "%.4g hops of %.0f B a channel",
+  mdl_cost_term (q, cost, "pipeline fill", way_s - first_s, &format->hand_on, "%.4g hops of %.0f B per channel",
                  up_down_intra + up_down_inter, piece_B);
   double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0, further_s = (pieces - 1.0) * spec->per_piece.at[proto].v;
-  mdl_cost_term (q, cost, "pieces", further_s, &spec->per_piece.at[proto], "%.4g further pieces a channel x %.3g us", pieces - 1.0,
+  mdl_cost_term (q, cost, "pieces", further_s, &spec->per_piece.at[proto], "%.4g more pieces per channel x %.3g us", pieces - 1.0,
                  spec->per_piece.at[proto].v * 1e6);
 
   /* Message by message: those behind the first, which the fill has, follow at the pace of the rest. */
@@ -172,7 +172,7 @@ tree_plain (const MdlCollQuestion *q, MdlCollCost *cost)
     pieces = alpha_s > 0.0 ? fmax (sqrt (fill * half_s / (2.0 * alpha_s)), 1.0) : NO_LATENCY_PIECES;
   double piece_s = half_s / (2.0 * pieces);
   mdl_cost_term (q, cost, "hop latency", hops * alpha_s, NULL, "%.4g hops x %.4g us", hops, alpha_s * 1e6);
-  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * SHOWN * alpha_s, NULL, "%.4g further pieces x %.4g us", pieces - 1.0,
+  mdl_cost_term (q, cost, "pieces", (pieces - 1.0) * SHOWN * alpha_s, NULL, "%.4g more pieces x %.4g us", pieces - 1.0,
                  SHOWN * alpha_s * 1e6);
   mdl_cost_term (q, cost, "pipeline fill", fill * piece_s, NULL, "(2 x %.4g hops - %.4g) x %.4g us", hops, MESSAGES, piece_s * 1e6);
   cost->piece_B = q->size_B / pieces;

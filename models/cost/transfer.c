@@ -89,15 +89,15 @@ mdl_transfer_cost (const MdlLibrary *library, const MdlTransfer *t, MdlCollCost 
     mdl_cost_term (&question, cost, "route latency", t->route_latency_s, NULL, "%.4g us", t->route_latency_s * 1e6);
   cost->start_s = spec == NULL ? 0 : t->queued && spec->queued.set ? spec->queued.v : spec->start.v;
   if (t->storage_latency_s > 0)
-    mdl_cost_term (&question, cost, "storage", t->storage_latency_s, NULL, "%.4g us of its first request",
+    mdl_cost_term (&question, cost, "storage", t->storage_latency_s, NULL, "%.4g us for the first request",
                    t->storage_latency_s * 1e6);
   if (t->storage_rate_Bps > 0)
     cost->bound_Bps = fmin (cost->bound_Bps, t->storage_rate_Bps);
   double link_Bps = t->route_rate_Bps / cost->wire, rate_Bps = fmin (cost->bound_Bps, link_Bps);
   double latency_s = cost->latency_s, size_s = mdl_time_s (t->size_B, rate_Bps);
   cost->link_bound = link_Bps <= cost->bound_Bps;
-  mdl_cost_term (&question, cost, "size", size_s, NULL, "%.0f B at %.4g GB/s, %s", t->size_B, rate_Bps * 1e-9,
-                 cost->link_bound ? "what the route carries" : "what the copier moves");
+  mdl_cost_term (&question, cost, "size", size_s, NULL, "at %.4g GB/s, the %s", rate_Bps * 1e-9,
+                 cost->link_bound ? "limit of the route" : "limit of the copy engine");
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
   if (library != NULL)

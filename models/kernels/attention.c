@@ -127,10 +127,10 @@ mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAtten
   mdl_kernel_term (cost, "start", s.pass->start.v, &s.pass->start, "%.3g us", s.pass->start.v * 1e6);
   mdl_kernel_term (cost, "products", cost->math_s, &s.pass->share, "%.4g TFLOP at %.4g TFLOP/s", cost->flop * 1e-12,
                    s.pass->share.v * peak * 1e-12);
-  mdl_kernel_term (cost, "exponentials", scores * exponential_s, &s.pass->scores, "%.4g G an SM", scores * 1e-9);
+  mdl_kernel_term (cost, "exponentials", scores * exponential_s, &s.pass->scores, "%.4g G per SM", scores * 1e-9);
   mdl_kernel_term (cost, "tiles", work_s - cost->math_s - scores * exponential_s, &s.pass->tile,
                    "%.4g tiles of %.0f rows over %.4g columns, %.4g rounds on %.0f SMs", units, rows, across, rounds, sms);
-  mdl_kernel_term (cost, "memory", time_s - work_s, NULL, "%.4g us of traffic beside", memory_s * 1e6);
+  mdl_kernel_term (cost, "memory", time_s - work_s, NULL, "%.4g us of memory traffic", memory_s * 1e6);
   mdl_kernel_term (cost, "passes", passes_s, &kernels->memory.share, "%.4g MB before and after", passes_B (a, &s) * 1e-6);
   mdl_kernel_close (kernels, cost);
 }

@@ -158,7 +158,7 @@ explain (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm, cons
   mdl_kernel_term (cost, "tiles", plan->main_s - plan->ideal_s, &spec->feed, "%.0f x %.0f, K in %.0f; %.4g rounds on %.0f SMs",
                    plan->m, plan->n, plan->split, plan->rounds, at->sms);
   mdl_kernel_term (cost, "results", plan->work_s - plan->main_s, &spec->store, "begin and end of %.4g rounds", plan->rounds);
-  mdl_kernel_term (cost, "memory", plan->time_s - split_s - plan->work_s, NULL, "%.4g us of traffic beside", plan->memory_s * 1e6);
+  mdl_kernel_term (cost, "memory", plan->time_s - split_s - plan->work_s, NULL, "%.4g us of memory traffic", plan->memory_s * 1e6);
   mdl_kernel_term (cost, "split", split_s, &spec->split, "%.0f parts are added", plan->split);
   mdl_kernel_power_s (kernels, gpu, gemm->dtype, cost->flop, plan->time_s, gemm->sustained, cost);
   mdl_kernel_close (kernels, cost);

@@ -36,7 +36,7 @@ mdl_tuner_explain (const MdlTuner *tuner, const MdlTunerQuestion *question, MdlA
   double extra_s = l.extra != NULL ? l.extra->v : 0.0;
   add (&terms, "base latency", base_s * again, l.base, "%.4g us", base_s * 1e6);
   add (&terms, "steps inside a node", l.n_intra * l.intra_s * again, l.intra, "%.4g steps x %.4g us%s", l.n_intra, l.intra_s * 1e6,
-       l.intra == NULL ? ", what the CPU needs to post a message" : "");
+       l.intra == NULL ? ", CPU time to post a message" : "");
   add (&terms, "steps between nodes", l.n_inter * l.inter_s * again, l.inter, "%.4g steps x %.4g us", l.n_inter, l.inter_s * 1e6);
   add (&terms, algo == MDL_ALGO_PAT ? "ranks" : "peers of a node", l.n_extra * extra_s * again, l.extra, "%.4g x %.4g us",
        l.n_extra, extra_s * 1e6);

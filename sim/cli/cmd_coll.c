@@ -26,7 +26,8 @@ typedef struct {
   BaseTable *table;
   GString *text;     /* '#' lines, or all of nccl-tests' text */
   JsonBuilder *json; /* nccl-tests' document; else NULL */
-  GPtrArray *said;   /* char *: a sentence for each number of nodes */
+  GPtrArray *said;   /* char *: the answer for each number of nodes */
+  RepSweep sweep;    /* of the number at hand */
   double busbw_sum_Bps;
   guint n_rows;
   char **above;        /* paths of --set that concern links between switches; NULL: none */
@@ -42,6 +43,7 @@ rows_clear (Rows *rows)
   g_string_free (rows->text, TRUE);
   g_clear_object (&rows->json);
   g_ptr_array_unref (rows->said);
+  rep_sweep_clear (&rows->sweep);
   g_strfreev (rows->above);
   g_free (rows->is_above);
 }
@@ -130,24 +132,6 @@ begin_comm (void *user, const ScnRanks *comm)
     rows->json = rep_nccl_tests_json_open (&head, (const char *const *)rows->cli->command);
 }
 
-/* The first and the last size of a number of nodes, in a sentence. */
-static void
-say (GPtrArray *said, const ColAnswer *coll, guint size, guint n_sizes)
-{
-  g_autofree char *words = size == 0 || size + 1 == n_sizes ? rep_coll_words (coll) : NULL;
-  if (words == NULL)
-    return;
-  const char *end = size + 1 == n_sizes ? "." : "";
-  if (size == 0) {
-    g_ptr_array_add (said, g_strdup_printf ("On %u node%s with %u ranks %s%s", coll->n_nodes, coll->n_nodes == 1 ? "" : "s",
-                                            coll->n_ranks, words, end));
-    return;
-  }
-  char *begun = said->pdata[said->len - 1];
-  said->pdata[said->len - 1] = g_strconcat (begun, "; ", words, end, NULL);
-  g_free (begun);
-}
-
 static void
 add_row (void *user, const ColAnswer *coll, guint size, guint n_sizes)
 {
@@ -160,7 +144,11 @@ add_row (void *user, const ColAnswer *coll, guint size, guint n_sizes)
   else if (rows->cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
     rep_nccl_tests_json_row (rows->json, coll, rows->question->root);
   base_members_add (rows->table, rep_coll_members, coll);
-  say (rows->said, coll, size, n_sizes);
+  rep_sweep_add (&rows->sweep, coll);
+  if (size + 1 < n_sizes)
+    return;
+  g_ptr_array_add (rows->said, rep_sweep_answer (&rows->sweep));
+  rep_sweep_clear (&rows->sweep);
 }
 
 static void
@@ -170,6 +158,9 @@ write_rows (Cli *cli, const FrCollAsk *question, Rows *rows)
   RepEnvelope envelope = cli_envelope (cli);
   switch (cli->format) {
     case CLI_FORMAT_TEXT:
+      for (guint i = 0; i < rows->said->len; i++)
+        g_string_append (cli->out, rows->said->pdata[i]);
+      g_string_append_c (cli->out, '\n');
       rep_header_title (cli->out, &envelope, base_name (mdl_op_names, (int)question->op));
       g_string_append (cli->out, rows->text->str);
       base_table_print_text (rows->table, cli->out);

@@ -83,6 +83,8 @@ write_explain (Cli *cli, const char *what, const GString *header, const RepExpla
   } else if (cli->format == CLI_FORMAT_TSV) {
     cli_rows (cli, rep_terms_table (&explain->coll->cost));
   } else {
+    rep_explain_answer (explain->coll, cli->out);
+    g_string_append_c (cli->out, '\n');
     rep_header_title (cli->out, &envelope, what);
     g_string_append (cli->out, header->str);
     rep_explain_text (explain, cli->out);
@@ -271,7 +273,7 @@ explain_scenario (Cli *cli, const FrCollFlags *flags, const char *path, GError *
   if (!cli_scenario_run (cli, path, &how, &run, error))
     return FALSE;
   if (run.result->jobs != NULL)
-    return cli_fail (cli, error, "explain takes one workload apart, and '%s' has jobs; forerun run answers these", path);
+    return cli_fail (cli, error, "explain takes one workload, and '%s' has jobs; use forerun run", path);
   g_auto (Beside) beside = { 0 };
   if (!beside_of (&run, &beside, error))
     return FALSE;
@@ -289,6 +291,12 @@ explain_scenario (Cli *cli, const FrCollFlags *flags, const char *path, GError *
     cli_rows (cli, rows_of (run.result));
     return TRUE;
   }
+  cli_scenario_answer (&run, cli->out);
+  if (run.result->kind == SCN_KIND_COLLECTIVE)
+    rep_largest_term (&run.result->coll, cli->out);
+  if (goodput != NULL)
+    rep_goodput_answer (goodput, cli->out);
+  g_string_append_c (cli->out, '\n');
   cli_scenario_header (&run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
   append_body (&run, &beside, body);

@@ -26,16 +26,15 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "exit status 3 where a model does not fit into its GPUs' memory" },
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
-    "of a training step of a model: what would help next, each change simulated" },
+    "for a training step of a model: simulates changes to hardware, software and layout, each alone" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
-    "what the answer hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more; with --goodput "
-    "also what the "
-    "days hang on" },
-  { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also changes that cannot run, and why" },
+    "varies each assumed constant by 20 % (datasheet: data sheets' too); with --goodput also failures and checkpoints" },
+  { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL,
+    "with --advise: also lists changes that cannot run, with reasons" },
   { CLI_FLAG_SWITCH, "goodput", 0, offsetof (Flags, goodput), NULL,
-    "of a training step: days of it with the scenario's failures and checkpoints" },
+    "for a training step: simulates days of training with failures and checkpoints" },
   { CLI_FLAG_SWITCH, "no-interference", 0, offsetof (Flags, no_interference), NULL,
-    "of a training step of a model: compute and communication do not slow each other" },
+    "for a training step of a model: no interference of compute and communication" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -73,6 +72,14 @@ fits (const ScnResult *result)
 static void
 write_text (const Flags *flags, const CliScenarioRun *done, const Beside *beside, const RepEnvelope *envelope, GString *out)
 {
+  cli_scenario_answer (done, out);
+  if (beside->goodput != NULL)
+    rep_goodput_answer (beside->goodput, out);
+  if (beside->advice != NULL)
+    rep_advice_answer (beside->advice, out);
+  else if (done->result->training.has_model)
+    g_string_append (out, "What would help: --advise simulates changes to hardware, software and parallel layout.\n");
+  g_string_append_c (out, '\n');
   cli_scenario_header (done, envelope, out);
   rep_run_text (done->result, out);
   if (beside->advice != NULL)
@@ -219,7 +226,7 @@ find_beside (Cli *cli, const Flags *flags, const CliScenarioRun *done, Beside *o
   if (flags->advise && !advise (cli, done, &question, out, error))
     return FALSE;
   if (!flags->goodput && gdp_scenario_has_failures (done->scenario))
-    cli_warn (cli, "'failures' change nothing of one step; --goodput follows it over days in which they happen");
+    cli_warn (cli, "'failures' do not affect a single step; --goodput simulates days of training with them");
   if (flags->goodput && (out->goodput = cli_goodput (cli, done, error)) == NULL)
     return FALSE;
   if (flags->goodput && flags->sensitivity != NULL)

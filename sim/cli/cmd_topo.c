@@ -59,12 +59,13 @@ write_topo (Cli *cli, const Clu *clu, const Path *path)
     else
       cli_rows (cli, rep_topo_table (clu));
   } else {
-    rep_header_title (cli->out, &envelope, "topo");
-    rep_header_cluster (cli->out, clu);
+    g_autoptr (GString) header = g_string_new (NULL);
+    rep_header_title (header, &envelope, "topo");
+    rep_header_cluster (header, clu);
     if (path != NULL)
-      rep_path_text (clu, path->from, path->to, &path->route, cli->out);
+      rep_path_text (clu, path->from, path->to, &path->route, header->str, cli->out);
     else
-      rep_topo_text (clu, cli->out);
+      rep_topo_text (clu, header->str, cli->out);
   }
 }
 
@@ -95,7 +96,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (flags->path != NULL && g_strv_length (flags->path) != 2)
     return cli_fail (cli, error, "--path takes two devices, once: --path gpu0 node1.gpu3");
   if (flags->dot && flags->path != NULL)
-    return cli_fail (cli, error, "--dot draws the whole graph and --path tells one way through it: take one of them");
+    return cli_fail (cli, error, "--dot draws the whole graph and --path shows one route: use one of them");
   if (flags->no_fold && !flags->dot)
     return cli_fail (cli, error, "--no-fold goes with --dot, which draws nodes and switches that are alike as one");
   if (flags->dot && cli->format_text != NULL)
@@ -123,7 +124,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_topo = {
   .name = "topo",
-  .summary = "what a machine is: devices, links and what they reach, bisection, paths",
+  .summary = "shows a cluster: devices, links with the rates they reach, bisection, paths",
   .usage = "TOPOLOGY [flags]",
   .example = "forerun topo hgx_h200 -n 2 --path gpu0 node1.gpu3",
   .notes = "TOPOLOGY is a shipped name (forerun list topologies) or a file. Devices: gpu9, node1.gpu1, node0.nic3, node0.host,\n"

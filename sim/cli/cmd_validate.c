@@ -26,7 +26,7 @@ append_header (const CalData *data, const CalValidation *found, ColMode mode, GS
   g_string_append_printf (out, "# measurements %s: %u points of %u systems", data->spec.name.v, found->points->len,
                           data->spec.systems.n);
   if (data->n_skipped > 0)
-    g_string_append_printf (out, "; %u more of parts that systems.yaml does not list", data->n_skipped);
+    g_string_append_printf (out, "; %u more whose parts systems.yaml does not list", data->n_skipped);
   g_autofree char *small = base_quantity_format (data->margins.small_to.v, BASE_DIM_BYTES, 4);
   g_autofree char *middle = base_quantity_format (data->margins.middle_to.v, BASE_DIM_BYTES, 4);
   if (found->n_impossible > 0)
@@ -36,6 +36,22 @@ append_header (const CalData *data, const CalValidation *found, ColMode mode, GS
                           "# in band: measurements within the error band of their prediction; %s\n",
                           small, middle, base_name (col_mode_names, (int)mode),
                           data->margins.name.set ? "allowed: by margins.yaml" : "no margins.yaml: nothing is judged");
+}
+
+/* How far predictions of all systems are off, and whether that is more than allowed. */
+static void
+append_answer (const CalValidation *found, gboolean judged, GString *out)
+{
+  g_string_append_printf (out, "%u measurements are predicted.", found->points->len);
+  for (guint i = 0; i < found->scores->len; i++) {
+    const CalScore *score = &g_array_index (found->scores, CalScore, i);
+    if (score->system == NULL)
+      g_string_append_printf (out, " %s sizes: median error %.1f %%.", base_name (mdl_size_names, (int)score->band),
+                              score->median * 100);
+  }
+  if (judged)
+    g_string_append_printf (out, "\n%u of %u rows are worse than their margin.", found->n_worse, found->scores->len);
+  g_string_append (out, "\n\n");
 }
 
 static void
@@ -51,6 +67,7 @@ write_answer (Cli *cli, const Flags *flags, const CalData *data, const CalValida
   } else if (cli->format == CLI_FORMAT_TSV)
     rep_validate_tsv (found->scores, cli->out);
   else {
+    append_answer (found, data->margins.name.set, cli->out);
     rep_header_title (cli->out, &envelope, "validate");
     append_header (data, found, mode, cli->out);
     rep_validate_text (found->scores, cli->out);
@@ -109,7 +126,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_validate = {
   .name = "validate",
-  .summary = "predicted against measured: a scoreboard by system, operation, algorithm, protocol and size",
+  .summary = "compares predictions with measurements by system, operation, algorithm, protocol and size",
   .usage = "[FOLDER] [flags]",
   .example = "forerun validate --format tsv -o scores.tsv",
   .notes =

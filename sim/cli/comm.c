@@ -141,13 +141,12 @@ void
 cli_comm_header (const Cli *cli, const ScnRanks *comm, GString *out)
 {
   rep_header_cluster (out, comm->clu);
-  g_string_append_printf (out, "# %u rank%s: %u GPU%s on %s%u node%s\n", comm->n, comm->n == 1 ? "" : "s", comm->gpus_per_node,
-                          comm->gpus_per_node == 1 ? "" : "s", comm->n_nodes == 1 ? "" : "each of ", comm->n_nodes,
-                          comm->n_nodes == 1 ? "" : "s");
+  g_string_append_printf (out, "# ranks: %u, on %u node%s with %u GPU%s each\n", comm->n, comm->n_nodes,
+                          comm->n_nodes == 1 ? "" : "s", comm->gpus_per_node, comm->gpus_per_node == 1 ? "" : "s");
   rep_header_settings (out, &comm->settings, cst_store_name (&cli->constants));
   if (comm->n == 1)
-    g_string_append (out, "# one rank has nobody to talk to: this collective costs its launch alone\n");
+    g_string_append (out, "# one rank only: this collective costs its launch\n");
   else if (col_comm_is_local (comm->comm))
-    g_string_append_printf (out, "# this collective never leaves %s: no NIC and no fabric setting can matter\n",
+    g_string_append_printf (out, "# all traffic stays inside %s: NICs and fabric do not matter\n",
                             comm->n_nodes == 1 ? "a node" : "an NVLink domain");
 }

@@ -38,6 +38,8 @@ gboolean cli_scenario_is_stdin (const CliScenarioRun *run);
 /* What failures leave of it; warns of what the answer does not count. Returned: full, free before the run; NULL and *error. */
 Gdp *cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error);
 
+/* The answer in sentences, and whose efficiency a training step has. */
+void cli_scenario_answer (const CliScenarioRun *run, GString *out);
 void cli_scenario_header (const CliScenarioRun *run, const RepEnvelope *envelope, GString *out);
 
 #endif

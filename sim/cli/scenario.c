@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "report/run.h"
 #include "training/trace.h"
 
 StdLoaded *
@@ -105,6 +106,30 @@ cli_goodput (Cli *cli, const CliScenarioRun *run, GError **error)
   if (warning != NULL)
     cli_warn (cli, warning);
   return g_steal_pointer (&goodput);
+}
+
+/* Whose efficiency a training step has. */
+static void
+append_efficiency (const CliScenarioRun *run, GString *out)
+{
+  const TrnJob *job = scn_training (run->scenario);
+  if (job == NULL || !run->result->training.has_model)
+    return;
+  const TrnSoftwareSpec *software = &job->spec.model.software;
+  if (software->efficiency.set)
+    g_string_append_printf (out, "Efficiency: %.3g, as the scenario says", software->efficiency.v);
+  else
+    g_string_append_printf (out, "Efficiency: constants of framework '%s'", software->head.set ? software->name.v : "default");
+  g_string_append_printf (out, "; kernels of calibration %s.\n",
+                          scn_settings (run->scenario)->library != NULL ? cst_store_name (&run->loaded->constants)
+                                                                        : "kernels.yaml");
+}
+
+void
+cli_scenario_answer (const CliScenarioRun *run, GString *out)
+{
+  rep_run_answer (run->result, out);
+  append_efficiency (run, out);
 }
 
 void

@@ -140,10 +140,11 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
     return;
   const char *algo = base_name (mdl_algo_names, (int)coll->algo);
   if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
-    g_ptr_array_add (texts, g_strdup_printf ("exact steps: what switches reduce has no messages, %s ran as one activity", algo));
+    g_ptr_array_add (texts, g_strdup_printf ("exact steps: reduction in switches has no messages; %s ran as one activity", algo));
   double rate_Bps = line_Bps (comm);
   if (coll->busbw_Bps > rate_Bps)
-    g_ptr_array_add (texts, g_strdup_printf ("%s: busbw is above the line rate of %s, %.4g GB/s: switches reduce, and busbw counts "
-                                             "what a ring would send; wire is what links carry",
-                                             algo, comm->n_islands == 1 ? "a GPU" : "a node's adapters", rate_Bps * 1e-9));
+    g_ptr_array_add (
+        texts,
+        g_strdup_printf ("%s: busbw exceeds the line rate of %s (%.4g GB/s) because switches reduce; wire is the rate on the links",
+                         algo, comm->n_islands == 1 ? "a GPU" : "a node's NICs", rate_Bps * 1e-9));
 }

@@ -147,11 +147,11 @@ find_misses (StoWork *work, GError **error)
   const Clu *clu = work->system->clu;
   work->misses = 1;
   if (spec->op.v == MDL_IO_WRITE && spec->cache.v == MDL_CACHE_WARM)
-    return col_fail_at (error, spec->cache.mark, "'warm' is of reads; accepted for writes: direct, cold");
+    return col_fail_at (error, spec->cache.mark, "'warm' applies to reads only; accepted for writes: direct, cold");
   if (!is_cached (work))
     return TRUE;
   if (spec->path.v == STO_IO_GDS)
-    return col_fail_at (error, spec->cache.mark, "GPUDirect Storage goes past the page cache; accepted with `path: gds`: direct");
+    return col_fail_at (error, spec->cache.mark, "GPUDirect Storage bypasses the page cache; accepted with `path: gds`: direct");
   work->path = work->path == STO_IO_AUTO ? STO_IO_BOUNCE : work->path;
   double nodes = fmin (work->n, work->homes->len), share = work->ways != NULL && work->ways->cache.set ? work->ways->cache.v : 0;
   double set_B = (spec->dataset.set ? spec->dataset.v : spec->bytes.v / nodes) * sto_work_packed (work);
@@ -476,8 +476,8 @@ warn_of_bounce (const ColSystem *system, const StoIoSpec *asked, const StoIoResu
   gboolean priced = sto_io_price (&closed, &spec, net, &bounce, &n_events, error);
   if (priced && bounce.time_s < gds->time_s * 0.99)
     col_run_warn (info,
-                  "GPUDirect Storage is bounded by %s: %.4g GB/s where the way through the host's memory has %.4g GB/s; see "
-                  "path: bounce, or keep a GPU to drives of its own socket",
+                  "GPUDirect Storage is limited by %s to %.4g GB/s; the route through host memory reaches %.4g GB/s. Use "
+                  "path: bounce, or let each GPU read the drives of its own socket",
                   gds->bottleneck, gds->rate_Bps * 1e-9, bounce.bytes / bounce.time_s * 1e-9);
   sto_io_result_clear (&bounce);
   return priced;
@@ -491,7 +491,8 @@ sto_run_io (const ColSystem *system, const StoIoSpec *spec, StoIoResult *out, Co
     return FALSE;
   col_run_add_links (info, system->clu, net, out->time_s);
   if (spec->cache.v == MDL_CACHE_WARM && out->hits <= 0)
-    col_run_warn (info, "the data set is larger than the page cache and read in order: each page has left when it is wanted again");
+    col_run_warn (info,
+                  "the data set is larger than the page cache and read in order: no page is still cached when it is read again");
   return warn_of_bounce (system, spec, out, info, error);
 }
 

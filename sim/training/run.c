@@ -13,6 +13,21 @@ const char *const trn_part_names[TRN_PART_N] = {
   [TRN_PART_OPTIMIZER] = "optimizer",   [TRN_PART_DATA_STALL] = "data_stall",
   [TRN_PART_CHECKPOINT] = "checkpoint",
 };
+const char *const trn_part_titles[TRN_PART_N] = {
+  [TRN_PART_COMPUTE] = "compute",
+  [TRN_PART_EXPOSED_TP] = "exposed tensor-parallel communication",
+  [TRN_PART_EXPOSED_DP] = "exposed data-parallel communication",
+  [TRN_PART_EXPOSED_PP] = "exposed pipeline-parallel communication",
+  [TRN_PART_EXPOSED_CP] = "exposed context-parallel communication",
+  [TRN_PART_EXPOSED_EP] = "exposed expert-parallel communication",
+  [TRN_PART_BUBBLE] = "pipeline bubble",
+  [TRN_PART_LAUNCH_GAP] = "kernel launch gaps",
+  [TRN_PART_COPY_WAIT] = "waiting for copies",
+  [TRN_PART_STRAGGLER_WAIT] = "waiting for stragglers",
+  [TRN_PART_OPTIMIZER] = "optimizer",
+  [TRN_PART_DATA_STALL] = "data stall",
+  [TRN_PART_CHECKPOINT] = "checkpoint",
+};
 
 gboolean
 trn_check (const TrnJob *job, GError **error)

@@ -117,7 +117,7 @@ topology_text_names_devices_and_bisection (void)
     return;
   g_autoptr (GString) text = g_string_new (NULL);
   rep_header_cluster (text, m.clu);
-  rep_topo_text (m.clu, text);
+  rep_topo_text (m.clu, "", text);
   TEST_HAS (text->str, "# topology toy: 2 nodes, 4 GPUs (toy_gpu); link constants: ");
   TEST_HAS (text->str, "two nodes of two\n");
   TEST_HAS (text->str, "devices: 4 gpu, 2 nvswitch");
@@ -164,7 +164,7 @@ path_marks_its_slowest_hop (void)
   if (!route (m.clu, "gpu0", "node1.gpu0", &a, &b, &path))
     return;
   g_autoptr (GString) text = g_string_new (NULL), tsv = g_string_new (NULL);
-  rep_path_text (m.clu, a, b, &path, text);
+  rep_path_text (m.clu, a, b, &path, "", text);
   TEST_HAS (text->str, "node0.gpu0 -> node1.gpu0: ");
   TEST_HAS (text->str, "carries 10 GB/s alone");
   TEST_HAS (text->str, "(toy_net)");
@@ -191,7 +191,7 @@ path_to_itself_crosses_nothing (void)
   if (!route (m.clu, "gpu1", "gpu1", &a, &b, &path))
     return;
   g_autoptr (GString) text = g_string_new (NULL);
-  rep_path_text (m.clu, a, b, &path, text);
+  rep_path_text (m.clu, a, b, &path, "", text);
   TEST_STR (text->str, "node0.gpu1 -> node0.gpu1: nothing is crossed\n");
   g_autoptr (JsonBuilder) json = json_builder_new ();
   rep_path_json (m.clu, a, b, &path, json);

@@ -122,7 +122,7 @@ rep_envelope_close (JsonBuilder *json, const RepEnvelope *envelope)
 void
 rep_header_title (GString *out, const RepEnvelope *envelope, const char *what)
 {
-  g_string_append_printf (out, "# forerun %s  %s  seed %" G_GUINT64_FORMAT "\n", envelope->version, what, envelope->seed);
+  g_string_append_printf (out, "# forerun %s, %s, seed %" G_GUINT64_FORMAT "\n", envelope->version, what, envelope->seed);
 }
 
 void
@@ -155,19 +155,21 @@ rep_header_cluster (GString *out, const Clu *clu)
                           clu_n_nodes (clu) == 1 ? "" : "s", clu_n_gpus (clu), clu_n_gpus (clu) == 1 ? "" : "s");
   if (gpu != NULL && gpu->name.v != NULL)
     g_string_append_printf (out, " (%s)", gpu->name.v);
-  g_string_append_printf (out, "; link constants: %u measured, %u datasheet, %u assumed\n", n[BASE_SOURCE_MEASURED],
-                          n[BASE_SOURCE_DATASHEET], n[BASE_SOURCE_ASSUMED]);
+  guint all = 0;
+  for (int s = 0; s < BASE_SOURCE_N; s++)
+    all += n[s];
+  g_string_append_printf (out, "; %u of %u link constants assumed\n", n[BASE_SOURCE_ASSUMED], all);
 }
 
 void
 rep_header_settings (GString *out, const ColSettings *settings, const char *calibration)
 {
-  g_string_append_printf (out, "# library %s", settings->library != NULL ? "nccl" : "plain (alpha and beta of the links alone)");
+  g_string_append_printf (out, "# library: %s", settings->library != NULL ? "NCCL" : "plain (latency and rate of the links alone)");
   if (settings->library != NULL) {
     if (mdl_library_version (settings->library) != NULL)
       g_string_append_printf (out, " %s", mdl_library_version (settings->library));
     if (calibration != NULL)
-      g_string_append_printf (out, ", constants %s", calibration);
+      g_string_append_printf (out, ", calibration %s", calibration);
     g_string_append_printf (out, ", launch %s", base_name (mdl_launch_names, (int)settings->launch));
   }
   g_string_append_printf (out, ", mode %s", base_name (col_mode_names, (int)settings->mode));

@@ -7,9 +7,9 @@
 #include "base/member.h"
 #include "base/units.h"
 
-void rep_json_text (JsonBuilder *json, const char *key, const char *text); /* NULL: null; invalid UTF-8 is replaced */
+void rep_json_text (JsonBuilder *json, const char *key, const char *text);          /* NULL: null; invalid UTF-8 is replaced */
 void rep_json_texts (JsonBuilder *json, const char *key, const char *const *texts); /* an array; `texts` ends with NULL */
-void rep_json_number (JsonBuilder *json, const char *key, double value);   /* NaN, infinity: null */
+void rep_json_number (JsonBuilder *json, const char *key, double value);            /* NaN, infinity: null */
 void rep_json_integer (JsonBuilder *json, const char *key, gint64 value);
 void rep_json_null (JsonBuilder *json, const char *key);
 
@@ -24,7 +24,7 @@ char *rep_quantity (double value, BaseDim dim);
 char *rep_band (double value_s, double lo_s, double hi_s);
 
 /* `text` with values of `of` in place of what stands in braces: {time_s} is a quantity with its unit, "-" where it is null;
- * {mfu*100:%.1f} a number times a factor in a format of its own; {nodes#node} "1 node", "2 nodes". */
+ * {mfu*100:%.1f} a number times a factor in a format of its own; {tokens_per_s:,} "114,500"; {nodes#node} "1 node", "2 nodes". */
 void rep_say (GString *out, const BaseMember *members, const void *of, const char *text);
 
 #endif

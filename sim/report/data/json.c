@@ -1,5 +1,6 @@
 #include "json-private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/layout.h"
@@ -93,6 +94,24 @@ append_counted (GString *out, double n, const char *word)
   g_string_append_printf (out, "%.0f %s%s", n, word, n < 1 || n > 1 ? plural : "");
 }
 
+/* About four digits, thousands parted by commas and never an exponent: "114,500", "6,849", "26.72". */
+static void
+append_grouped (GString *out, double n)
+{
+  char digits[G_ASCII_DTOSTR_BUF_SIZE];
+  if (!(n >= 1000) || n >= 1e15) {
+    g_string_append (out, g_ascii_formatd (digits, sizeof digits, "%.4g", n));
+    return;
+  }
+  double unit = pow (10, floor (log10 (n)) - 3);
+  g_ascii_formatd (digits, sizeof digits, "%.0f", round (n / unit) * unit);
+  for (size_t left = strlen (digits), i = 0; left > 0; left--, i++) {
+    g_string_append_c (out, digits[i]);
+    if (left > 1 && left % 3 == 1)
+      g_string_append_c (out, ',');
+  }
+}
+
 /* What follows the first `mark`, which ends what is before it; NULL where there is none. */
 static char *
 after (char *text, char mark)
@@ -116,6 +135,8 @@ append_value (GString *out, const BaseMember *members, const void *of, char *wha
     g_string_append_c (out, '-');
   else if (value.kind == BASE_CELL_TEXT)
     g_string_append (out, value.text);
+  else if (g_strcmp0 (format, ",") == 0)
+    append_grouped (out, value.number);
   else if (word != NULL)
     append_counted (out, value.number, word);
   else if (format != NULL)

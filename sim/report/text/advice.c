@@ -30,9 +30,9 @@ static const BaseMember members[] = {
 };
 
 const char *const rep_advice_titles[TRN_CHANGE_KINDS] = {
-  [TRN_CHANGE_HARDWARE] = "what would help: other hardware, each change alone, simulated; gain in tokens a second",
-  [TRN_CHANGE_SOFTWARE] = "what would help: the same machine",
-  [TRN_CHANGE_SENSITIVITY] = "what the answer hangs on",
+  [TRN_CHANGE_HARDWARE] = "changes to hardware, each simulated alone; gain in tokens/s",
+  [TRN_CHANGE_SOFTWARE] = "changes to software and parallel layout, each simulated alone; gain in tokens/s",
+  [TRN_CHANGE_SENSITIVITY] = "sensitivity to assumptions",
 };
 
 /* As it would be typed. Returned: full. */
@@ -81,6 +81,23 @@ append_kind (const GArray *advice, TrnChangeKind kind, GString *out)
 }
 
 void
+rep_advice_answer (const GArray *advice, GString *out)
+{
+  const StdAdvice *best = NULL;
+  for (guint i = 0; i < advice->len; i++) {
+    const StdAdvice *one = &g_array_index (advice, StdAdvice, i);
+    if (one->reason == NULL && one->change->kind == TRN_CHANGE_SOFTWARE && one->gain > (best != NULL ? best->gain : 0))
+      best = one;
+  }
+  g_autofree char *set = best != NULL ? how (best->change) : NULL;
+  if (best != NULL)
+    g_string_append_printf (out, "Best change on the same hardware: %s, %+.1f %% tokens/s (%s).\n", best->change->what,
+                            best->gain * 100, set);
+  else
+    g_string_append (out, "No simulated change of software or parallel layout is faster.\n");
+}
+
+void
 rep_advice_text (const GArray *advice, gboolean all, GString *out)
 {
   for (TrnChangeKind kind = 0; kind < TRN_CHANGE_KINDS; kind++)
@@ -95,5 +112,6 @@ rep_advice_text (const GArray *advice, gboolean all, GString *out)
     refused++;
   }
   if (refused > 0 && !all)
-    g_string_append_printf (out, "\n# %u further change%s cannot run here; --verbose says why\n", refused, refused == 1 ? "" : "s");
+    g_string_append_printf (out, "\n# %u other change%s cannot run here; --verbose lists the reasons\n", refused,
+                            refused == 1 ? "" : "s");
 }

@@ -66,10 +66,10 @@ typedef struct {
 static const BaseMember load_members[] = {
   LOAD ("link_class", link_class, .title = "link class"),
   LOAD ("resources", n, .title = "directions", .rank = 2),
-  LOAD ("bytes", bytes, .title = "all bytes"),
+  LOAD ("bytes", bytes, .title = "total bytes"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "busiest", .title = "busiest"),
-  LOAD ("busiest_bytes", busiest_B, .title = "its bytes", .rank = 1),
-  LOAD ("capacity_Bps", capacity_Bps, .title = "it carries"),
+  LOAD ("busiest_bytes", busiest_B, .title = "busiest bytes", .rank = 1),
+  LOAD ("capacity_Bps", capacity_Bps, .title = "capacity"),
   LOAD ("busy_s", time_s, .title = "busy"),
   BASE_MEMBER_END,
 };
@@ -127,9 +127,9 @@ static const BaseMember alternative_members[] = {
   ALTERNATIVE ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
   ALTERNATIVE ("proto", proto, .title = "protocol", .names = mdl_proto_names),
   ALTERNATIVE ("time_s", time_s, .title = "time"),
-  ALTERNATIVE ("nccl_s", nccl_s, .title = "NCCL reckons", .optional = TRUE),
+  ALTERNATIVE ("nccl_s", nccl_s, .title = "NCCL's estimate", .optional = TRUE),
   ALTERNATIVE ("reason", reason, .no_column = TRUE),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "slower", .title = "against this"),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "slower", .title = "comparison"),
   BASE_MEMBER_END,
 };
 
@@ -140,7 +140,7 @@ alternative_verdict (const ColAnswer *coll, const RepAlternative *alternative)
   if (alternative->reason != NULL)
     return g_strdup_printf ("cannot run: %s", alternative->reason);
   if (alternative->algo == coll->algo && alternative->proto == coll->proto)
-    return g_strdup ("this one");
+    return g_strdup ("explained here");
   if (!(coll->cost.time_s > 0) || !isfinite (alternative->time_s))
     return g_strdup ("-");
   double ratio = alternative->time_s / coll->cost.time_s;
@@ -168,29 +168,47 @@ alternatives_table (const RepExplain *explain)
 void
 rep_formula_text (const MdlCollCost *cost, double size_B, double link_rate_Bps, GString *out)
 {
-  g_autofree char *total = rep_quantity (cost->time_s, BASE_DIM_TIME), *latency = rep_quantity (cost->latency_s, BASE_DIM_TIME),
+  g_autofree char *size = rep_quantity (size_B, BASE_DIM_BYTES), *total = rep_quantity (cost->time_s, BASE_DIM_TIME),
+                  *latency = rep_quantity (cost->latency_s, BASE_DIM_TIME),
                   *bound = isfinite (cost->bound_Bps) ? rep_quantity (cost->bound_Bps, BASE_DIM_BANDWIDTH) : g_strdup ("none"),
                   *rate = isfinite (link_rate_Bps) ? rep_quantity (link_rate_Bps, BASE_DIM_BANDWIDTH) : g_strdup ("none");
   g_string_append (out, "time = latency + bytes / min (bound, link rate / wire)\n");
-  g_string_append_printf (out, "     = %s + %.0f B / min (%s, %s / %.4g) = %s\n", latency, size_B, bound, rate, cost->wire, total);
-  g_string_append (out, "  latency    what does not grow with the bytes: launch, hops, pipeline fill\n"
-                        "  bound      what the channels (SMs, copy threads) move\n"
-                        "  link rate  what the busiest link allows when this runs alone; wire: link bytes per payload byte\n");
+  g_string_append_printf (out, "     = %s + %s / min (%s, %s / %.4g) = %s\n", latency, size, bound, rate, cost->wire, total);
+  g_string_append (out, "  latency    time that does not grow with size: launch, hops, pipeline fill\n"
+                        "  bound      rate of the channels (SMs, copy threads)\n"
+                        "  link rate  limit of the busiest link when this runs alone; wire: link bytes per payload byte\n");
+}
+
+void
+rep_largest_term (const ColAnswer *coll, GString *out)
+{
+  const MdlTerm *most = NULL;
+  for (unsigned i = 0; i < coll->cost.n_terms; i++)
+    if (most == NULL || coll->cost.term[i].value_s > most->value_s)
+      most = &coll->cost.term[i];
+  if (most != NULL && coll->cost.time_s > 0)
+    g_string_append_printf (out, "Largest term: %s, %.1f %% of the time (%s).\n", most->name,
+                            100 * most->value_s / coll->cost.time_s, most->how);
+}
+
+void
+rep_explain_answer (const ColAnswer *coll, GString *out)
+{
+  g_autofree char *words = rep_coll_answer (coll);
+  g_string_append (out, words);
+  rep_largest_term (coll, out);
 }
 
 static void
 append_head (const ColAnswer *coll, GString *out)
 {
-  g_autofree char *band = rep_band (coll->time_s, coll->time_lo_s, coll->time_hi_s);
-  rep_say (out, rep_coll_members, coll, "{op} of {bytes} ({bytes:%.0f} B, {dtype}) over {ranks#rank} on {nodes#node}: ");
-  g_string_append_printf (out, "%s\n", band);
-  rep_say (out, rep_coll_members, coll, "algorithm {algo}, protocol {proto}");
+  rep_say (out, rep_coll_members, coll, "{op} of {bytes:%.0f} B, {dtype}: algorithm {algo}, protocol {proto}");
   if (coll->cost.channels > 0)
     rep_say (out, rep_coll_members, coll, ", {channels} channels");
   g_string_append_printf (out, ", %u steps\n", coll->cost.n_steps);
   rep_say (out, rep_coll_members, coll,
            "algbw {algbw_Bps}, busbw {busbw_Bps}; the busiest link carries {wire_Bps}\n"
-           "bound by {bound_by}; provenance {provenance} (its weakest constant)");
+           "limited by {bound_by}; provenance: {provenance} (the weakest constant)");
   if (coll->cost.band > 0)
     g_string_append_printf (out, "; error band %.3g %% either way", coll->cost.band * 100);
   g_string_append (out, "\n\n");
@@ -204,13 +222,13 @@ append_nccl (const RepExplain *explain, GString *out)
     return;
   if (nccl->n_terms > 0) {
     g_autoptr (BaseTable) table = terms_table (nccl->term, nccl->n_terms, nccl->time_s);
-    g_string_append_printf (out, "\n# what NCCL's tuner reckons for %s by %s: its estimate, not a prediction; it takes the least\n",
-                            base_name (mdl_algo_names, (int)explain->coll->algo),
-                            base_name (mdl_proto_names, (int)explain->coll->proto));
+    g_string_append_printf (
+        out, "\n# NCCL's own estimate for %s, %s (not a prediction): NCCL takes the algorithm with the lowest\n",
+        base_name (mdl_algo_names, (int)explain->coll->algo), base_name (mdl_proto_names, (int)explain->coll->proto));
     base_table_print_text (table, out);
   }
   if (nccl->plugin != NULL)
-    g_string_append_printf (out, "%sthe tuner of the network's plugin, %s, decides in its place: %s by %s\n",
+    g_string_append_printf (out, "%sThe tuner of the network plugin %s decides instead of NCCL: %s, %s.\n",
                             nccl->n_terms > 0 ? "" : "\n", nccl->plugin, base_name (mdl_algo_names, (int)nccl->plugin_algo),
                             base_name (mdl_proto_names, (int)nccl->plugin_proto));
 }
@@ -221,27 +239,27 @@ rep_explain_text (const RepExplain *explain, GString *out)
   const ColAnswer *coll = explain->coll;
   append_head (coll, out);
   rep_formula_text (&coll->cost, coll->size_B, coll->question.link_rate_Bps, out);
-  g_string_append (out, "\n# terms: they sum to the closed form's time\n");
+  g_string_append (out, "\n# terms of the closed form; they sum to its time\n");
   rep_text (rep_terms_table (&coll->cost), out);
   if (coll->n_events > 0) {
     g_autofree char *event = rep_quantity (coll->time_s, BASE_DIM_TIME), *model = rep_quantity (coll->cost.time_s, BASE_DIM_TIME);
-    g_string_append_printf (out, "the event engine says %s (%" G_GUINT64_FORMAT " events), the closed form %s\n", event,
-                            coll->n_events, model);
+    g_string_append_printf (out, "Event engine: %s (%" G_GUINT64_FORMAT " events); closed form: %s.\n", event, coll->n_events,
+                            model);
   }
   if (coll->alike->len > 0) {
-    g_string_append (out, "\n# payload on the links, by class (protocol overhead comes on top: wire)\n");
+    g_string_append (out, "\n# payload on the links, by class, without protocol overhead\n");
     rep_text (loads_table (explain), out);
   }
   if (coll->bottleneck != CLU_NONE) {
     g_autofree char *name = clu_resource_name (explain->clu, coll->bottleneck),
                     *capacity = rep_quantity (clu_resource_capacity (explain->clu, coll->bottleneck), BASE_DIM_BANDWIDTH);
     gboolean channels = coll->cost.bound_Bps < coll->question.link_rate_Bps / coll->cost.wire;
-    g_string_append_printf (out, "\n%s  %s (%s, reaches %s, %s)\n", channels ? "first link to bind" : "bottleneck", name,
+    g_string_append_printf (out, "\n%s  %s (%s, reaches %s, %s)\n", channels ? "busiest link" : "bottleneck", name,
                             clu_resource_class (explain->clu, coll->bottleneck), capacity,
                             base_source_name (clu_resource_source (explain->clu, coll->bottleneck)));
   }
   if (explain->alternatives != NULL && explain->alternatives->len > 0) {
-    g_string_append (out, "\n# what else there is, by the closed form\n");
+    g_string_append (out, "\n# alternatives, by the closed form\n");
     rep_text (alternatives_table (explain), out);
   }
   append_nccl (explain, out);

@@ -19,7 +19,7 @@ static const BaseMember term_members[] = {
   TERM ("time_s", time_s, .title = "time"),
   { .key = "rate_flop_per_s", .number = rate, BASE_SHOWN ("TFLOP/s", 1e-12, "%.0f"), .rank = 2 },
   TERM ("count", count, BASE_SHOWN ("in a step", 1, "%.0f")),
-  { .key = "bound_by", .text = bound_by, .title = "bound by" },
+  { .key = "bound_by", .text = bound_by, .title = "bottleneck" },
   TERM ("source", source, .title = "source", .rank = 2, .names = base_source_names),
   TERM ("note", note, .title = "note", .rank = 3),
   BASE_MEMBER_END,
@@ -108,24 +108,22 @@ rep_step_terms_text (const TrnResult *training, GString *out)
 {
   if (training->terms == NULL)
     return;
-  g_string_append_printf (
-      out,
-      "\n# what a rank of stage %u runs, each alone: matrix products as rows x columns over what is summed; the "
-      "note is of the constant that most of the time hangs on\n",
-      training->stage);
+  g_string_append_printf (out,
+                          "\n# work of one rank of stage %u, each alone; matrix products are rows x columns over the summed size\n",
+                          training->stage);
   rep_text (rep_step_terms_table (training), out);
   g_autoptr (GArray) sums = sums_of (training);
   double all_s = 0, run_s = training->part_s[TRN_PART_COMPUTE] + training->part_s[TRN_PART_OPTIMIZER];
   for (guint i = 0; i < sums->len; i++)
     all_s += g_array_index (sums, Sum, i).all_s;
-  g_string_append (out, "\n# summed: compute, and the layers' collectives if all waited for the one before\n");
+  g_string_append (out, "\n# sums: compute, and the layers' collectives one after the other\n");
   rep_text (base_members_table (sum_members, sums), out);
   g_autofree char *all = rep_quantity (all_s, BASE_DIM_TIME), *run = rep_quantity (run_s, BASE_DIM_TIME),
                   *rest = rep_quantity (training->step_time_s - run_s, BASE_DIM_TIME),
                   *step = rep_quantity (training->step_time_s, BASE_DIM_TIME);
   g_string_append_printf (out,
-                          "compute alone %s; as it ran beside communication, with copies of shards, %s (%+.2f %%); with %s that it "
-                          "waited (the breakdown above) the step's %s\n",
+                          "Compute alone takes %s. Concurrently with communication and copies of shards it takes %s (%+.2f %%).\n"
+                          "With %s of waiting (breakdown above) the step takes %s.\n",
                           all, run, (run_s / all_s - 1) * 100, rest, step);
 }
 

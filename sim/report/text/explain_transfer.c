@@ -16,7 +16,7 @@ ramp_text (const StoTransferResult *transfer, GString *out)
   if (!isfinite (half_B) || half_B <= 0 || transfer->part_B <= 0)
     return;
   g_autofree char *half = base_quantity_format (half_B, BASE_DIM_BYTES, 3);
-  g_string_append_printf (out, "ramp        half of the rate from %s on; this size reaches %.3g %%\n", half,
+  g_string_append_printf (out, "ramp        half of the rate is reached at %s; this size reaches %.3g %%\n", half,
                           100 * mdl_ramp (transfer->part_B, half_B));
 }
 
@@ -27,7 +27,7 @@ rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfer, GS
   ramp_text (transfer, out);
   g_string_append_c (out, '\n');
   rep_formula_text (&transfer->cost, transfer->part_B, transfer->wire_rate_Bps, out);
-  g_string_append (out, "\n# terms of one copy alone: they sum to the closed form's time\n");
+  g_string_append (out, "\n# terms of one copy alone; they sum to the closed form's time\n");
   rep_text (rep_terms_table (&transfer->cost), out);
   if (transfer->route.hops != NULL && transfer->route.hops->len > 0) {
     g_string_append (out, "\n# route, hop by hop\n");

@@ -12,7 +12,7 @@ BASE_MEMBER_TEXT_OF (verdict, CalFitConstant, cal_verdict_names[it->verdict])
 #define CONSTANT(...) BASE_MEMBER (CalFitConstant, __VA_ARGS__)
 static const BaseMember constant_members[] = {
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "constant", .title = "constant"),
-  CONSTANT ("stage", stage, .title = "told by"),
+  CONSTANT ("stage", stage, .title = "fitted in stage"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "before", .title = "before"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "after", .title = "after"),
   CONSTANT ("before_SI", before),
@@ -59,7 +59,7 @@ static const BaseMember score_members[] = {
 static const BaseColumn band_columns[] = {
   { "size", "size", BASE_CELL_TEXT, 0, NULL, 0 },
   { "band", "90 % band (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
-  { "covered", "of other held-out points in it (%)", BASE_CELL_NUMBER, 100, "%.0f", 0 },
+  { "covered", "other held-out points inside (%)", BASE_CELL_NUMBER, 100, "%.0f", 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
@@ -76,7 +76,7 @@ band_table (const CalFitResult *result)
   return table;
 }
 
-/* What is told before the tables: launches that were found, and how NCCL chose. */
+/* Before the tables: launch times found, and how NCCL chose. */
 static void
 tell_choices (const CalFitResult *result, GString *out)
 {
@@ -97,17 +97,36 @@ tell_choices (const CalFitResult *result, GString *out)
   }
 }
 
+/* How many constants were fitted, and how wrong the fit is on what was held out. */
+static void
+fit_answer (const CalFitResult *result, GString *out)
+{
+  const GArray *constants = result->fit->constants;
+  guint fitted = 0;
+  for (guint i = 0; i < constants->len; i++)
+    fitted += g_array_index (constants, CalFitConstant, i).verdict == CAL_FITTED ? 1 : 0;
+  g_string_append_printf (out, "%u of %u constants are fitted.", fitted, constants->len);
+  for (guint i = 0; i < result->scores->len; i++) {
+    const CalFitScore *score = &g_array_index (result->scores, CalFitScore, i);
+    if (score->stage == NULL && score->band == MDL_SIZE_N)
+      g_string_append_printf (out, " Error on %u points (%s): median %.1f %%, 95th percentile %.1f %%.", score->n,
+                              cal_use_titles[score->use], score->median * 100, score->p95 * 100);
+  }
+  g_string_append (out, "\n\n");
+}
+
 void
 rep_fit_text (const CalFitResult *result, GString *out)
 {
   if (result->fit == NULL)
     return;
+  fit_answer (result, out);
   tell_choices (result, out);
   g_string_append_printf (out, "# constants%s\n", result->all_fitted ? ", of all points" : "");
   rep_text (rep_fit_constants (result->fit->constants, ""), out);
   g_string_append_printf (out, "\n# error%s\n", result->all_fitted ? ", of a fit to the fitted part alone" : "");
   rep_text (base_members_table (score_members, result->scores), out);
-  g_string_append (out, "\n# band of answers, from half of what was held out\n");
+  g_string_append (out, "\n# error band of predictions, from half of the held-out points\n");
   rep_text (band_table (result), out);
 }
 

@@ -124,15 +124,15 @@ rep_fit_sections_text (const GPtrArray *sections, GString *out)
     g_string_append_printf (out, "%s# %s: constants\n", out->len > 0 ? "\n" : "", fit->section->keys->name);
     base_table_print_text (constants, out);
     g_string_append_printf (out, "\n# %s: error%s\n", fit->section->keys->name,
-                            isfinite (fit->band) ? " of a fit without what was held out" : "");
+                            isfinite (fit->band) ? " of a fit without the held-out points" : "");
     base_table_print_text (scores, out);
     if (fit->n_left > 0)
-      g_string_append_printf (out, "# %u point%s left out: failed, or its own interval is wider than 5 %%\n", fit->n_left,
+      g_string_append_printf (out, "# %u point%s left out: failed, or with an interval wider than 5 %%\n", fit->n_left,
                               fit->n_left == 1 ? " is" : "s are");
     if (isfinite (fit->band))
-      g_string_append_printf (out, "# band %.1f %%, from half of what was held out", 100 * fit->band);
+      g_string_append_printf (out, "# error band %.1f %%, from half of the held-out points", 100 * fit->band);
     if (isfinite (fit->covered))
-      g_string_append_printf (out, "; it holds %.0f %% of the other half", 100 * fit->covered);
+      g_string_append_printf (out, "; it contains %.0f %% of the other half", 100 * fit->covered);
     g_string_append (out, isfinite (fit->band) ? "\n" : "");
     for (guint k = 0; fit->notes != NULL && k < fit->notes->len; k++)
       g_string_append_printf (out, "# %s\n", (const char *)fit->notes->pdata[k]);

@@ -93,21 +93,21 @@ rep_hops_json (const Clu *clu, const CluRoute *route, JsonBuilder *json)
 }
 
 void
-rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GString *out)
+rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, const char *header, GString *out)
 {
   g_autofree char *a = clu_dev_name (clu, from), *b = clu_dev_name (clu, to);
   double rate_Bps;
   CluRes slowest = bottleneck (clu, route, &rate_Bps);
   if (slowest == CLU_NONE) {
-    g_string_append_printf (out, "%s -> %s: nothing is crossed\n", a, b);
+    g_string_append_printf (out, "%s -> %s: the same device, no link is crossed.\n\n%s", a, b, header);
     return;
   }
   g_autofree char *rate = rep_quantity (rate_Bps, BASE_DIM_BANDWIDTH), *latency = rep_quantity (route->latency_s, BASE_DIM_TIME),
                   *name = clu_resource_name (clu, slowest);
-  g_string_append_printf (out, "%s -> %s: %s, path class %s, %u hop%s\n", a, b, clu_transport_name (route->transport),
+  g_string_append_printf (out, "%s -> %s: %s, path class %s, %u hop%s.\n", a, b, clu_transport_name (route->transport),
                           clu_path_class_name (route->path_class), route->hops->len, route->hops->len == 1 ? "" : "s");
-  g_string_append_printf (out, "carries %s alone, latency of the hardware %s, bottleneck %s (%s)\n\n", rate, latency, name,
-                          clu_resource_class (clu, slowest));
+  g_string_append_printf (out, "It carries %s alone, with %s of hardware latency; bottleneck: %s (%s).\n\n%s", rate, latency, name,
+                          clu_resource_class (clu, slowest), header);
   rep_hops_text (clu, route, out);
 }
 

@@ -31,7 +31,7 @@ coll_text (const void *of, GString *out)
   const ScnResult *result = of;
   rep_text (base_members_row (coll_members, NULL, result), out);
   if (result->repeat > 1)
-    rep_say (out, coll_members, result, "{repeat} times: {total_time_s}\n");
+    rep_say (out, coll_members, result, "Repeated {repeat} times: {total_time_s} in all.\n");
 }
 
 typedef struct {
@@ -72,8 +72,8 @@ members_of (const ScnResult *result)
 static const BaseMember link_members[] = {
   LINK ("link_class", link_class, .title = "link class"),
   LINK ("busiest", busiest, .title = "busiest"),
-  LINK ("utilisation", utilisation, BASE_SHOWN ("its use (%)", 100, "%.1f")),
-  LINK ("bytes", bytes, .title = "all bytes"),
+  LINK ("utilisation", utilisation, BASE_SHOWN ("utilisation (%)", 100, "%.1f")),
+  LINK ("bytes", bytes, .title = "total bytes"),
   BASE_MEMBER_END,
 };
 
@@ -88,7 +88,7 @@ links_text (const GArray *links, GString *out)
 {
   if (links == NULL || links->len == 0)
     return;
-  g_string_append (out, "\n# what the links carried, by class\n");
+  g_string_append (out, "\n# links, by class\n");
   rep_text (rep_links_table (links), out);
 }
 
@@ -113,8 +113,8 @@ create_text (const char *who, const ScnResult *result, GString *out)
 {
   if (result->communicators == 0)
     return;
-  g_string_append_printf (out, "before%s: ", who);
-  rep_say (out, tail_members, result, "{communicators#communicator} made in {create_s}");
+  g_string_append_printf (out, "set-up%s: ", who);
+  rep_say (out, tail_members, result, "{communicators#communicator} created in {create_s}");
   g_string_append_printf (out, " (%s)\n", base_source_name (result->create_source));
 }
 
@@ -151,7 +151,7 @@ static const BaseMember job_members[] = {
   JOB ("time_s", time_s, .title = "time"),
   JOB ("alone_s", alone_s, .title = "alone"),
   { .key = "slowdown", .number = slowdown, BASE_SHOWN ("slowdown", 1, "%.3f") },
-  { .key = "bound_by", .text = bound_of_job, .title = "alone bound by" },
+  { .key = "bound_by", .text = bound_of_job, .title = "bottleneck alone" },
   JOB ("rounds", rounds, .sub = rounds_members, .when = has_rounds, .optional = TRUE),
   JOB ("rounds_alone", rounds_alone, .sub = rounds_members, .when = has_rounds, .optional = TRUE),
   { .key = "alone", .kind = BASE_MEMBER_WRITTEN, .write = write_alone },
@@ -176,11 +176,10 @@ rounds_text (const ScnJobResult *job, GString *out)
     return;
   rep_say (out, step_members, job, "{name}: {rounds.steps#step}, {each_s} each (alone {each_alone_s})");
   if (now->data_s > 0 || job->rounds_alone.data_s > 0)
-    rep_say (out, job_members, job, "; waits {rounds.data_stall_s} for samples (alone {rounds_alone.data_stall_s})");
+    rep_say (out, job_members, job, "; waits {rounds.data_stall_s} for data (alone {rounds_alone.data_stall_s})");
   if (now->saves > 0)
-    rep_say (
-        out, job_members, job,
-        "; {rounds.checkpoints#checkpoint}, {rounds.checkpoint_stall_s} standing still (alone {rounds_alone.checkpoint_stall_s})");
+    rep_say (out, job_members, job,
+             "; {rounds.checkpoints#checkpoint}, {rounds.checkpoint_stall_s} stalled (alone {rounds_alone.checkpoint_stall_s})");
   if (now->drained > 0)
     rep_say (out, job_members, job, ", drained in {rounds.drain_s} (alone {rounds_alone.drain_s})");
   g_string_append_c (out, '\n');

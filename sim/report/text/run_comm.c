@@ -13,7 +13,7 @@ static const BaseMember members[] = {
   MEMBER ("sent_bytes", sent_B, .title = "sent"),
   MEMBER ("time_s", time_s, .title = "time"),
   MEMBER ("exposed_s", exposed_s, .title = "exposed"),
-  MEMBER ("op", op, .title = "mostly", .rank = 1, .names = mdl_op_names),
+  MEMBER ("op", op, .title = "main operation", .rank = 1, .names = mdl_op_names),
   MEMBER ("algo", algo, .title = "algorithm", .rank = 1, .names = mdl_algo_names),
   MEMBER ("proto", proto, .title = "protocol", .rank = 1, .names = mdl_proto_names),
   BASE_MEMBER_END,
@@ -37,7 +37,8 @@ rep_comm_text (const TrnResult *training, GString *out)
   g_autoptr (BaseTable) table = rep_comm_table (training);
   if (base_table_n_rows (table) == 0)
     return;
-  g_string_append_printf (
-      out, "\n# communication of a rank of stage %u: bytes that it sends, as a ring would; time hidden or not\n", training->stage);
+  g_string_append_printf (out,
+                          "\n# communication of one rank of stage %u: bytes sent, counted as for a ring; total and exposed time\n",
+                          training->stage);
   base_table_print_text (table, out);
 }

@@ -9,7 +9,7 @@
 
 static const BaseColumn lost_columns[] = {
   { "part", "part", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "time_s", "of a run", BASE_CELL_NUMBER, 0, NULL, 0 },
+  { "time_s", "time", BASE_CELL_NUMBER, 0, NULL, 0 },
   { "share", "share (%)", BASE_CELL_NUMBER, 100, "%.2f", 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
@@ -22,13 +22,13 @@ BASE_MEMBER_NUMBER_OF (unit_time_s, GdpCause, it->units / it->rate_per_s)
 
 #define CAUSE(...) BASE_MEMBER (GdpCause, __VA_ARGS__)
 static const BaseMember cause_members[] = {
-  CAUSE ("name", name, .title = "what fails"),
-  CAUSE ("of", of, .title = "of each", .names = mdl_unit_names),
-  CAUSE ("units", units, BASE_SHOWN ("of these", 1, "%.0f")),
-  { .key = "mean_time_s", .number = mean_time_s, .title = "one in" },
+  CAUSE ("name", name, .title = "cause"),
+  CAUSE ("of", of, .title = "unit", .names = mdl_unit_names),
+  CAUSE ("units", units, BASE_SHOWN ("units", 1, "%.0f")),
+  { .key = "mean_time_s", .number = mean_time_s, .title = "mean time" },
   CAUSE ("count", count, BASE_SHOWN ("in a run", 1, "%.2f")),
   CAUSE ("lost_s", lost_s, .title = "costs"),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "lost_share", BASE_SHOWN ("of the run (%)", 100, "%.3f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "lost_share", BASE_SHOWN ("share (%)", 100, "%.3f")),
   CAUSE ("effect", effect, .title = "effect", .names = mdl_effect_names),
   CAUSE ("slowdown", slowdown, BASE_SHOWN ("step takes", 1, "%.3f"), .rank = 1, .when = slows),
   CAUSE ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f"), .rank = 2),
@@ -41,13 +41,13 @@ static const BaseMember cause_members[] = {
 };
 /* Rates with their sources. */
 static const BaseMember rate_members[] = {
-  CAUSE ("name", name, .title = "what fails"),
+  CAUSE ("name", name, .title = "cause"),
   CAUSE ("units", units, BASE_SHOWN ("units", 1, "%.0f")),
-  CAUSE ("of", of, .title = "of each", .names = mdl_unit_names),
-  { .key = "unit_s", .number = unit_time_s, .title = "one of them in" },
-  { .key = "job_s", .number = mean_time_s, .title = "the job in" },
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "share", BASE_SHOWN ("of its stops (%)", 100, "%.2f")),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "back_s", .title = "back after"),
+  CAUSE ("of", of, .title = "unit", .names = mdl_unit_names),
+  { .key = "unit_s", .number = unit_time_s, .title = "MTBF of one" },
+  { .key = "job_s", .number = mean_time_s, .title = "MTBF of the job" },
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "share", BASE_SHOWN ("share of stops (%)", 100, "%.2f")),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "back_s", .title = "recovery"),
   CAUSE ("source", source, .title = "source", .rank = 2, .names = base_source_names),
   CAUSE ("note", note, .title = "note", .rank = 3),
   BASE_MEMBER_END,
@@ -244,10 +244,10 @@ append_length (const Gdp *goodput, GString *out)
   if (!isinf (goodput->horizon_s))
     g_string_append_printf (out, " of %.5g days", goodput->horizon_s / (24 * HOUR_s));
   else if (isfinite (goodput->tokens))
-    g_string_append_printf (out, " until %.5g tokens are seen, %.0f steps", goodput->tokens, goodput->steps);
+    g_string_append_printf (out, " until %.5g billion tokens, %.0f steps", goodput->tokens * 1e-9, goodput->steps);
   else
     g_string_append_printf (out, " until %.0f steps are done", goodput->steps);
-  g_string_append_printf (out, ", failures as %s has them%s%s%s\n", goodput->rates, goodput->summary != NULL ? " (" : "",
+  g_string_append_printf (out, ", failure rates: %s%s%s%s\n", goodput->rates, goodput->summary != NULL ? " (" : "",
                           goodput->summary != NULL ? goodput->summary : "", goodput->summary != NULL ? ")" : "");
 }
 
@@ -269,7 +269,7 @@ append_checkpoint (const Gdp *goodput, GString *out)
   say (goodput, out, "restart         {failures.restart_s}");
   if (goodput->create_s > 0)
     say (goodput, out, ", and communicators {failures.communicators_s}");
-  say (goodput, out, isinf (goodput->spares) ? "; spare nodes always at hand\n" : "; {failures.spares#spare node}\n");
+  say (goodput, out, isinf (goodput->spares) ? "; spare nodes always available\n" : "; {failures.spares#spare node}\n");
 }
 
 static void
@@ -279,7 +279,7 @@ append_best (const Gdp *goodput, GString *out)
        "best interval   every {checkpoint.best_every_steps:%.0f} steps ({checkpoint.best_interval_s}): "
        "{checkpoint.best_goodput*100:%.2f} % of the same runs");
   if (goodput->flat_from < goodput->flat_to)
-    say (goodput, out, ", and from {checkpoint.best_from_steps:%.0f} to {checkpoint.best_to_steps:%.0f} hardly less");
+    say (goodput, out, ", and from {checkpoint.best_from_steps:%.0f} to {checkpoint.best_to_steps:%.0f} nearly the same");
   if (isfinite (goodput->best_closed_s))
     say (goodput, out,
          "\n                closed forms: exact {checkpoint.closed_form_best_s}, Daly {checkpoint.daly_s}, Young "
@@ -320,7 +320,7 @@ rep_goodput_terms_text (const Gdp *goodput, GString *out)
     base_table_number (table, "share", cause->rate_per_s / goodput->terms.stop_per_s);
     base_table_number (table, "back_s", cause->detect_s + again_s);
   }
-  g_string_append_printf (out, "\n# what fails in %.0f GPUs, %.0f nodes, %.0f adapters (rates: %s)\n", goodput->size.gpus,
+  g_string_append_printf (out, "\n# failures of %.0f GPUs, %.0f nodes, %.0f NICs (rates: %s)\n", goodput->size.gpus,
                           goodput->size.nodes, goodput->size.nics, goodput->rates);
   rep_text (table, out);
   append_terms (goodput, out);
@@ -332,7 +332,7 @@ rep_goodput_text (const Gdp *goodput, GString *out)
   append_length (goodput, out);
   g_string_append_printf (out, "goodput         %.2f %% (%.2f to %.2f); closed form %.2f %%%s\n", goodput->goodput.mean * 100,
                           goodput->goodput.lo * 100, goodput->goodput.hi * 100, goodput->closed * 100,
-                          isinf (goodput->spares) ? "" : " with spares always at hand");
+                          isinf (goodput->spares) ? "" : " with spares always available");
   if (isinf (goodput->horizon_s)) {
     g_string_append_printf (out, "time to train   %.4g days (%.4g to %.4g); %.4g without failures and checkpoints\n",
                             goodput->wall_s.mean / (24 * HOUR_s), goodput->wall_s.lo / (24 * HOUR_s),
@@ -343,19 +343,19 @@ rep_goodput_text (const Gdp *goodput, GString *out)
   g_string_append_printf (out, "failures        %.1f that stop the job (%.0f to %.0f)", goodput->stops.mean, goodput->stops.lo,
                           goodput->stops.hi);
   if (isfinite (goodput->mttf_s))
-    g_string_append_printf (out, ", one in %.4g h; Poisson's 95 %% of that rate: %.0f to %.0f", goodput->mttf_s / HOUR_s,
+    g_string_append_printf (out, ", one in %.4g h; 95 %% Poisson interval: %.0f to %.0f", goodput->mttf_s / HOUR_s,
                             goodput->stops_lo, goodput->stops_hi);
-  g_string_append_printf (out, "\njob             %.0f GPUs, %.0f nodes, %.0f adapters\n", goodput->size.gpus, goodput->size.nodes,
+  g_string_append_printf (out, "\njob             %.0f GPUs, %.0f nodes, %.0f NICs\n", goodput->size.gpus, goodput->size.nodes,
                           goodput->size.nics);
   append_checkpoint (goodput, out);
   append_best (goodput, out);
   g_string_append_printf (out, "provenance      %s\n", base_source_name (goodput->provenance));
 
-  g_string_append (out, "\n# where a run's time goes\n");
+  g_string_append (out, "\n# time of a run, by part\n");
   rep_text (rep_goodput_lost (goodput), out);
-  g_string_append (out, "\n# what fails\n");
+  g_string_append (out, "\n# failures by cause\n");
   rep_text (rep_goodput_causes (goodput), out);
-  g_string_append (out, "\n# goodput by the interval between checkpoints, the same failures for all\n");
+  g_string_append (out, "\n# goodput by checkpoint interval, with the same failures\n");
   rep_text (rep_goodput_curve (goodput), out);
   append_terms (goodput, out);
 }

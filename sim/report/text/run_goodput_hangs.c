@@ -1,4 +1,4 @@
-/* What goodput and the time that work takes hang on. */
+/* Sensitivity of goodput and of the time to train. */
 #include <math.h>
 
 #include "json-private.h"
@@ -50,7 +50,7 @@ static char *
 text_of (const GdpHang *hang, double value)
 {
   if (isinf (value))
-    return g_strdup ("always at hand");
+    return g_strdup ("always available");
   return hang->dim == BASE_DIM_COUNT ? g_strdup_printf ("%.0f", value) : rep_quantity (value, hang->dim);
 }
 
@@ -83,7 +83,7 @@ void
 rep_goodput_hangs_text (const GArray *hangs, double time_s, GString *out)
 {
   g_string_append (
-      out, "\n# what goodput and the time for the same work hang on: each alone halved and doubled, a simulated step from end to "
+      out, "\n# sensitivity of goodput and of the time to train: each value halved and doubled alone, a simulated step at either "
            "end of its band\n");
   rep_text (rep_goodput_hangs_table (hangs, time_s), out);
 }

@@ -7,7 +7,7 @@
 static const BaseColumn stage_columns[] = {
   { "stage", "stage", BASE_CELL_TEXT, 0, NULL, 0 },
   { "time_s", "one batch", BASE_CELL_NUMBER, 0, NULL, 0 },
-  { "least_s", "at most one per", BASE_CELL_NUMBER, 0, NULL, 0 },
+  { "least_s", "minimum interval", BASE_CELL_NUMBER, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
@@ -86,13 +86,13 @@ const BaseMember rep_loader_members[] = {
 static void
 stage_text (const TrnStageResult *s, GString *out)
 {
-  rep_say (out, stage_members, s, "staged before   {node_bytes} on each of {nodes#node} from {from} in {time_s}");
-  g_string_append_printf (out, " (%s; bound by %s)\n", s->how, s->bound_by);
+  rep_say (out, stage_members, s, "staging         {node_bytes} to each of {nodes#node} from {from} in {time_s}");
+  g_string_append_printf (out, " (%s; bottleneck: %s)\n", s->how, s->bound_by);
   rep_say (out, stage_members, s,
            isfinite (s->epochs)
-               ? "which pays      after {break_even_epochs:%.3g} epochs of {epoch_steps:%.4g} steps: each saves {saved_s} of the "
-                 "{direct_stall_s} that it would wait\n"
-               : "which pays      never: read from {from} a step would wait {direct_stall_s}\n");
+               ? "break-even      after {break_even_epochs:%.3g} epochs of {epoch_steps:,} steps: each step saves {saved_s} of a "
+                 "{direct_stall_s} stall\n"
+               : "break-even      never: reading from {from} directly would stall a step {direct_stall_s}\n");
 }
 
 void
@@ -101,15 +101,15 @@ rep_loader_text (const TrnLoaderResult *l, GString *out)
   if (!l->set)
     return;
   rep_say (out, rep_loader_members, l,
-           "\n# input pipeline: {readers:%.0f} readers of {tier}, a batch is {batch_bytes}, compute asks for {demand_Bps}\n"
-           "a step waits    {stall_s}");
+           "\n# input pipeline: {readers:%.0f} readers of {tier}, batches of {batch_bytes}, compute needs {demand_Bps}\n"
+           "data stall      {stall_s} a step");
   if (l->starved_by[0] != '\0')
-    rep_say (out, rep_loader_members, l, ", starved by {starved_by}");
-  rep_say (out, rep_loader_members, l, "; the first one {first_s}\n");
+    rep_say (out, rep_loader_members, l, ", bottleneck: {starved_by}");
+  rep_say (out, rep_loader_members, l, "; the first step waits {first_s}\n");
   if (l->stage.set)
     stage_text (&l->stage, out);
   if (l->slows_s > 0)
-    rep_say (out, rep_loader_members, l, "and is slower   {slows_s}, its traffic beside the reads\n");
+    rep_say (out, rep_loader_members, l, "interference    {slows_s}: the step's traffic shares links with the reads\n");
   rep_text (rep_loader_table (l), out);
 }
 
@@ -151,14 +151,14 @@ const BaseMember rep_checkpoint_members[] = {
   BASE_MEMBER_END,
 };
 
-/* Times that are told where there are any. */
+/* Times that are shown where they are above 0. */
 static const char *const times[][2] = {
-  { "stall_s", "stall           {stall_s}, training stands still\n" },
-  { "drain_s", "drain           {drain_s}, behind it, beside training\n" },
-  { "restore_s", "restore         {restore_s}, each rank reads what it holds\n" },
-  { "fetch_s", "replacing       {fetch_s}, on top where a node was replaced: its part comes from the copy\n" },
-  { "suspend_s", "suspend         {suspend_s}, all GPU memory to the host, the process kept\n" },
-  { "resume_s", "resume          {resume_s}, and back\n" },
+  { "stall_s", "stall           {stall_s}, training stops\n" },
+  { "drain_s", "drain           {drain_s}, concurrently with training\n" },
+  { "restore_s", "restore         {restore_s}, each rank reads its part\n" },
+  { "fetch_s", "replacing       {fetch_s} more after a node is replaced: its part comes from the copy\n" },
+  { "suspend_s", "suspend         {suspend_s}, all GPU memory to the host; the process stays\n" },
+  { "resume_s", "resume          {resume_s}, back to the GPU\n" },
 };
 
 void
@@ -167,7 +167,7 @@ rep_checkpoint_text (const TrnCheckpointResult *c, GString *out)
   if (!c->set)
     return;
   rep_say (out, rep_checkpoint_members, c, c->every > 0 ? "\n# checkpoint every {every_steps:%.0f} steps" : "\n# checkpoint");
-  g_string_append_printf (out, " to %s, %s", c->tier, c->mode == TRN_SAVE_SYNC ? "waited for" : "beside training");
+  g_string_append_printf (out, " to %s, %s", c->tier, c->mode == TRN_SAVE_SYNC ? "synchronous" : "asynchronous");
   rep_say (out, rep_checkpoint_members, c, ": {state_bytes} by {writers:%.0f} ranks, {writer_bytes} each\n");
   for (gsize i = 0; i < G_N_ELEMENTS (times); i++) {
     BaseValue value;
@@ -176,11 +176,12 @@ rep_checkpoint_text (const TrnCheckpointResult *c, GString *out)
   }
   if (c->slow_steps > 0)
     rep_say (out, rep_checkpoint_members, c,
-             "slows           {slow_steps#step}, to {slow_step_s}; all lose {slowed_s} (the drain alone takes {drain_alone_s})\n");
+             "interference    {slow_steps#step} slowed to {slow_step_s}, {slowed_s} lost in all (the drain alone takes "
+             "{drain_alone_s})\n");
   else if (c->drain_s > c->drain_alone_s * (1 + 1e-6))
-    rep_say (out, rep_checkpoint_members, c, "slows           no step; the drain alone takes {drain_alone_s}\n");
+    rep_say (out, rep_checkpoint_members, c, "interference    no step is slowed; the drain alone takes {drain_alone_s}\n");
   rep_say (out, rep_checkpoint_members, c,
-           "made of         snapshot {snapshot_s}, write {write_s}, packing {packing_s}; bound by {save_bound_by}\n");
+           "parts           snapshot {snapshot_s}, write {write_s}, packing {packing_s}; bottleneck: {save_bound_by}\n");
   if (c->every > 0)
-    rep_say (out, rep_checkpoint_members, c, "costs           {overhead*100:%.3g} % of the time\n");
+    rep_say (out, rep_checkpoint_members, c, "overhead        {overhead*100:%.3g} % of the time\n");
 }

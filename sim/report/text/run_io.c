@@ -57,9 +57,9 @@ extras_text (const StoIoResult *io, GString *out)
   if (io->hits > 0)
     say (io, out, "page cache  {cache_hits*100:%.3g} % of the bytes\n");
   if (io->stored > 1)
-    say (io, out, "stored      {stored_per_byte:%.4g} bytes for each that is written\n");
+    say (io, out, "stored      {stored_per_byte:%.4g} bytes per byte written\n");
   if (io->opens_per_s > 0)
-    say (io, out, "files       {opens_per_s:%.4g} opened a second\n");
+    say (io, out, "files       {opens_per_s:,} opened/s\n");
   if (io->burst_s > 0 && io->burst_s < io->time_s) {
     g_autofree char *first = rep_quantity (io->burst_Bps * io->clients, BASE_DIM_BANDWIDTH),
                     *then = rep_quantity (io->after_Bps * io->clients, BASE_DIM_BANDWIDTH);
@@ -78,15 +78,15 @@ rep_io_text (const void *of, GString *out)
   say (io, out, io->type != NULL ? ", {tier_type}), requests of {io_bytes}\n" : "), requests of {io_bytes}\n");
   say (io, out, "in flight   {in_flight:%.0f} ({clients#client}, {threads#thread}, depth {queue_depth:%.0f})\n");
   g_string_append_printf (out, "time        %s\n", band);
-  say (io, out, io->clients > 1 ? "rate        {rate_Bps}, {client_rate_Bps} a client" : "rate        {rate_Bps}");
+  say (io, out, io->clients > 1 ? "rate        {rate_Bps}, {client_rate_Bps} per client" : "rate        {rate_Bps}");
   if (io->iops > 0)
-    say (io, out, "\nrequests    {iops:%.4g} a second, {latency_s} each");
+    say (io, out, "\nrequests    {iops:,} requests/s, {latency_s} each");
   g_string_append_c (out, '\n');
   extras_text (io, out);
   say (io, out, "path        {path}\n");
   if (io->bottleneck != NULL)
     say (io, out, "bottleneck  {bottleneck}\n");
-  say (io, out, "bound by    {bound_by}\nprovenance  {provenance}\n");
+  say (io, out, "limited by  {bound_by}\nprovenance  {provenance}\n");
 }
 
 /* ---- explain ---- */
@@ -102,8 +102,8 @@ static const BaseColumn part_columns[] = {
 BaseTable *
 rep_explain_io_table (const StoIoResult *io)
 {
-  static const char *const what[] = { "of the tier and the way, waited for", "the servers' requests a second",
-                                      "bytes of one request at a time", "bytes of all, queues before links and cores" };
+  static const char *const what[] = { "latency of the tier and the route", "limit of the servers' requests/s",
+                                      "bytes of one request, one stream", "bytes of all requests: queues at links and cores" };
   BaseTable *table = base_table_new (part_columns);
   double sum_s = 0;
   for (int k = 0; k < 4; k++)
@@ -124,12 +124,12 @@ rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out)
   rep_io_text (io, out);
   g_autofree char *own = isfinite (io->own_Bps) ? rep_quantity (io->own_Bps, BASE_DIM_BANDWIDTH) : g_strdup ("no limit"),
                   *links = isfinite (io->link_Bps) ? rep_quantity (io->link_Bps, BASE_DIM_BANDWIDTH) : g_strdup ("no limit");
-  g_string_append_printf (out, "\na client    min (%s by what is in flight, %s of links, cores and decoders)\n", own, links);
+  g_string_append_printf (out, "\nper client  min (%s by requests in flight, %s by links, cores and decoders)\n", own, links);
   g_string_append (out, "formula     T = ((o / N)^p + d^p)^(1/p), o = latency + block / stream, d = 1 / iops + block / rate\n");
-  g_string_append (out, "\n# a request, queues included: in flight / requests a second\n");
+  g_string_append (out, "\n# time of one request with queueing: requests in flight / requests per second\n");
   rep_text (rep_explain_io_table (io), out);
   if (io->route.hops != NULL && io->route.hops->len > 0) {
-    g_string_append (out, "\n# way of the first client, hop by hop\n");
+    g_string_append (out, "\n# route of the first client, hop by hop\n");
     rep_hops_text (clu, &io->route, out);
   }
 }

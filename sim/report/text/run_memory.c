@@ -63,9 +63,9 @@ rep_memory_text (const TrnResult *training, GString *out)
   const char *largest = trn_memory_largest (m, &bytes);
   g_autofree char *most = rep_quantity (bytes, BASE_DIM_BYTES);
   rep_say (out, rep_training_members, training,
-           "\n# memory: rank {memory_B.rank} of stage {memory_B.stage} is the fullest and takes {memory_B.total}");
+           "\n# memory: rank {memory_B.rank} of stage {memory_B.stage} needs {memory_B.total}");
   if (m->capacity_B > 0)
-    rep_say (out, rep_training_members, training, " of {memory_B.capacity}, which ");
+    rep_say (out, rep_training_members, training, " of {memory_B.capacity}; it ");
   if (m->capacity_B > 0)
     g_string_append (out, m->fits ? "fits" : "DOES NOT FIT");
   g_string_append_printf (out, "\n# largest part: %s, %s", largest, most);

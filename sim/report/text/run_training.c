@@ -132,7 +132,7 @@ append_bar (const TrnResult *training, GString *out)
   g_string_append (out, "\n#");
   for (int p = 0; p < TRN_PART_N; p++)
     if (training->part_s[p] > 0)
-      g_string_append_printf (out, " %c %s", letters[p], trn_part_names[p]);
+      g_string_append_printf (out, " %c %s", letters[p], trn_part_titles[p]);
   g_string_append_c (out, '\n');
 }
 
@@ -147,12 +147,12 @@ append_model (const TrnResult *training, GString *out)
 {
   say (training, out, "model           {model}, {parameters*1e-9:%.4g} billion parameters");
   if (training->active_parameters < training->parameters)
-    say (training, out, ", of which a token uses {active_parameters*1e-9:%.4g}");
+    say (training, out, ", {active_parameters*1e-9:%.4g} billion active per token");
   say (training, out,
-       "\nthroughput      {tokens_per_s:%.4g} tokens/s, {tokens_per_s_per_gpu:%.4g} of a GPU; "
-       "{model_flops_per_s_per_gpu*1e-12:%.4g} TFLOP/s of a GPU\n"
-       "MFU             {mfu*100:%.1f} % of the {peak_dtype} peak (attention in full; causal {mfu_causal*100:%.1f} %, "
-       "recompute too {hfu*100:%.1f} %)\n");
+       "\nthroughput      {tokens_per_s:,} tokens/s; {tokens_per_s_per_gpu:,} tokens/s and "
+       "{model_flops_per_s_per_gpu*1e-12:%.4g} TFLOP/s per GPU\n"
+       "MFU             {mfu*100:%.1f} % of the {peak_dtype} peak; {mfu_causal*100:%.1f} % with causal attention; "
+       "HFU {hfu*100:%.1f} %\n");
 }
 
 static void
@@ -160,7 +160,7 @@ append_host (const TrnResult *training, GString *out)
 {
   if (training->host.queue_s <= 0) /* launches do not show */
     return;
-  say (training, out, "host            launches {host.kernels:%.0f} kernels; it queues for {host.queue_s}");
+  say (training, out, "host            launches {host.kernels:%.0f} kernels in {host.queue_s}");
   if (training->host.syncs > 0.5)
     say (training, out, "; waits {host.syncs:%.0f} times for the GPU, {host.wait_s} in all");
   g_string_append_c (out, '\n');
@@ -179,10 +179,10 @@ append_parallel (const TrnResult *training, GString *out)
   say (training, out, "dp {dp}, pp {pp}");
   if (training->has_model && training->vp > 1)
     say (training, out, " x vp {vp}");
-  say (training, out, " over {ranks} ranks on {nodes#node}");
+  say (training, out, " on {ranks#GPU}, {nodes#node}");
   if (training->has_model)
     say (training, out,
-         training->pp > 1 ? "; {micro_batches#micro-batch} a replica, {schedule}" : "; {micro_batches#micro-batch} a replica");
+         training->pp > 1 ? "; {micro_batches#micro-batch} per replica, {schedule}" : "; {micro_batches#micro-batch} per replica");
   g_string_append_c (out, '\n');
 }
 
@@ -194,7 +194,7 @@ rep_parts_table (const TrnResult *training)
     if (training->part_s[p] == 0)
       continue;
     base_table_row (table);
-    base_table_text (table, "part", trn_part_names[p]);
+    base_table_text (table, "part", trn_part_titles[p]);
     base_table_number (table, "time_s", training->part_s[p]);
     base_table_number (table, "share", training->part_s[p] / training->step_time_s);
   }
@@ -207,18 +207,18 @@ rep_training_text (const void *of, GString *out)
   const TrnResult *training = of;
   g_autofree char *band = rep_band (training->step_time_s, training->step_time_lo_s, training->step_time_hi_s);
   g_string_append_printf (out, "step time       %s\n", band);
-  say (training, out, "bound by        {bound_by}; no schedule ends before {ideal_bound_s}\n");
+  say (training, out, "limited by      {bound_by}; lower bound of any schedule {ideal_bound_s}\n");
   if (training->has_model)
     append_model (training, out);
   append_parallel (training, out);
-  say (training, out, "communication   {communication_s} of stage {stage}, hidden or not");
+  say (training, out, "communication   {communication_s} on stage {stage}");
   if (isfinite (training->comm_compute_ratio))
-    say (training, out, ": {comm_compute_ratio:%.4g} of its compute time");
+    say (training, out, ", {comm_compute_ratio*100:%.1f} % of its compute time");
   if (isfinite (training->exposed_fraction))
-    say (training, out, ", {exposed_fraction*100:%.1f} % of it exposed");
+    say (training, out, "; {exposed_fraction*100:%.1f} % of it is exposed");
   g_string_append_c (out, '\n');
   append_host (training, out);
-  say (training, out, "provenance      {provenance}\n\n# where the step's time went, on stage {stage}, which ends last\n");
+  say (training, out, "provenance      {provenance}\n\n# time of the step on stage {stage}, the last to finish\n");
   rep_text (rep_parts_table (training), out);
   if (training->has_model)
     append_bar (training, out);
@@ -229,6 +229,6 @@ rep_training_text (const void *of, GString *out)
     rep_comm_text (training, out);
   if (training->all_reduce.n_ranks > 1) {
     say (training, out, "\n# largest of {buckets#gradient bucket}: ");
-    rep_say (out, rep_coll_members, &training->all_reduce, "{bytes} in {time_s} ({algo}, {proto}), bound by {bound_by}\n");
+    rep_say (out, rep_coll_members, &training->all_reduce, "{bytes} in {time_s} ({algo}, {proto}), limited by {bound_by}\n");
   }
 }

@@ -40,11 +40,12 @@ rep_transfer_text (const void *of, GString *out)
   if (transfer->stripes > 1)
     g_string_append_printf (out, ", striped over %u drives", transfer->stripes);
   g_string_append_printf (out, "\ntime        %s\n", band);
-  say (transfer, out, several ? "rate        {rate_Bps} each; alone " : "rate        {rate_Bps}; alone ");
+  say (transfer, out, several ? "rate        {rate_Bps} each; " : "rate        {rate_Bps}; ");
   say (transfer, out,
-       transfer->stripes > 1 ? "the route of one drive carries {wire_rate_Bps}\n" : "its route carries {wire_rate_Bps}\n");
+       transfer->stripes > 1 ? "the route of one drive carries {wire_rate_Bps} alone\n"
+                             : "the route carries {wire_rate_Bps} alone\n");
   say (transfer, out, "path        {path} ({path_class}, {transport})\n");
   if (transfer->bottleneck != NULL)
     say (transfer, out, "bottleneck  {bottleneck}\n");
-  say (transfer, out, "bound by    {bound_by}\nprovenance  {provenance}\n");
+  say (transfer, out, "limited by  {bound_by}\nprovenance  {provenance}\n");
 }

@@ -106,34 +106,42 @@ count_devices (const Clu *clu, guint32 *n)
     n[clu_dev_kind (clu, dev)]++;
 }
 
+/* " 8 NVIDIA ConnectX-7"; " no NIC". */
 static void
-append_node (const Clu *clu, GString *out)
+append_parts (GString *out, guint32 n, const BaseStr *product, const BaseStr *name, const char *kind)
+{
+  const char *what = product != NULL && product->v != NULL ? product->v : name != NULL && name->v != NULL ? name->v : NULL;
+  if (n == 0)
+    g_string_append_printf (out, " no %s", kind);
+  else if (what != NULL)
+    g_string_append_printf (out, " %u x %s", n, what);
+  else
+    g_string_append_printf (out, " %u %s%s", n, kind, n == 1 ? "" : "s");
+}
+
+static void
+append_answer (const Clu *clu, GString *out)
 {
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
   const CluNicSpec *nic = clu_nic_spec (clu, 0);
-  const CluSpec *spec = clu_spec (clu);
-  if (spec->description.v != NULL)
-    g_string_append_printf (out, "%s\n", spec->description.v);
-  g_string_append_printf (out, "node 0: %u GPU%s", clu_gpus_per_node (clu, 0), clu_gpus_per_node (clu, 0) == 1 ? "" : "s");
-  if (gpu != NULL && gpu->product.v != NULL)
-    g_string_append_printf (out, " %s", gpu->product.v);
-  else if (gpu != NULL && gpu->name.v != NULL)
-    g_string_append_printf (out, " %s", gpu->name.v);
-  guint32 n_nics = clu_node_n (clu, 0, CLU_DEV_NIC);
-  if (n_nics == 0)
-    g_string_append (out, ", no NIC\n");
-  else
-    g_string_append_printf (out, ", %u NIC%s %s\n", n_nics, n_nics == 1 ? "" : "s",
-                            nic == NULL              ? ""
-                            : nic->product.v != NULL ? nic->product.v
-                            : nic->name.v != NULL    ? nic->name.v
-                                                     : "");
+  g_autofree char *bisection = rep_quantity (clu_bisection_Bps (clu), BASE_DIM_BANDWIDTH);
+  g_string_append_printf (out, "%s: %u GPU%s on %u node%s; bisection %s one way, half of the GPUs to the rest.\n", clu_name (clu),
+                          clu_n_gpus (clu), clu_n_gpus (clu) == 1 ? "" : "s", clu_n_nodes (clu), clu_n_nodes (clu) == 1 ? "" : "s",
+                          bisection);
+  g_string_append (out, clu_n_nodes (clu) == 1 ? "The node has" : "The first node has");
+  append_parts (out, clu_gpus_per_node (clu, 0), gpu != NULL ? &gpu->product : NULL, gpu != NULL ? &gpu->name : NULL, "GPU");
+  g_string_append (out, " and");
+  append_parts (out, clu_node_n (clu, 0, CLU_DEV_NIC), nic != NULL ? &nic->product : NULL, nic != NULL ? &nic->name : NULL, "NIC");
+  g_string_append (out, ".\n\n");
 }
 
 void
-rep_topo_text (const Clu *clu, GString *out)
+rep_topo_text (const Clu *clu, const char *header, GString *out)
 {
-  append_node (clu, out);
+  append_answer (clu, out);
+  g_string_append (out, header);
+  if (clu_spec (clu)->description.v != NULL)
+    g_string_append_printf (out, "# %s\n", clu_spec (clu)->description.v);
   guint32 n[CLU_DEV_N];
   count_devices (clu, n);
   g_string_append (out, "devices:");
@@ -143,9 +151,8 @@ rep_topo_text (const Clu *clu, GString *out)
       g_string_append_printf (out, "%s%u %s", separator, n[kind], device_kind_name ((CluDevKind)kind));
       separator = ", ";
     }
-  g_autofree char *bisection = rep_quantity (clu_bisection_Bps (clu), BASE_DIM_BANDWIDTH);
-  g_string_append_printf (out, "\nbisection: %s one way, half of the GPUs against the rest\n", bisection);
-  g_string_append (out, "\n# links by class; rates one way\n");
+  g_string_append_c (out, '\n');
+  g_string_append (out, "\n# links by class; rates are one way\n");
   rep_text (rep_topo_table (clu), out);
 }
 

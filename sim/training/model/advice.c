@@ -84,12 +84,12 @@ add_hardware (const TrnModel *model, GPtrArray *changes)
   if (node->nvlink.link.rate.set)
     up.rate = node->nvlink.link.rate;
   if (nic != NULL && clu_n_nodes (clu) > 1) {
-    TrnChange *change = double_rate (changes, "network adapters", "topology.node.nics.rate", col_nic_rate_Bps (clu, 0));
+    TrnChange *change = double_rate (changes, "NICs", "topology.node.nics.rate", col_nic_rate_Bps (clu, 0));
     if (change != NULL)
       quicken_switches (&clu_spec (clu)->fabric, change);
   }
   if (nvlink)
-    double_rate (changes, "scale-up links of a GPU", "topology.node.nvlink.link.rate", col_link_rate_Bps (&up));
+    double_rate (changes, "NVLink of each GPU", "topology.node.nvlink.link.rate", col_link_rate_Bps (&up));
 }
 
 /* ---- parallelism ---- */
@@ -127,11 +127,11 @@ add_parallel (const TrnModel *model, GPtrArray *changes)
     set (add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
          "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
   if (model->grid.size[TRN_DIM_TP] > 1 && !model->ask.sp)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "sequence parallelism on"), "workload.parallel.sp=true");
+    set (add (changes, TRN_CHANGE_SOFTWARE, "sequence parallelism"), "workload.parallel.sp=true");
   if (model->sync == TRN_SYNC_REPLICAS)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "a process a GPU (DistributedDataParallel)"), "workload.ddp={}");
+    set (add (changes, TRN_CHANGE_SOFTWARE, "one process per GPU (DistributedDataParallel)"), "workload.ddp={}");
   if (model->sync == TRN_SYNC_DDP)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "optimizer sharded (zero 1)"), "workload.parallel.zero=1");
+    set (add (changes, TRN_CHANGE_SOFTWARE, "sharded optimizer (ZeRO-1)"), "workload.parallel.zero=1");
 }
 
 /* Other schedules that need neither more memory nor two copies of the model; some leave a choice of vp. */
@@ -164,17 +164,16 @@ add_overlap (const TrnModel *model, GPtrArray *changes)
     gboolean helps, on;
     const char *key, *what;
   } rows[] = {
-    { model->grid.size[TRN_DIM_TP] > 1, overlap->tp.v, "tp", "tensor parallelism's collectives" },
-    { model->sync > TRN_SYNC_REPLICAS && model->sync != TRN_SYNC_SHARDS, overlap->gradients.v, "gradients",
-      "gradients' reductions" },
+    { model->grid.size[TRN_DIM_TP] > 1, overlap->tp.v, "tp", "tensor-parallel collectives" },
+    { model->sync > TRN_SYNC_REPLICAS && model->sync != TRN_SYNC_SHARDS, overlap->gradients.v, "gradients", "gradient reductions" },
     { model->sync == TRN_SYNC_OPTIMIZER || model->sync == TRN_SYNC_GRADIENTS, overlap->parameters.v, "parameters",
-      "parameters' gathers" },
+      "parameter gathers" },
     { model->pipe.p > 1, overlap->p2p.v, "p2p", "sends between stages" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].helps)
       set (add (changes, rows[i].on ? TRN_CHANGE_SENSITIVITY : TRN_CHANGE_SOFTWARE, "%s %s compute", rows[i].what,
-                rows[i].on ? "not beside" : "beside"),
+                rows[i].on ? "not overlapped with" : "overlapped with"),
            "workload.overlap.%s=%s", rows[i].key, rows[i].on ? "false" : "true");
 }
 
@@ -196,13 +195,13 @@ static void
 add_software (const TrnModel *model, GPtrArray *changes)
 {
   if (model->ask.recompute != 0) {
-    set (add (changes, TRN_CHANGE_SOFTWARE, "nothing computed again"), "workload.recompute=none");
+    set (add (changes, TRN_CHANGE_SOFTWARE, "no recompute"), "workload.recompute=none");
     if ((model->ask.recompute & MDL_MODULE_LAYER) != 0)
-      set (add (changes, TRN_CHANGE_SOFTWARE, "only the core of attention computed again"),
+      set (add (changes, TRN_CHANGE_SOFTWARE, "selective recompute (core attention)"),
            "workload.recompute={modules: [core_attention]}");
   }
   if (model->ask.framework == MDL_FRAMEWORK_EAGER)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "kernels fused"), "workload.framework=fused");
+    set (add (changes, TRN_CHANGE_SOFTWARE, "fused kernels"), "workload.framework=fused");
 }
 
 static void
@@ -210,9 +209,9 @@ add_sensitivities (const TrnModel *model, GPtrArray *changes)
 {
   const ColSystem *system = model->job->system;
   const guint32 nvls = 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
-  add (changes, TRN_CHANGE_SENSITIVITY, "compute and communication do not slow each other")->no_interference = TRUE;
+  add (changes, TRN_CHANGE_SENSITIVITY, "no interference of compute and communication")->no_interference = TRUE;
   if (system->settings.library != NULL && clu_domain_has_sharp (system->clu) && (system->settings.disabled_algos & nvls) != nvls)
-    set (add (changes, TRN_CHANGE_SENSITIVITY, "no reduction in NVLink's switches (NVLS)"), "nccl.NCCL_NVLS_ENABLE=0");
+    set (add (changes, TRN_CHANGE_SENSITIVITY, "no NVLS (reduction in NVLink switches)"), "nccl.NCCL_NVLS_ENABLE=0");
 }
 
 GPtrArray *

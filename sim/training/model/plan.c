@@ -98,7 +98,7 @@ read_modules (const BaseYamlNode *list, const BaseName *names, unsigned *bits, G
     if (known == NULL)
       return col_fail_at (
           error, base_yaml_mark (item),
-          "'%s' is no module that can be computed again; accepted: core_attention, attention, mlp, activation, norm, layer",
+          "'%s' is not a module that recompute knows; accepted: core_attention, attention, mlp, activation, norm, layer",
           base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
     *bits |= (unsigned)known->code;
   }
@@ -252,7 +252,8 @@ check_sizes (const TrnModel *model, GError **error)
               !check_divides (model, &m->moe.etp, llm->moe.ffn.v, "an expert's width", error)))
     return FALSE;
   if (moe && m->moe.capacity.v > 0 && m->moe.imbalance.set)
-    return col_fail_at (error, m->moe.imbalance.mark, "'imbalance' is of dropless experts; with a 'capacity' all are padded alike");
+    return col_fail_at (error, m->moe.imbalance.mark,
+                        "'imbalance' applies to dropless experts; with 'capacity' all experts are padded to the same size");
   return TRUE;
 }
 

@@ -306,8 +306,8 @@ add_memory (const TrnModel *model, TrnResult *training, ColRunInfo *info)
                   *has = base_quantity_format (training->fullest.capacity_B, BASE_DIM_BYTES, 4),
                   *most = base_quantity_format (bytes, BASE_DIM_BYTES, 4);
   training->memory_advice = trn_memory_advice (model);
-  col_run_warn (info, "does not fit: stage %u needs %s of a GPU that has %s, the largest part for %s (%s); %s",
-                training->fullest.stage, needs, has, largest, most, training->memory_advice);
+  col_run_warn (info, "does not fit into GPU memory: stage %u needs %s of %s; largest part: %s, %s; %s", training->fullest.stage,
+                needs, has, largest, most, training->memory_advice);
 }
 
 /* Times are given; what the models may be wrong about is communication, and what hides today may show when it is slower. So the

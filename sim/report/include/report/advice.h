@@ -7,6 +7,8 @@
 
 /* "advice": [{change, kind, set, step_time_s, gain, reason}] into the open object. */
 void rep_advice_json (const GArray *advice, JsonBuilder *json);
+/* A sentence: the best change that needs no other hardware. */
+void rep_advice_answer (const GArray *advice, GString *out);
 /* `all`: with what cannot run. */
 void rep_advice_text (const GArray *advice, gboolean all, GString *out);
 

@@ -9,8 +9,19 @@
  * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. */
 extern const BaseMember rep_coll_members[];
 
-/* One row in words: "8 GiB in 33.3 ms (22.2 ms to 50 ms), 483 GB/s of bus bandwidth, by nvls_tree". Returned: full. */
-char *rep_coll_words (const ColAnswer *coll);
+/* "All-reduce of 1 GiB over 16 GPUs on 2 nodes takes 4.461 ms (2.974 to 6.692), 451.3 GB/s busbw.\nAlgorithm: nvls_tree;
+ * bottleneck: channels.\n" Returned: full. */
+char *rep_coll_answer (const ColAnswer *coll);
+
+/* The answers for several sizes of one operation on the same ranks, in a sentence. Zeroed before the first. */
+typedef struct {
+  ColAnswer first, last, best; /* without what they own; best: of the highest busbw */
+  guint n;
+  char *algos; /* owned: "tree below 8 MiB, then nvls_tree" */
+} RepSweep;
+void rep_sweep_add (RepSweep *sweep, const ColAnswer *coll); /* sizes ascend */
+char *rep_sweep_answer (const RepSweep *sweep);              /* ends with a newline. Returned: full */
+void rep_sweep_clear (RepSweep *sweep);                      /* zeroed again */
 
 /* What nccl-tests prints above its rows. */
 typedef struct {

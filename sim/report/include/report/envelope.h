@@ -37,11 +37,11 @@ JsonBuilder *rep_envelope_open (const RepEnvelope *envelope);
 /* Adds the warnings and prints the document, with a newline at its end. Takes `json`. Returned: full, g_free. */
 char *rep_envelope_close (JsonBuilder *json, const RepEnvelope *envelope);
 
-/* "# forerun 0.1.0  WHAT  seed 1" */
+/* "# forerun 0.1.0, WHAT, seed 1" */
 void rep_header_title (GString *out, const RepEnvelope *envelope, const char *what);
-/* "# topology NAME: 2 nodes, 16 GPUs (h200_sxm); link constants: 4 measured, 9 datasheet, 3 assumed" */
+/* "# topology NAME: 2 nodes, 16 GPUs (h200_sxm); 3 of 16 link constants assumed" */
 void rep_header_cluster (GString *out, const Clu *clu);
-/* "# library nccl, constants h200_sxm, launch graph, mode event, steps fluid"; `calibration` NULL: not said. */
+/* "# library: NCCL 2.28.9, calibration h200_sxm, launch graph, mode event, steps fluid"; `calibration` NULL: not said. */
 void rep_header_settings (GString *out, const ColSettings *settings, const char *calibration);
 
 /* How many constants of the cluster's link classes come from where; n has BASE_SOURCE_N entries. Each class counts once. */

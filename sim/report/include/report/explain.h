@@ -35,6 +35,9 @@ typedef struct {
   const RepReckoning *nccl;   /* NULL: not known */
 } RepExplain;
 
+/* The answer: the time, and the largest of its terms, of which rep_largest_term says the second sentence alone. */
+void rep_explain_answer (const ColAnswer *coll, GString *out);
+void rep_largest_term (const ColAnswer *coll, GString *out);
 void rep_explain_text (const RepExplain *explain, GString *out);
 BaseTable *rep_terms_table (const MdlCollCost *cost);                 /* returned: full */
 void rep_explain_json (const RepExplain *explain, JsonBuilder *json); /* one object */

@@ -9,7 +9,9 @@
 #include "scenario/scenario.h"
 #include "training/trace.h"
 
-void rep_run_text (const ScnResult *result, GString *out);
+/* The answer in a few sentences, each on a line of its own; nothing for a kind without sentences. */
+void rep_run_answer (const ScnResult *result, GString *out);
+void rep_run_text (const ScnResult *result, GString *out);              /* details, which do not repeat the answer */
 BaseTable *rep_run_table (const ScnResult *result);                     /* one row; of several jobs one each. Returned: full */
 void rep_run_json (const ScnResult *result, JsonBuilder *json);         /* one object; what was not computed is null */
 void rep_run_json_members (const ScnResult *result, JsonBuilder *json); /* the same into an open object */
@@ -21,6 +23,7 @@ void rep_step_terms_json (const TrnResult *training, JsonBuilder *json);
 
 /* What failures leave of it over days: tables for people; one row, units in the header; "goodput", "time_to_train_s", "failures",
  * "checkpoint" … into the open object. */
+void rep_goodput_answer (const Gdp *goodput, GString *out); /* a sentence */
 void rep_goodput_text (const Gdp *goodput, GString *out);
 BaseTable *rep_goodput_table (const Gdp *goodput); /* returned: full */
 /* Its closed form taken apart: rates with their sources, and the terms. */

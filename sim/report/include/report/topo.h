@@ -7,12 +7,13 @@
 #include "base/table.h"
 #include "cluster/route.h"
 
-void rep_topo_text (const Clu *clu, GString *out);
+/* `header`: lines of context, which follow the answer. */
+void rep_topo_text (const Clu *clu, const char *header, GString *out);
 BaseTable *rep_topo_table (const Clu *clu);             /* the links by class. Returned: full */
 void rep_topo_json (const Clu *clu, JsonBuilder *json); /* one object */
 
 /* A route as clu_route_find gave it. */
-void rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, GString *out);
+void rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, const char *header, GString *out);
 BaseTable *rep_path_table (const Clu *clu, const CluRoute *route); /* returned: full */
 void rep_path_json (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, JsonBuilder *json);
 

@@ -92,7 +92,8 @@ typedef enum {
   TRN_PART_CHECKPOINT,
   TRN_PART_N
 } TrnPart;
-extern const char *const trn_part_names[TRN_PART_N]; /* "compute", "exposed_tp" … */
+extern const char *const trn_part_names[TRN_PART_N];  /* "compute", "exposed_tp" …: keys */
+extern const char *const trn_part_titles[TRN_PART_N]; /* "compute", "exposed tensor-parallel communication" … */
 
 /* Device memory of a rank of one pipeline stage at its fullest moment. */
 typedef struct {
