@@ -136,9 +136,7 @@ TEXT=$(cat <<'C'
 static void
 star_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 {
-  ColPipe *pipe = g_new0 (ColPipe, 1);
-  pipe_alloc (pipe, ask->comm->n - 1, 0);
-  pipe_cut (pipe, ask->size_B, ask->piece_B);
+  ColPipe *pipe = pipe_new (ask, ask->comm->n - 1, 0);
   for (guint32 i = 0; i < ask->comm->n; i++)
     if (i != ask->root)
       pipe_add (pipe, (ColEdge){ ask->root, i, CLU_NONE, 1 }, NULL, 0);
@@ -278,15 +276,15 @@ ask ' star  ' coll broadcast --library plain --algo star --topology hgx_h200 -n 
 ask 'star cannot run here: the library has no such algorithm' coll broadcast --algo star --topology hgx_h200 -n 2 -b 1G -e 1G
 ask 'lifo' list schedules
 # gpipe's time: where the backward passes are alike, their order moves nothing
-ask 'step time       2.0533 s' run scenarios/pipeline_4_stages.yaml --set workload.schedule=lifo
+ask '"step_time_s" : 2.0533' run scenarios/pipeline_4_stages.yaml --set workload.schedule=lifo --format json
 ask 'upi_new' list links
 ask 'upi_new      socket - socket' topo hgx_h200 --set node.sockets.interconnect.class=upi_new
 ask 'new_store' list storage-types
 printf '%s\n' 'scenario: read' 'cluster: {topology: hgx_h200, nodes: 2}' \
   'workload: {kind: io, tier: scratch, op: read, bytes: 1 GiB}' >io.yaml
-ask '1 GiB from scratch (parallel_fs, new_store)' run io.yaml --set topology.storage.0.type=new_store
+ask 'parallel_fs, new_store' run io.yaml --set topology.storage.0.type=new_store
 printf 'scenario: wait\ncluster: {topology: hgx_h200, nodes: 2}\nworkload: {kind: wait, time: 3 us}\n' >wait.yaml
-ask '48.00' run wait.yaml
+ask '48' run wait.yaml --columns gpu_s
 ask '"gpu_s" : 4.8' run wait.yaml --format json
 sed 's/workload: {kind: collective, op: alltoall.*}}/workload: {kind: wait, time: 3 us}}/' scenarios/two_jobs.yaml >wait.yaml
 ask "a workload of kind 'wait' runs alone, not among jobs" run wait.yaml
