@@ -276,7 +276,7 @@ ask ' star  ' coll broadcast --library plain --algo star --topology hgx_h200 -n 
 ask 'star cannot run here: the library has no such algorithm' coll broadcast --algo star --topology hgx_h200 -n 2 -b 1G -e 1G
 ask 'lifo' list schedules
 # gpipe's time: where the backward passes are alike, their order moves nothing
-ask '"step_time_s" : 2.0533' run scenarios/pipeline_4_stages.yaml --set workload.schedule=lifo --format json
+ask '"step_time_s" : 2.0532' run scenarios/pipeline_4_stages.yaml --set workload.schedule=lifo --format json
 ask 'upi_new' list links
 ask 'upi_new      socket - socket' topo hgx_h200 --set node.sockets.interconnect.class=upi_new
 ask 'new_store' list storage-types
