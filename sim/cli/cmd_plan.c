@@ -14,30 +14,28 @@ enum { MAX_PARTS = 100000 };
 
 const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, search.best), "N",
-    "how many of the best the engine simulates, 0 to 100; default 3" },
+  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, search.best), "N", "simulate the N best, 0 to 100; default 3" },
   { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (CliPlanFlags, search.per_machine), NULL,
-    "show and simulate the best of each machine alone; --best: of all of them" },
-  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, search.rows), "N", "how many are shown; default 10, with --vary 1" },
+    "show and simulate only the best of each cluster option" },
+  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, search.rows), "N", "rows of the table; default 10, with --vary 1" },
   { CLI_FLAG_TEXT, "threads", 0, offsetof (CliPlanFlags, search.threads), "N",
-    "threads of both stages; default: one a processor; the answer is the same" },
+    "threads; default: one per processor; the answer is the same" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (CliPlanFlags, sensitivity), "S",
-    "what the first hangs on: each constant that is assumed (datasheet: of data sheets too) 20 % less and more" },
+    "assumed: change each assumed constant by 20 % and show its effect; datasheet: those of data sheets too" },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (CliPlanFlags, plot), "F",
-    "also draw time against cost into F, and costs by part beside it (_cost; with --sensitivity also _tornado)" },
+    "also draw time against cost into F, and cost by part into F_cost (with --sensitivity also F_tornado)" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (CliPlanFlags, report), "F.html",
-    "also write a page to hand on: question, answer, pictures, what it rests on" },
+    "also write a report: question, answer, plots, sources" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
 static const CliFlag share_flags[] = {
   { CLI_FLAG_HEADING, "sharing the search", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "shard", 0, offsetof (Flags, shard), "I/N",
-    "reckon part I of N alone, I from 1 to N, and write it for forerun merge" },
-  { CLI_FLAG_TEXT, "resume", 0, offsetof (Flags, resume), "FILE",
-    "keep what is done in FILE, and go on from there: an interrupt loses nothing" },
+    "compute part I of N only, I from 1 to N, and write it for forerun merge" },
+  { CLI_FLAG_TEXT, "resume", 0, offsetof (Flags, resume), "FILE", "save finished work in FILE, and continue from there" },
   { CLI_FLAG_TEXT, "mpi", 0, offsetof (Flags, mpi), "auto|on|off",
-    "share it with the processes that mpirun started; default auto: when it did" },
+    "share the search with the processes that mpirun started; default: auto" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -67,12 +65,14 @@ write_answer (Cli *cli, const Answer *answer)
     cli_rows (cli, rep_plan_table (plan, answer->result, answer->rows));
   else {
     g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (plan), pln_model (plan));
-    rep_header_title (cli->out, &envelope, what);
-    if (pln_description (plan) != NULL)
-      g_string_append_printf (cli->out, "# %s\n", pln_description (plan));
     rep_plan_text (plan, answer->result, answer->rows, cli->out);
     if (answer->sensitivity != NULL)
       rep_sensitivity_text (answer->sensitivity, cli->out);
+    g_string_append_c (cli->out, '\n');
+    rep_header_title (cli->out, &envelope, what);
+    if (pln_description (plan) != NULL)
+      g_string_append_printf (cli->out, "# %s\n", pln_description (plan));
+    rep_plan_header (plan, answer->result, cli->out);
   }
 }
 
@@ -89,6 +89,7 @@ add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures,
   g_autoptr (BaseTable) prices = rep_plan_prices (plan);
   rep_plan_text (plan, result, answer->rows, text);
   rep_plan_header (plan, result, header);
+  g_string_append_printf (text, "\n%s", header->str);
   g_autofree char *title = g_strdup_printf ("Plan %s", pln_name (plan)), *source = NULL;
   const BaseYaml *yaml = pln_inputs (plan)->pdata[0];
   g_autoptr (BaseTable) hangs =
@@ -108,7 +109,7 @@ add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures,
                    .sensitivity = hangs,
                    .text = text->str };
   if (run != NULL)
-    rep_pictures_add_run (pictures, run, "the first");
+    rep_pictures_add_run (pictures, run, "the recommended option");
   good = good && cli_page_add (cli, path, pictures, &page, error);
   scn_result_free (run);
   scn_free (scenario);
@@ -160,7 +161,7 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const P
     return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
   if (pln_aim (plan) == PLN_AIM_PARETO)
     return cli_fail (cli, error,
-                     "--sensitivity is of what comes first, and of a front nothing does: time, cost, energy and "
+                     "--sensitivity needs one recommended option, and a Pareto front has several: time, cost, energy and "
                      "cost_per_token are accepted as 'objective'");
   const StdPlanQuestion question = { plan, path, cli->lookup, plan_options (cli), threads, rep_plan_choice };
   *out = std_sensitivity_plan (&question, (StdScope)scope, error);
@@ -241,7 +242,7 @@ read_shard (const Cli *cli, const Flags *flags, Ask *ask, GError **error)
   if (halves[0] == NULL || halves[1] == NULL || !g_ascii_string_to_unsigned (halves[1], 10, 1, MAX_PARTS, &ask->of, NULL) ||
       !g_ascii_string_to_unsigned (halves[0], 10, 1, ask->of, &ask->part, NULL))
     return cli_fail (cli, error,
-                     "--shard '%s' is no part; accepted: I/N, part I of N, counted from 1 to N (N up to %d). For Slurm: "
+                     "--shard '%s' is not a part; accepted: I/N, part I of N, counted from 1 to N (N up to %d). For Slurm: "
                      "sbatch --array=1-8 and --shard $SLURM_ARRAY_TASK_ID/8",
                      flags->shard, (int)MAX_PARTS);
   const struct {
@@ -254,9 +255,10 @@ read_shard (const Cli *cli, const Flags *flags, Ask *ask, GError **error)
                    { "--per-machine", flags->answer.search.per_machine ? "" : NULL } };
   for (guint i = 0; i < G_N_ELEMENTS (of_merge); i++)
     if (of_merge[i].value != NULL)
-      return cli_fail (cli, error, "%s is of the answer, which forerun merge makes of all parts: give it there", of_merge[i].flag);
+      return cli_fail (cli, error, "%s belongs to the answer, which forerun merge makes of all parts: use it there",
+                       of_merge[i].flag);
   return cli->format == CLI_FORMAT_JSON || cli->format_text == NULL ||
-         cli_fail (cli, error, "--format %s is of the answer, which forerun merge makes of all parts; a part is JSON",
+         cli_fail (cli, error, "--format %s belongs to the answer, which forerun merge makes of all parts; a part is JSON",
                    cli->format_text);
 }
 

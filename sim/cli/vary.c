@@ -1,5 +1,6 @@
 /* --vary: a verb run for each combination of some values of its input, as if they stood in --set, so that whatever a file may say
  * can be varied; and one table of what came out. */
+#include <math.h>
 #include <string.h>
 
 #include "draw-private.h"
@@ -50,7 +51,7 @@ gather_point (Cli *cli, const Runs *runs, guint n, const char *name, const Cli *
   cli->status = MAX (cli->status, own->status);
 }
 
-/* What did not run is told. FALSE and *error when nothing did. */
+/* Reports what did not run. FALSE and *error when nothing did. */
 static gboolean
 gather (Cli *cli, const GPtrArray *axes, const Runs *runs, const GArray *points, GError **error)
 {
@@ -102,18 +103,48 @@ static const char *const headlines[] = { "step_time_s",
                                          "provenance",
                                          NULL };
 
+/* "step_time_s ranges from 32.2 (workload.parallel.tp=4) to 36.6 (workload.parallel.tp=8)." where a combination has one row. */
+static void
+say_range (const StdSheet *sheet, const GPtrArray *axes, guint column, GString *out)
+{
+  guint least = G_MAXUINT, most = G_MAXUINT;
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (guint r = 0; r < sheet->point->len; r++) {
+    BaseCell cell;
+    const guint point = g_array_index (sheet->point, guint, r);
+    if (r > 0 && point == g_array_index (sheet->point, guint, r - 1))
+      return;
+    if (!std_sheet_cell (sheet, r, column, &cell) || cell.kind == BASE_CELL_TEXT)
+      continue;
+    least = cell.number < low ? point : least;
+    most = cell.number > high ? point : most;
+    low = fmin (low, cell.number);
+    high = fmax (high, cell.number);
+  }
+  if (!(low < high))
+    return;
+  g_autofree char *from = std_axes_point_name (axes, least), *to = std_axes_point_name (axes, most);
+  g_string_append_printf (out, "%s ranges from %.6g (%s) to %.6g (%s).\n\n", base_table_column (sheet->table, column)->key, low,
+                          from, high, to);
+}
+
 static void
 write_text (Cli *cli, const GPtrArray *axes, const StdSheet *sheet, const GArray *chosen)
 {
   RepEnvelope envelope = cli_envelope (cli);
-  const guint n = std_axes_n_points (axes);
+  const guint n = std_axes_n_points (axes), headline = std_sheet_headline (sheet, chosen);
   g_autoptr (GString) what = g_string_new (cli->verb->name);
   g_autoptr (BaseTable) table = std_sheet_shown (sheet, chosen);
+  if (headline != G_MAXUINT)
+    say_range (sheet, axes, headline, cli->out);
+  base_table_print_text (table, cli->out);
+  if (headline != G_MAXUINT)
+    g_string_append_printf (cli->out, "\n# relative: %s over that of the first row\n",
+                            base_table_column (sheet->table, headline)->key);
   g_string_append_printf (what, ", %u combination%s of ", n, n == 1 ? "" : "s");
   for (guint i = 0; i < axes->len; i++)
     g_string_append_printf (what, "%s%s", i > 0 ? ", " : "", ((const StdAxis *)axes->pdata[i])->path);
   rep_header_title (cli->out, &envelope, what->str);
-  base_table_print_text (table, cli->out);
 }
 
 static void

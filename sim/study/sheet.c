@@ -257,7 +257,7 @@ std_sheet_shown (const StdSheet *sheet, const GArray *chosen)
   const guint headline = std_sheet_headline (sheet, chosen), ratio = G_MAXUINT;
   for (guint i = 0; i < sheet->n_axes + chosen->len; i++) {
     const guint at = i < sheet->n_axes ? i : g_array_index (chosen, guint, i - sheet->n_axes);
-    const BaseColumn column = shown_column (sheet, at), behind = { "of the first", "of the first", BASE_CELL_NUMBER, 0, "%.3f", 0 };
+    const BaseColumn column = shown_column (sheet, at), behind = { "relative", "relative", BASE_CELL_NUMBER, 0, "%.3f", 0 };
     g_array_append_val (columns, column);
     g_array_append_val (from, at);
     if (at != headline)

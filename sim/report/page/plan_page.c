@@ -1,4 +1,4 @@
-/* A plan's answer on a page to hand on: figures to remember, tables that fit a screen, why the rest fell out. */
+/* A plan's answer on a page to hand on: figures to remember, tables that fit a screen, why the rest was rejected. */
 #include <math.h>
 #include <string.h>
 
@@ -12,41 +12,21 @@
 
 static const BaseColumn columns[] = {
   { "rank", "#", BASE_CELL_INTEGER, 0, NULL, 0 },
-  { "machine", "machine", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "cut", "cut of the model", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "machine", "cluster option", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "cut", "parallel layout", BASE_CELL_TEXT, 0, NULL, 0 },
   { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f", 0 },
-  { "simulated", "by", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "simulated", "method", BASE_CELL_TEXT, 0, NULL, 0 },
   { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f", 0 },
   { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f", 0 },
-  { "way", "way", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "way", "acquisition", BASE_CELL_TEXT, 0, NULL, 0 },
   { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
-  { "capital_usd", "to buy it all (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
+  { "capital_usd", "purchase (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f", 0 },
-  { "told", "against the first", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "told", "against the recommended", BASE_CELL_TEXT, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
-
-/* "tp 4, pp 2 x 8, dp 32, mb 2"; what is usual is not said. Returned: full. */
-static char *
-cut_of (const TrnClosedAsk *ask)
-{
-  GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "tp %u, pp %u", ask->tp, ask->pp);
-  if (ask->vp > 1)
-    g_string_append_printf (text, " x %u", ask->vp);
-  if (ask->cp > 1)
-    g_string_append_printf (text, ", cp %u", ask->cp);
-  if (ask->ep > 1)
-    g_string_append_printf (text, ", ep %u", ask->ep);
-  g_string_append_printf (text, ", dp %u, mb %u", ask->dp, ask->micro_batch);
-  if (ask->zero != 1)
-    g_string_append_printf (text, ", zero %u", ask->zero);
-  if (ask->recompute != 0)
-    g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
-  return g_string_free (text, FALSE);
-}
 
 static void
 add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
@@ -54,22 +34,22 @@ add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_WAY_NONE;
   double none = (double)NAN;
-  g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = cut_of (&row->ask);
+  g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = rep_plan_layout (&row->ask, FALSE);
   base_table_row (table);
   base_table_integer (table, "rank", rank);
   base_table_text (table, "machine", name);
   base_table_text (table, "cut", cut);
   base_table_number (table, "step_time_s", row->step_time_s);
-  base_table_text (table, "simulated", row->simulated ? "engine" : "formula");
+  base_table_text (table, "simulated", row->simulated ? "simulated" : "estimated");
   base_table_number (table, "mfu", row->step.mfu);
   base_table_number (table, "memory_B", row->step.memory_B);
   base_table_number (table, "goodput", machine->fails ? row->goodput : none);
   base_table_number (table, "time_s", run ? row->run_s : none);
-  base_table_text (table, "way", priced ? base_name (pln_way_names, (int)row->way) : NULL);
+  base_table_text (table, "way", priced ? (row->way == PLN_WAY_OWN ? "buy" : "rent") : NULL);
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "capital_usd", machine->capital_usd > 0 ? machine->capital_usd : none);
   base_table_number (table, "power_W", row->power_W);
-  base_table_text (table, "told", rank == 1 ? "" : row->alike ? "open" : "decided");
+  base_table_text (table, "told", rank == 1 ? "" : row->alike ? "within the error" : "distinguishable");
 }
 
 /* The best row of each machine, as they rank. Returned: full. */
@@ -91,9 +71,9 @@ machines_table (const Pln *plan, const PlnResult *result)
 }
 
 static const BaseColumn out_columns[] = {
-  { "why", "why they fell out", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "why", "reason", BASE_CELL_TEXT, 0, NULL, 0 },
   { "count", "configurations", BASE_CELL_NUMBER, 0, "%.0f", 0 },
-  { "over", "nearest one over by (%)", BASE_CELL_NUMBER, 100, "%.3g", 0 },
+  { "over", "nearest over by (%)", BASE_CELL_NUMBER, 100, "%.3g", 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
@@ -132,8 +112,8 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
          kusd = row->money.total_usd * 1e-3;
   gboolean run = pln_tokens (plan) > 0;
   rep_html_facts_open (html);
-  add_fact (html, "machine", rep_plan_machine (plan, row->machine), g_strdup_printf ("%u GPUs", machine->gpus));
-  add_fact (html, "cut of the model", cut_of (&row->ask), NULL);
+  add_fact (html, "cluster option", rep_plan_machine (plan, row->machine), g_strdup_printf ("%u GPUs", machine->gpus));
+  add_fact (html, "parallel layout", rep_plan_layout (&row->ask, FALSE), NULL);
   if (run)
     add_fact (html, "time", g_strdup_printf ("%.1f days", row->run_s / DAY_S),
               g_strdup_printf ("band: %.1f to %.1f", row->run_s * lo / DAY_S, row->run_s * hi / DAY_S));
@@ -141,15 +121,15 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
                              row->simulated ? "simulated" : "closed form"));
   if (run && row->way != PLN_WAY_NONE) {
-    add_fact (html, row->way == PLN_WAY_OWN ? "cost, bought" : "cost, rented", g_strdup_printf ("%.4g k$", kusd),
+    add_fact (html, row->way == PLN_WAY_OWN ? "cost, purchase" : "cost, rent", g_strdup_printf ("%.4g k$", kusd),
               g_strdup_printf ("band: %.4g to %.4g", kusd * lo, kusd * hi));
-    add_fact (html, "a million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
+    add_fact (html, "per million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
   }
   add_fact (html, "MFU", g_strdup_printf ("%.1f %%", row->step.mfu * 100), NULL);
   add_fact (html, "memory of the fullest GPU", g_strdup_printf ("%.1f GiB", row->step.memory_B / (1 << 30)),
             row->step.capacity_B > 0 ? g_strdup_printf ("of %.1f GiB", row->step.capacity_B / (1 << 30)) : NULL);
   add_fact (html, "power, mean", g_strdup_printf ("%.0f kW", row->power_W * 1e-3),
-            run ? g_strdup_printf ("%.4g MWh in all", row->money.energy_J / 3.6e9) : NULL);
+            run ? g_strdup_printf ("%.4g MWh in total", row->money.energy_J / 3.6e9) : NULL);
   rep_html_facts_close (html);
 }
 
@@ -159,18 +139,18 @@ rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GStr
   g_autoptr (BaseTable) machines = machines_table (plan, result), ranked = base_table_new (columns), out = out_table (result);
   for (guint i = 0; i < MIN (most, result->rows->len); i++)
     add_row (plan, &g_array_index (result->rows, PlnChoiceRow, i), i + 1, ranked);
-  g_autofree char *note = g_strdup_printf ("Of %u machines and %" G_GUINT64_FORMAT " configurations %" G_GUINT64_FORMAT
-                                           " meet the goal. Those that the engine simulated "
-                                           "rank before the others; open: the error of the ratio to the first may turn the order.",
+  g_autofree char *note = g_strdup_printf ("%u cluster options, %" G_GUINT64_FORMAT " configurations; %" G_GUINT64_FORMAT
+                                           " meet the goal. Simulated ones come first. Within the error: the model cannot "
+                                           "distinguish the option from the recommended one.",
                                            pln_machines (plan)->len, result->n_asked, result->n_met);
-  rep_html_heading (html, "The best of each machine");
+  rep_html_heading (html, "The best of each cluster option");
   rep_html_paragraph (html, "soft", note);
   rep_html_table (html, machines);
   g_autoptr (BaseTable) rivals = rep_plan_rivals (plan, result, MOST_MACHINES);
   if (base_table_n_rows (rivals) > 0) {
     g_autofree char *what =
-        g_strdup_printf ("What each takes more than the first (%s), 95 %% of what that may be, and the odds that it "
-                         "takes less. Prices err apart.",
+        g_strdup_printf ("How much more each option takes than the recommended one (%s), its 95 %% range, and the "
+                         "chance that it is better. Errors of prices are not included.",
                          base_name (pln_aim_names, (int)pln_aim (plan)));
     rep_html_heading (html, "How sure the order is");
     rep_html_paragraph (html, "soft", what);
@@ -179,7 +159,7 @@ rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GStr
   rep_html_heading (html, "The best configurations");
   rep_html_table (html, ranked);
   if (base_table_n_rows (out) > 0) {
-    rep_html_heading (html, "What fell out");
+    rep_html_heading (html, "Rejected configurations");
     rep_html_table (html, out);
   }
 }

@@ -6,6 +6,12 @@
 
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
+/* "TP4 PP2 VP10 DP32"; of `prose` "TP4 x PP2 x DP32". Returned: full. */
+char *rep_plan_layout (const TrnClosedAsk *ask, gboolean prose);
+/* The largest part of a step that is not compute: "tensor-parallel communication"; "compute" where the others are under 1 %. */
+const char *rep_plan_bottleneck (const TrnClosedStep *step);
+/* rep_plan_table with its columns in the order of text. Returned: full. */
+BaseTable *rep_plan_shown (const Pln *plan, const PlnResult *result, guint most);
 /* What the runner-up has more of what is to be least, relative; NAN: there is none. */
 double rep_plan_margin (const Pln *plan, const PlnResult *result);
 /* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */

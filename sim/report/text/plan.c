@@ -1,11 +1,10 @@
 #include "report/plan.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "json-private.h"
 #include "plan-private.h"
-
-#define DAY_S 86400.0
 
 static guint
 front_of (const PlnResult *result)
@@ -16,7 +15,18 @@ front_of (const PlnResult *result)
   return n;
 }
 
-/* How many configurations cannot be told apart, and of a front where they are. */
+/* "49,536". Returned: full. */
+static char *
+count_text (guint64 n)
+{
+  g_autofree char *digits = g_strdup_printf ("%" G_GUINT64_FORMAT, n);
+  GString *text = g_string_new (digits);
+  for (gssize at = (gssize)text->len - 3; at > 0; at -= 3)
+    g_string_insert_c (text, at, ',');
+  return g_string_free (text, FALSE);
+}
+
+/* How many configurations are indistinguishable from the first, and of a front from it. */
 static void
 append_alike (const Pln *plan, const PlnResult *result, GString *out)
 {
@@ -31,13 +41,27 @@ append_alike (const Pln *plan, const PlnResult *result, GString *out)
     n += row->alike && !alike[row->machine] ? 1u : 0u;
     alike[row->machine] = alike[row->machine] || row->alike;
   }
-  g_string_append_printf (out,
-                          "%" G_GUINT64_FORMAT " configurations on %u of %u machines cannot be told from the %s: the error of "
-                          "their ratio reaches further\n",
-                          result->n_alike, n, machines->len, front ? "front" : "first");
+  g_autofree char *count = count_text (result->n_alike);
+  g_string_append_printf (out, "%s configurations on %u of %u cluster options are within the model's error of the %s.\n", count, n,
+                          machines->len, front ? "Pareto front" : "recommended one");
 }
 
-/* What the first costs, part by part. */
+/* What the second option takes more. */
+static void
+append_margin (const Pln *plan, double margin, GString *out)
+{
+  const PlnAim aim = pln_aim (plan);
+  g_string_append_printf (out, "\nThe second row %s %.2f %% more%s.\n",
+                          aim == PLN_AIM_TIME     ? "takes"
+                          : aim == PLN_AIM_ENERGY ? "uses"
+                                                  : "costs",
+                          100 * margin,
+                          aim == PLN_AIM_TIME     ? " time"
+                          : aim == PLN_AIM_ENERGY ? " energy"
+                                                  : "");
+}
+
+/* The cost of the first, part by part. */
 static void
 append_cost (const Pln *plan, const PlnResult *result, GString *out)
 {
@@ -45,16 +69,15 @@ append_cost (const Pln *plan, const PlnResult *result, GString *out)
   if (row == NULL || row->way == PLN_WAY_NONE || !(pln_tokens (plan) > 0))
     return;
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  g_string_append_printf (out, "the first costs (k$): ");
+  g_string_append (out, "Cost of the recommended option for this run (k$): ");
   for (int b = 0; row->way == PLN_WAY_OWN && b < PLN_BUY_N; b++)
     if (machine->buy_usd[b] > 0)
-      g_string_append_printf (out, "%s %.4g, ", pln_buy_names[b], 1e-3 * rep_plan_bought_usd (machine, row, (PlnBuy)b));
+      g_string_append_printf (out, "%s %.4g, ", b == PLN_BUY_ADAPTERS ? "NICs" : pln_buy_names[b],
+                              1e-3 * rep_plan_bought_usd (machine, row, (PlnBuy)b));
   if (row->way == PLN_WAY_RENT)
-    g_string_append_printf (out, "rent %.4g\n", 1e-3 * row->money.rent_usd);
+    g_string_append_printf (out, "rent %.4g.\n", 1e-3 * row->money.rent_usd);
   else
-    g_string_append_printf (
-        out, machine->capital_usd < 1e7 ? "energy %.4g; %.4g to buy all of it\n" : "energy %.4g; %.0f to buy all of it\n",
-        1e-3 * row->money.energy_usd, 1e-3 * machine->capital_usd);
+    g_string_append_printf (out, "energy %.4g.\n", 1e-3 * row->money.energy_usd);
 }
 
 /* Whose prices, and how many of them nobody has vouched for. */
@@ -66,8 +89,8 @@ append_prices (const Pln *plan, GString *out)
   if (prices == NULL)
     return;
   rep_plan_count_prices (plan, &figures, &assumed);
-  g_string_append_printf (out, "# prices %s of %s in %s: %u figures, %u of them assumed\n", prices->name.v, prices->date.v,
-                          prices->currency.v, figures, assumed);
+  g_string_append_printf (out, "# prices %s of %s in %s: %u of %u prices are assumptions\n", prices->name.v, prices->date.v,
+                          prices->currency.v, assumed, figures);
 }
 
 /* What the days hold of failures, and how sure that is. */
@@ -77,25 +100,25 @@ append_failures (const Pln *plan, const PlnResult *result, GString *out)
   PlnFailures failures;
   if (!pln_failures (plan, &failures)) {
     if (pln_tokens (plan) > 0)
-      g_string_append (out, "# days without failures and checkpoints: the plan has no 'failures'\n");
+      g_string_append (out, "# times without failures and checkpoints: the plan has no 'failures'\n");
     return;
   }
-  g_string_append_printf (out, "# days with failures as %s has them%s%s%s, %s; ",
-                          failures.rates != NULL ? failures.rates : "the plan", failures.summary != NULL ? " (" : "",
-                          failures.summary != NULL ? failures.summary : "", failures.summary != NULL ? ")" : "",
-                          base_source_name (failures.source));
+  g_string_append_printf (out, "# times with failures of %s%s%s%s, %s; ", failures.rates != NULL ? failures.rates : "the plan",
+                          failures.summary != NULL ? " (" : "", failures.summary != NULL ? failures.summary : "",
+                          failures.summary != NULL ? ")" : "", base_source_name (failures.source));
   if (failures.tier != NULL)
-    g_string_append_printf (out, "a checkpoint to %s%s, ", failures.tier, failures.asynchronous ? " beside training" : "");
+    g_string_append_printf (out, "a checkpoint to %s%s, ", failures.tier,
+                            failures.asynchronous ? " concurrently with training" : "");
   else
-    g_string_append_printf (out, "a checkpoint stalls %.4g s, drains %.4g s, is read back in %.4g s, ", failures.stall_s,
+    g_string_append_printf (out, "a checkpoint stalls %.4g s, drains %.4g s, is restored in %.4g s, ", failures.stall_s,
                             failures.drain_s, failures.restore_s);
   if (isnan (failures.every_steps))
-    g_string_append (out, "as often as is best\n");
+    g_string_append (out, "at the best interval\n");
   else
     g_string_append_printf (out, "every %.0f steps\n", failures.every_steps);
   if (failures.tier != NULL && result->rows->len > 0) {
     const MdlCheckpoint *first = &g_array_index (result->rows, PlnChoiceRow, 0).checkpoint;
-    g_string_append_printf (out, "# of the first it stalls %.4g s, drains %.4g s, is read back in %.4g s\n", first->stall_s,
+    g_string_append_printf (out, "# recommended option: it stalls %.4g s, drains %.4g s, is restored in %.4g s\n", first->stall_s,
                             first->drain_s, first->restore_s);
   }
 }
@@ -121,16 +144,38 @@ build_failures (const Pln *plan, JsonBuilder *json)
   json_builder_end_object (json);
 }
 
+/* Why configurations were rejected. */
+static void
+append_rejected (const PlnResult *result, GString *out)
+{
+  const char *before = "# rejected: ";
+  for (int o = 0; o < PLN_OUT_N; o++) {
+    if (result->out[o] == 0)
+      continue;
+    g_autofree char *count = count_text (result->out[o]), *dropped = count_text (result->dropped[o]);
+    g_string_append_printf (out, "%s%s %s", before, count, pln_out_texts[o]);
+    if (result->dropped[o] > 0)
+      g_string_append_printf (out, " (%s after simulation)", dropped);
+    before = ", ";
+  }
+  if (*before == ',')
+    g_string_append_c (out, '\n');
+}
+
 void
 rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
 {
   const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
   const gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
-  g_string_append_printf (
-      out, "# %u machine%s, %" G_GUINT64_FORMAT " configurations, %" G_GUINT64_FORMAT " meet the constraints; %s%s first%s\n",
-      pln_machines (plan)->len, pln_machines (plan)->len == 1 ? "" : "s", result->n_asked, result->n_met, front ? "" : "least ",
-      front ? "those that none beats in time and cost" : aim,
-      front ? ", by time" : ", those that the engine simulated before the others");
+  const guint n = pln_machines (plan)->len;
+  g_autofree char *asked = count_text (result->n_asked), *met = count_text (result->n_met);
+  g_string_append_printf (out, "# %u cluster option%s, %s configurations; %s meet the constraints. ", n, n == 1 ? "" : "s", asked,
+                          met);
+  if (front)
+    g_string_append (out, "The Pareto front of time and cost comes first, by time.\n");
+  else
+    g_string_append_printf (out, "Ranked by %s, simulated ones first.\n", aim);
+  append_rejected (result, out);
   append_prices (plan, out);
   append_failures (plan, result, out);
 }
@@ -138,32 +183,47 @@ rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
 void
 rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *out)
 {
-  g_autoptr (BaseTable) table = rep_plan_table (plan, result, most);
-  const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
-  gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
+  if (result->rows->len == 0) {
+    g_autofree char *why = rep_plan_infeasible (result);
+    g_string_append_printf (out, "%c%s.\n", g_ascii_toupper (*why), why + 1);
+    return;
+  }
+  g_autoptr (BaseTable) table = rep_plan_shown (plan, result, most);
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   for (char **sentence = verdict; *sentence != NULL; sentence++)
     g_string_append_printf (out, "%s\n%s", *sentence, sentence[1] == NULL ? "\n" : "");
-  rep_plan_header (plan, result, out);
   base_table_print_text (table, out);
   double margin = rep_plan_margin (plan, result);
-  if (!isnan (margin))
-    g_string_append_printf (out, "\nthe runner-up takes %.2f %% more (%s)\n", 100 * margin, aim);
-  if (!isnan (margin))
+  if (!isnan (margin)) {
+    append_margin (plan, margin, out);
     append_cost (plan, result, out);
-  if (front)
-    g_string_append_printf (out, "\n%u on the front, %u simulated (--best)\n", front_of (result), result->n_simulated);
+  }
+  if (pln_aim (plan) == PLN_AIM_PARETO)
+    g_string_append_printf (out, "\n%u on the Pareto front, %u simulated (--best)\n", front_of (result), result->n_simulated);
+  const char *bottleneck = rep_plan_bottleneck (&g_array_index (result->rows, PlnChoiceRow, 0).step);
+  if (strcmp (bottleneck, "compute") != 0)
+    g_string_append_printf (out, "%sBottleneck besides compute: %s.\n", isnan (margin) ? "\n" : "", bottleneck);
   append_alike (plan, result, out);
   rep_plan_rivals_text (plan, result, out);
-  g_string_append (out, "\n# fell out\n");
+}
+
+/* Why configurations were rejected, by this key. */
+static void
+build_rejected (const PlnResult *result, const char *key, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, key);
+  json_builder_begin_array (json);
   for (int o = 0; o < PLN_OUT_N; o++) {
     if (result->out[o] == 0)
       continue;
-    g_string_append_printf (out, "%10" G_GUINT64_FORMAT "  %s", result->out[o], pln_out_texts[o]);
-    if (result->dropped[o] > 0)
-      g_string_append_printf (out, ", %" G_GUINT64_FORMAT " of them as the engine has it", result->dropped[o]);
-    g_string_append_c (out, '\n');
+    json_builder_begin_object (json);
+    rep_json_text (json, "why", pln_out_texts[o]);
+    rep_json_number (json, "count", (double)result->out[o]);
+    rep_json_number (json, "by_engine", (double)result->dropped[o]);
+    rep_json_number (json, "nearest_over", o >= PLN_OUT_MEMORY ? result->over[o] : (double)NAN);
+    json_builder_end_object (json);
   }
+  json_builder_end_array (json);
 }
 
 void
@@ -180,51 +240,40 @@ rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder
   rep_json_number (json, "met", (double)result->n_met);
   rep_json_number (json, "simulated", result->n_simulated);
   rep_json_number (json, "cannot_be_told_apart", (double)result->n_alike);
+  rep_json_number (json, "indistinguishable", (double)result->n_alike);
   rep_json_number (json, "margin", rep_plan_margin (plan, result));
   rep_json_number (json, "break_even_s", rep_plan_break_even_s (plan, result));
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   rep_json_texts (json, "verdict", (const char *const *)verdict);
   rep_plan_rivals_json (plan, result, json);
-  json_builder_set_member_name (json, "fell_out");
-  json_builder_begin_array (json);
-  for (int o = 0; o < PLN_OUT_N; o++) {
-    if (result->out[o] == 0)
-      continue;
-    json_builder_begin_object (json);
-    rep_json_text (json, "why", pln_out_texts[o]);
-    rep_json_number (json, "count", (double)result->out[o]);
-    rep_json_number (json, "by_engine", (double)result->dropped[o]);
-    rep_json_number (json, "nearest_over", o >= PLN_OUT_MEMORY ? result->over[o] : (double)NAN);
-    json_builder_end_object (json);
-  }
-  json_builder_end_array (json);
+  build_rejected (result, "fell_out", json);
+  build_rejected (result, "rejected", json);
   rep_json_table (json, "choices", rep_plan_table (plan, result, most));
 }
 
 char *
 rep_plan_infeasible (const PlnResult *result)
 {
-  int most = -1; /* of what a machine or a goal puts out; else, where none came so far, of what cannot be cut */
+  int most = -1; /* a constraint; else, where none came so far, what does not divide */
   if (result->rows->len > 0)
     return NULL;
   for (int o = 0; o < PLN_OUT_N; o++)
     if (result->out[o] > 0 && (most < 0 || (o >= PLN_OUT_PRICE && most < PLN_OUT_PRICE) || result->out[o] > result->out[most]))
       most = o;
   if (most < 0)
-    return g_strdup ("no configuration was asked for");
+    return g_strdup ("the plan lists no configuration");
+  g_autofree char *count = count_text (result->out[most]), *of = count_text (result->n_asked);
   GString *text = g_string_new (NULL);
-  g_string_printf (text, "no configuration %s: most, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ", %s",
-                   most >= PLN_OUT_PRICE ? "meets the constraints" : "divides", result->out[most], result->n_asked,
+  g_string_printf (text, "no configuration %s: %s of %s %s", most >= PLN_OUT_PRICE ? "meets the constraints" : "divides", count, of,
                    pln_out_texts[most]);
   double over = 100 * result->over[most];
   if (most >= PLN_OUT_MEMORY)
-    g_string_append_printf (
-        text, over >= 1000 && over < 1e6 ? "; the nearest of them by %.0f %%" : "; the nearest of them by %.3g %%", over);
+    g_string_append_printf (text, over >= 1000 && over < 1e6 ? "; the nearest by %.0f %%" : "; the nearest by %.3g %%", over);
   else if (most == PLN_OUT_PRICE)
-    g_string_append (text, "; the list of prices lacks their machines, to buy and to rent");
+    g_string_append (text, "; the list of prices lacks their nodes, to buy and to rent");
   else if (most == PLN_OUT_LAYERS)
     g_string_append (text, "; 'fixed: {pipeline: {embedding_as_layer: true, head_as_layer: true}}' counts one or two layers more");
   else
-    g_string_append (text, "; look at what else fell out, and at the global batch, the layers and the GPUs");
+    g_string_append (text, "; change the global batch, the layers or the number of GPUs");
   return g_string_free (text, FALSE);
 }

@@ -42,14 +42,14 @@ take_all (List *list, const PlnPricesSpec *prices)
   for (guint i = 0; i < prices->nodes.n; i++) {
     const PlnNodePrice *node = BASE_LIST_AT (prices->nodes, PlnNodePrice, i);
     take (list, &node->node, BASE_DIM_MONEY, "a node of %s", node->topology.v);
-    take (list, &node->rent, BASE_DIM_MONEY_PER_TIME, "rent of a node of %s", node->topology.v);
+    take (list, &node->rent, BASE_DIM_MONEY_PER_TIME, "rent of one node of %s", node->topology.v);
   }
-  take (list, &prices->network, BASE_DIM_MONEY, "the network of a GPU");
+  take (list, &prices->network, BASE_DIM_MONEY, "network per GPU");
   for (guint i = 0; i < prices->fabric.ports.n; i++) {
     const PlnPortPrice *port = BASE_LIST_AT (prices->fabric.ports, PlnPortPrice, i);
     double rate = port->rate.v * 8e-9;
-    take (list, &port->adapter, BASE_DIM_MONEY, "an adapter's port of %.4g Gb/s", rate);
-    take (list, &port->transceiver, BASE_DIM_MONEY, "optics of an end of %.4g Gb/s", rate);
+    take (list, &port->adapter, BASE_DIM_MONEY, "a NIC port of %.4g Gb/s", rate);
+    take (list, &port->transceiver, BASE_DIM_MONEY, "a transceiver of %.4g Gb/s", rate);
     take (list, &port->cable, BASE_DIM_MONEY, "a cable of %.4g Gb/s", rate);
   }
   for (guint i = 0; i < prices->fabric.switches.n; i++) {
@@ -58,8 +58,8 @@ take_all (List *list, const PlnPricesSpec *prices)
   }
   take (list, &prices->storage_server, BASE_DIM_MONEY, "a storage server");
   take (list, &prices->electricity, BASE_DIM_MONEY_PER_ENERGY, "electricity");
-  take (list, &prices->pue, BASE_DIM_NUMBER, "the building: power drawn over power used");
-  take (list, &prices->amortisation, BASE_DIM_TIME, "what is bought, paid over");
+  take (list, &prices->pue, BASE_DIM_NUMBER, "PUE of the building");
+  take (list, &prices->amortisation, BASE_DIM_TIME, "amortisation period");
 }
 
 void

@@ -1,4 +1,4 @@
-/* The best of each machine beside the first, and how sure the order is. */
+/* The best of each other cluster option against the recommended one, and how sure the order is. */
 #include <math.h>
 
 #include "json-private.h"
@@ -8,6 +8,9 @@
 
 static const char *const kin_texts[PLN_KIN_N] = {
   [PLN_KIN_NETWORK] = "network", [PLN_KIN_SAME_CUT] = "nodes", [PLN_KIN_SAME_GPU] = "cut", [PLN_KIN_OTHER_GPU] = "GPU"
+};
+static const char *const differences[PLN_KIN_N] = {
+  [PLN_KIN_NETWORK] = "network", [PLN_KIN_SAME_CUT] = "nodes", [PLN_KIN_SAME_GPU] = "layout", [PLN_KIN_OTHER_GPU] = "GPU"
 };
 
 /* A rival with the machine that it is of. */
@@ -19,12 +22,13 @@ typedef struct {
 
 BASE_MEMBER_NUMBER_OF (rank, Line, it->rival->row + 1)
 BASE_MEMBER_TEXT_OF (differs, Line, kin_texts[it->rival->kin])
+BASE_MEMBER_TEXT_OF (differs_by, Line, differences[it->rival->kin])
 
 #define LINE(...)    BASE_MEMBER (Line, __VA_ARGS__)
 #define MACHINE(...) BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
 #define RIVAL(...)   BASE_MEMBER_THROUGH (Line, rival, PlnRival, __VA_ARGS__)
 static const BaseMember members[] = {
-  LINE ("machine", name, .title = "machine"),
+  LINE ("machine", name, .title = "cluster option"),
   { .key = "rank", .number = rank },
   MACHINE ("topology", topology),
   MACHINE ("nodes", nodes),
@@ -33,8 +37,10 @@ static const BaseMember members[] = {
   RIVAL ("more", more, BASE_SHOWN ("more (%)", 100, "%.2f")),
   RIVAL ("more_lo", more_lo, BASE_SHOWN ("from (%)", 100, "%.1f")),
   RIVAL ("more_hi", more_hi, BASE_SHOWN ("to (%)", 100, "%.1f")),
-  RIVAL ("odds", odds, BASE_SHOWN ("odds (%)", 100, "%.1f")),
-  { .key = "differs", .text = differs, .title = "differs by" },
+  RIVAL ("odds", odds, BASE_SHOWN ("chance to be better (%)", 100, "%.1f")),
+  { .key = "differs", .text = differs },
+  RIVAL ("probability", odds),
+  { .key = "differs_by", .text = differs_by, .title = "differs by" },
   BASE_MEMBER_END,
 };
 
@@ -69,14 +75,11 @@ rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out)
   if (n == 0)
     return;
   g_string_append_printf (
-      out,
-      "\n# the best of each other machine beside the first: %s it takes more, 95 %% of what that may be, odds that it "
-      "takes less\n",
-      aim);
+      out, "\nOther cluster options against the recommended one: %s, its 95 %% range, and the chance to be better.\n", aim);
   rep_text (rep_plan_rivals (plan, result, MOST_LINES), out);
   if (n > MOST_LINES)
     g_string_append_printf (out, "# and %u more\n", n - MOST_LINES);
-  g_string_append_printf (out, "\ntold apart from the first machine: %u of %u (odds below %.3g %%)\n", apart, n,
+  g_string_append_printf (out, "%u of %u are distinguishable from the recommended one (chance below %.3g %%).\n", apart, n,
                           100 * PLN_APART_ODDS);
 }
 
@@ -85,5 +88,7 @@ rep_plan_rivals_json (const Pln *plan, const PlnResult *result, JsonBuilder *jso
 {
   g_autoptr (BaseTable) table = rep_plan_rivals (plan, result, G_MAXUINT);
   json_builder_set_member_name (json, "rivals");
+  base_table_build_json (table, json);
+  json_builder_set_member_name (json, "alternatives");
   base_table_build_json (table, json);
 }

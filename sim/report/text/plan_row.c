@@ -1,5 +1,6 @@
-/* A row of a plan: a machine and a cut of the model, what it takes and what it costs. */
+/* A row of a plan: a cluster option and a parallel layout, its time and its cost. */
 #include <math.h>
+#include <string.h>
 
 #include "json-private.h"
 #include "plan-private.h"
@@ -36,33 +37,77 @@ rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy 
 }
 
 char *
-rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
+rep_plan_layout (const TrnClosedAsk *ask, gboolean prose)
 {
-  g_autofree char *machine = rep_plan_machine (plan, row->machine);
-  GString *text = g_string_new (machine);
-  const TrnClosedAsk *ask = &row->ask;
-  g_string_append_printf (text, ", tp %u", ask->tp);
-  if (ask->cp > 1)
-    g_string_append_printf (text, ", cp %u", ask->cp);
-  g_string_append_printf (text, ", pp %u", ask->pp);
+  const struct {
+    const char *name;
+    guint32 n;
+    gboolean always;
+  } parts[] = { { "TP", ask->tp, TRUE },
+                { "CP", ask->cp, FALSE },
+                { "PP", ask->pp, TRUE },
+                { "VP", prose ? 1 : ask->vp, FALSE },
+                /* not a factor of the GPUs */ { "DP", ask->dp, TRUE } };
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].always || parts[i].n > 1)
+      g_string_append_printf (text, "%s%s%u", text->len == 0 ? "" : prose ? " x " : " ", parts[i].name, parts[i].n);
   if (ask->ep > 1)
-    g_string_append_printf (text, ", ep %u", ask->ep);
-  g_string_append_printf (text, ", zero %u, mb %u", ask->zero, ask->micro_batch);
-  if (ask->pp > 1)
-    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)ask->schedule));
-  g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
+    g_string_append_printf (text, "%s EP%u", prose ? "," : "", ask->ep); /* not a factor either */
   return g_string_free (text, FALSE);
 }
 
-/* The largest part of a step that is not compute. */
-static const char *
-waits_for (const TrnClosedStep *step)
+char *
+rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
+{
+  const TrnClosedAsk *ask = &row->ask;
+  g_autofree char *machine = rep_plan_machine (plan, row->machine), *layout = rep_plan_layout (ask, FALSE);
+  GString *text = g_string_new (NULL);
+  g_string_append_printf (text, "%s, %s, ZeRO-%u, micro-batch %u", machine, layout, ask->zero, ask->micro_batch);
+  if (ask->pp > 1)
+    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)ask->schedule));
+  if (ask->recompute != 0)
+    g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
+  return g_string_free (text, FALSE);
+}
+
+/* The largest part of a step that is not compute, if it is over 1 %; else TRN_PART_COMPUTE. */
+static TrnPart
+bottleneck_of (const TrnClosedStep *step)
 {
   TrnPart most = TRN_PART_EXPOSED_TP;
   for (int p = 0; p < TRN_PART_N; p++)
     if (p != TRN_PART_COMPUTE && step->part_s[p] > step->part_s[most])
       most = (TrnPart)p;
-  return step->part_s[most] > 0.01 * step->step_time_s ? trn_part_names[most] : NULL;
+  return step->part_s[most] > 0.01 * step->step_time_s ? most : TRN_PART_COMPUTE;
+}
+
+static const char *
+bound_by (const TrnClosedStep *step)
+{
+  const TrnPart part = bottleneck_of (step);
+  return part != TRN_PART_COMPUTE ? trn_part_names[part] : NULL;
+}
+
+const char *
+rep_plan_bottleneck (const TrnClosedStep *step)
+{
+  static const char *const texts[TRN_PART_N] = {
+    [TRN_PART_COMPUTE] = "compute",
+    [TRN_PART_EXPOSED_TP] = "tensor-parallel communication",
+    [TRN_PART_EXPOSED_DP] = "data-parallel communication",
+    [TRN_PART_EXPOSED_PP] = "pipeline-parallel communication",
+    [TRN_PART_EXPOSED_CP] = "context-parallel communication",
+    [TRN_PART_EXPOSED_EP] = "expert-parallel communication",
+    [TRN_PART_BUBBLE] = "pipeline bubble",
+    [TRN_PART_LAUNCH_GAP] = "kernel launches",
+    [TRN_PART_COPY_WAIT] = "copies to the host",
+    [TRN_PART_STRAGGLER_WAIT] = "slow GPUs",
+    [TRN_PART_OPTIMIZER] = "optimizer",
+    [TRN_PART_DATA_STALL] = "data loading",
+    [TRN_PART_CHECKPOINT] = "checkpoints",
+  };
+  return texts[bottleneck_of (step)];
 }
 
 /* ---- its members ---- */
@@ -72,8 +117,9 @@ typedef struct {
   const PlnMachine *machine;
   const PlnChoiceRow *row;
   guint rank;
-  char *variant;        /* owned */
-  gboolean run, priced; /* the goal has tokens; and the row a price */
+  char *variant;          /* owned */
+  char *cluster, *layout; /* owned */
+  gboolean run, priced;   /* the goal has tokens; and the row a price */
   double bought_usd[PLN_BUY_N];
   char *rival; /* owned; of the first row: what comes next */
   double margin, rival_more, rival_odds;
@@ -86,7 +132,10 @@ BASE_MEMBER_WHEN (is_rented, Line, it->priced && it->row->way == PLN_WAY_RENT)
 BASE_MEMBER_WHEN (fails, Line, it->machine->fails)
 BASE_MEMBER_TEXT_OF (by, Line, it->row->simulated ? "engine" : "formula")
 BASE_MEMBER_TEXT_OF (pareto, Line, it->priced ? (it->row->front ? "yes" : "no") : NULL)
-BASE_MEMBER_TEXT_OF (waits, Line, waits_for (&it->row->step))
+BASE_MEMBER_TEXT_OF (bound, Line, bound_by (&it->row->step))
+BASE_MEMBER_TEXT_OF (method, Line, it->row->simulated ? "simulated" : "estimated")
+BASE_MEMBER_TEXT_OF (bottleneck_text, Line, rep_plan_bottleneck (&it->row->step))
+BASE_MEMBER_TEXT_OF (acquisition, Line, it->priced ? (it->row->way == PLN_WAY_OWN ? "buy" : "rent") : NULL)
 BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
 
 #define LINE(...)         BASE_MEMBER (Line, __VA_ARGS__)
@@ -95,32 +144,32 @@ BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
 #define BOUGHT(key, part) LINE (key "_usd", bought_usd[PLN_BUY_##part], .when = is_owned)
 static const BaseMember members[] = {
   LINE ("rank", rank, .title = "#"),
-  MACHINE ("topology", topology, .title = "topology"),
+  MACHINE ("topology", topology, .title = "topology", .rank = 5),
   MACHINE ("nic_rate", nic_rate),
   MACHINE ("oversubscription", oversubscription),
-  LINE ("variant", variant, .title = "variant"),
-  MACHINE ("nodes", nodes, .title = "nodes", .rank = 3),
-  MACHINE ("gpus", gpus, .title = "GPUs", .rank = 1),
-  ROW ("tp", ask.tp, .title = "tp", .rank = 1),
-  ROW ("pp", ask.pp, .title = "pp", .rank = 1),
-  ROW ("vp", ask.vp, .title = "vp", .rank = 3),
-  ROW ("cp", ask.cp, .title = "cp", .rank = 4),
-  ROW ("ep", ask.ep, .title = "ep", .rank = 4),
-  ROW ("dp", ask.dp, .title = "dp", .rank = 1),
-  ROW ("zero", ask.zero, .title = "zero", .rank = 4),
-  ROW ("micro_batch", ask.micro_batch, .title = "mb", .rank = 3),
+  LINE ("variant", variant, .title = "variant", .rank = 5),
+  MACHINE ("nodes", nodes, .title = "nodes", .rank = 5),
+  MACHINE ("gpus", gpus, .title = "GPUs", .rank = 4),
+  ROW ("tp", ask.tp, .title = "TP", .rank = 6),
+  ROW ("pp", ask.pp, .title = "PP", .rank = 6),
+  ROW ("vp", ask.vp, .title = "VP", .rank = 6),
+  ROW ("cp", ask.cp, .title = "CP", .rank = 6),
+  ROW ("ep", ask.ep, .title = "EP", .rank = 6),
+  ROW ("dp", ask.dp, .title = "DP", .rank = 6),
+  ROW ("zero", ask.zero, .title = "ZeRO", .rank = 5),
+  ROW ("micro_batch", ask.micro_batch, .title = "micro-batch", .rank = 5),
   ROW ("schedule", ask.schedule, .title = "schedule", .rank = 5, .names = mdl_schedule_names),
   ROW ("recompute", ask.recompute, .title = "recompute", .rank = 5, .names = trn_again_names),
   ROW ("step_time_s", step_time_s, .title = "step", .rank = 1),
   ROW ("step_time_lo_s", step_time_lo_s),
   ROW ("step_time_hi_s", step_time_hi_s),
-  { .key = "by", .text = by, .title = "by", .rank = 3 },
+  { .key = "by", .text = by },
   ROW ("mfu", step.mfu, BASE_SHOWN ("MFU (%)", 100, "%.1f"), .rank = 2),
-  ROW ("memory_B", step.memory_B, .title = "memory", .rank = 2),
+  ROW ("memory_B", step.memory_B, .title = "memory", .rank = 3),
   ROW ("goodput", goodput, BASE_SHOWN ("goodput (%)", 100, "%.2f"), .rank = 1, .when = fails),
   ROW ("checkpoint_every_steps", every_steps),
   ROW ("time_s", run_s, BASE_SHOWN ("days", 1 / DAY_S, "%.1f"), .when = has_run),
-  ROW ("way", way, .title = "way", .rank = 3, .names = pln_way_names, .when = is_priced),
+  ROW ("way", way, .names = pln_way_names, .when = is_priced),
   ROW ("capital_usd", money.capital_usd, .title = "capital", .rank = 4, .when = is_owned),
   ROW ("rent_usd", money.rent_usd, .title = "rent", .rank = 4, .when = is_rented),
   ROW ("power_W", power_W, .title = "power", .rank = 4),
@@ -135,19 +184,51 @@ static const BaseMember members[] = {
   BOUGHT ("storage", STORAGE),
   ROW ("total_usd", money.total_usd, .title = "cost", .when = is_priced),
   ROW ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.3f"), .rank = 3, .when = is_priced),
-  { .key = "pareto", .text = pareto, .title = "front", .rank = 4 },
-  { .key = "bound_by", .text = waits, .title = "waits most for", .rank = 2 },
+  { .key = "pareto", .text = pareto, .title = "Pareto", .rank = 4 },
+  { .key = "bound_by", .text = bound },
   ROW ("checkpoint_stall_s", checkpoint.stall_s, .when = fails),
   ROW ("checkpoint_drain_s", checkpoint.drain_s, .when = fails),
   ROW ("checkpoint_restore_s", checkpoint.restore_s, .when = fails),
   { .key = "days", .number = days, .when = has_run },
-  /* for --vary: of the first row, what comes next */
+  /* for --vary: of the first row, the next option */
   LINE ("margin", margin),
   LINE ("rival", rival),
   LINE ("rival_more", rival_more),
   LINE ("rival_odds", rival_odds),
+  /* plain names, beside the older ones; and what text shows */
+  LINE ("alternative", rival),
+  LINE ("alternative_more", rival_more),
+  LINE ("alternative_probability", rival_odds),
+  LINE ("cluster", cluster, .title = "cluster option"),
+  LINE ("layout", layout, .title = "layout"),
+  { .key = "method", .text = method, .title = "method", .rank = 4 },
+  { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 4 },
+  { .key = "bottleneck", .text = bottleneck_text, .title = "bottleneck", .rank = 3 },
   BASE_MEMBER_END,
 };
+
+/* The members in the order of text: what was added behind stands where a reader looks for it. */
+static const BaseMember *
+text_members (void)
+{
+  static BaseMember ordered[G_N_ELEMENTS (members)];
+  static const struct {
+    const char *key, *before;
+  } moved[] = { { "cluster", "topology" }, { "layout", "tp" }, { "method", "mfu" }, { "acquisition", "capital_usd" } };
+  guint n = 0;
+  for (guint i = 0; i + 1 < G_N_ELEMENTS (members); i++) {
+    gboolean stays = TRUE;
+    for (guint m = 0; m < G_N_ELEMENTS (moved); m++) {
+      stays = stays && strcmp (members[i].key, moved[m].key) != 0;
+      for (guint k = 0; strcmp (members[i].key, moved[m].before) == 0 && k + 1 < G_N_ELEMENTS (members); k++)
+        if (strcmp (members[k].key, moved[m].key) == 0)
+          ordered[n++] = members[k];
+    }
+    if (stays)
+      ordered[n++] = members[i];
+  }
+  return ordered;
+}
 
 double
 rep_plan_margin (const Pln *plan, const PlnResult *result)
@@ -172,10 +253,10 @@ take_next (const Pln *plan, const PlnResult *result, Line *line)
   line->rival_odds = rival->odds;
 }
 
-BaseTable *
-rep_plan_table (const Pln *plan, const PlnResult *result, guint most)
+static BaseTable *
+table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember *shown)
 {
-  BaseTable *table = base_members_table (members, NULL);
+  BaseTable *table = base_members_table (shown, NULL);
   g_autofree gboolean *seen = g_new0 (gboolean, pln_machines (plan)->len);
   const double none = (double)NAN;
   for (guint i = 0; i < result->rows->len && base_table_n_rows (table) < most; i++) {
@@ -185,14 +266,38 @@ rep_plan_table (const Pln *plan, const PlnResult *result, guint most)
     if (result->per_machine && seen[row->machine])
       continue;
     seen[row->machine] = TRUE;
-    Line line = { machine, row, i + 1, variant_of (machine), run, run && row->way != PLN_WAY_NONE, { 0 }, NULL, none, none, none };
+    Line line = { .machine = machine,
+                  .row = row,
+                  .rank = i + 1,
+                  .variant = variant_of (machine),
+                  .cluster = rep_plan_machine (plan, row->machine),
+                  .layout = rep_plan_layout (&row->ask, FALSE),
+                  .run = run,
+                  .priced = run && row->way != PLN_WAY_NONE,
+                  .margin = none,
+                  .rival_more = none,
+                  .rival_odds = none };
     for (int b = 0; b < PLN_BUY_N; b++)
       line.bought_usd[b] = rep_plan_bought_usd (machine, row, (PlnBuy)b);
     if (i == 0)
       take_next (plan, result, &line);
-    base_members_add (table, members, &line);
+    base_members_add (table, shown, &line);
     g_free (line.variant);
+    g_free (line.cluster);
+    g_free (line.layout);
     g_free (line.rival);
   }
   return table;
+}
+
+BaseTable *
+rep_plan_table (const Pln *plan, const PlnResult *result, guint most)
+{
+  return table_of (plan, result, most, members);
+}
+
+BaseTable *
+rep_plan_shown (const Pln *plan, const PlnResult *result, guint most)
+{
+  return table_of (plan, result, most, text_members ());
 }

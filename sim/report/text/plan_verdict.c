@@ -1,4 +1,4 @@
-/* A plan's answer in sentences: what to take, what each choice is worth, how small is enough, and whether to buy. */
+/* A plan's answer in sentences: the recommended option, why the others lose, the smallest that is enough, rent or buy. */
 #include <math.h>
 #include <string.h>
 
@@ -33,23 +33,23 @@ money (double usd)
                              : g_strdup_printf ("$%.3g", usd);
 }
 
-/* "45.6 days (35.7 to 58.7)"; of a single step "16.5 s a step (12.9 to 21.3)". The band is the step's. Returned: full. */
+/* "45.6 days (35.7 to 58.7)"; of a single step "16.5 s per step (12.9 to 21.3)". The band is the step's. Returned: full. */
 static char *
 duration (const Verdict *v, const PlnChoiceRow *row)
 {
   gboolean run = pln_tokens (v->plan) > 0;
   double unit_s = run ? DAY_S : 1, scale = row->run_s / row->step_time_s / unit_s;
-  return g_strdup_printf ("%.3g %s (%.3g to %.3g)", row->run_s / unit_s, run ? "days" : "s a step", row->step_time_lo_s * scale,
+  return g_strdup_printf ("%.3g %s (%.3g to %.3g)", row->run_s / unit_s, run ? "days" : "s per step", row->step_time_lo_s * scale,
                           row->step_time_hi_s * scale);
 }
 
-/* "1.2 % less time", "as much time". Returned: full. */
+/* "1.2 % less time", "the same time". Returned: full. */
 static char *
 against (double ratio, const char *of_what)
 {
   double more = ratio - 1;
   if (fabs (more) < 5e-4)
-    return g_strconcat ("as much ", of_what, NULL);
+    return g_strconcat ("the same ", of_what, NULL);
   return g_strdup_printf (fabs (more) < 0.0995 ? "%.1f %% %s %s" : "%.0f %% %s %s", 100 * fabs (more), more > 0 ? "more" : "less",
                           of_what);
 }
@@ -61,31 +61,49 @@ add (Verdict *v, GString *sentence)
   g_ptr_array_add (v->out, g_string_free (sentence, FALSE));
 }
 
-/* ---- what to take ---- */
+/* ---- the recommended option ---- */
 
-static const char *
-praise (PlnAim aim)
+/* "HGX B200" of hgx_b200; other names stay, they are what a file is called. Returned: full. */
+static char *
+product (const char *topology)
 {
-  static const char *const words[] = { [PLN_AIM_TIME] = "the fastest",
-                                       [PLN_AIM_COST] = "the cheapest",
-                                       [PLN_AIM_ENERGY] = "the least energy",
-                                       [PLN_AIM_COST_PER_TOKEN] = "the cheapest token",
-                                       [PLN_AIM_PARETO] = "the fastest" };
-  return words[aim];
+  if (!g_str_has_prefix (topology, "hgx_") && !g_str_has_prefix (topology, "dgx_"))
+    return g_strdup (topology);
+  g_autofree char *upper = g_ascii_strup (topology, -1);
+  return g_strdup (g_strdelimit (upper, "_", ' '));
 }
 
-/* Time, money and energy of a row. */
+/* "32 x HGX B200, 200 Gb/s NICs, 2:1 fabric, TP4 x PP2 x DP32". */
+static void
+append_choice (const Verdict *v, const PlnChoiceRow *row, GString *text)
+{
+  const PlnMachine *m = machine_of (v, row->machine);
+  g_autofree char *node = product (m->topology), *layout = rep_plan_layout (&row->ask, TRUE);
+  g_string_append_printf (text, "%u x %s, ", m->nodes, node);
+  if (m->nic_rate != NULL)
+    g_string_append_printf (text, "%s NICs, ", m->nic_rate);
+  if (m->oversubscription != NULL)
+    g_string_append_printf (text, "%s:1 fabric, ", m->oversubscription);
+  g_string_append (text, layout);
+}
+
+/* The option with its time, money and energy. */
 static void
 append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
 {
   double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
-  g_autofree char *machine = rep_plan_machine (v->plan, row->machine), *time = duration (v, row);
-  g_string_append_printf (text, "%s: %s", machine, time);
+  g_autofree char *time = duration (v, row);
+  append_choice (v, row, text);
+  g_string_append_printf (text, ": %s", time);
   if (row->way != PLN_WAY_NONE && pln_tokens (v->plan) > 0) {
+    const PlnMachine *m = machine_of (v, row->machine);
     g_autofree char *cost = money (row->money.total_usd), *from = money (row->money.total_usd * lo),
-                    *to = money (row->money.total_usd * hi);
-    g_string_append_printf (text, ", %s (%s to %s) %s, $%.3g a million tokens", cost, from, to,
-                            row->way == PLN_WAY_OWN ? "bought" : "rented", row->usd_per_token * 1e6);
+                    *to = money (row->money.total_usd * hi), *all = money (m->capital_usd);
+    g_string_append_printf (text, ", %s %sfor this run (%s to %s)", cost, row->way == PLN_WAY_OWN ? "" : "rent ", from, to);
+    if (row->way == PLN_WAY_OWN)
+      g_string_append_printf (text, ", %s to buy", all);
+    if (pln_aim (v->plan) == PLN_AIM_COST_PER_TOKEN)
+      g_string_append_printf (text, ", $%.3g per million tokens", row->usd_per_token * 1e6);
   }
   if (pln_aim (v->plan) == PLN_AIM_ENERGY && pln_tokens (v->plan) > 0)
     g_string_append_printf (text, ", %.3g MWh", row->money.energy_J / 3.6e9);
@@ -94,36 +112,27 @@ append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
 static void
 say_first (Verdict *v)
 {
-  PlnAim aim = pln_aim (v->plan);
-  const PlnChoiceRow *first = row_at (v, 0);
-  GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "Take %s that meets the goal, ", praise (aim));
-  append_row (v, first, text);
-  g_string_append_printf (text, "; cut by tensor %u, ", first->ask.tp);
-  if (first->ask.cp > 1)
-    g_string_append_printf (text, "context %u, ", first->ask.cp);
-  g_string_append_printf (text, "pipeline %u, data %u", first->ask.pp, first->ask.dp);
-  if (first->ask.ep > 1)
-    g_string_append_printf (text, ", experts %u", first->ask.ep);
+  const gboolean front = pln_aim (v->plan) == PLN_AIM_PARETO;
+  GString *text = g_string_new (front ? "Fastest: " : "Recommended: ");
+  append_row (v, row_at (v, 0), text);
   add (v, text);
-  if (aim != PLN_AIM_PARETO)
+  if (!front)
     return;
-  guint last = 0; /* the front stands first, by rising time: its last is the cheapest */
+  guint last = 0; /* the Pareto front stands first, by rising time: its last is the cheapest */
   while (last + 1 < v->result->rows->len && row_at (v, last + 1)->front)
     last++;
   if (last == 0)
     return;
-  text = g_string_new ("Or the cheapest, ");
+  text = g_string_new ("Cheapest: ");
   append_row (v, row_at (v, last), text);
   if (last > 1)
-    g_string_append_printf (text, "; %u lie between them, each dearer and faster than the next", last - 1);
+    g_string_append_printf (text, "; %u Pareto-optimal options lie between them", last - 1);
   add (v, text);
 }
 
-/* ---- what each choice is worth ---- */
+/* ---- why the others lose ---- */
 
 typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_RATE, AXIS_OVER, AXIS_N } Axis;
-static const char *const axis_names[AXIS_N] = { "topology", "nodes", "nics.rate", "fabric.oversubscription" };
 
 /* Returned: full; NULL where the plan leaves it to the topology. */
 static char *
@@ -139,7 +148,7 @@ value_of (const PlnMachine *m, Axis axis)
 typedef struct {
   char *value; /* owned */
   const PlnChoiceRow *row;
-  gboolean alike; /* one of its rows cannot be told from the first */
+  gboolean alike; /* one of its rows is indistinguishable from the recommended one */
 } Value;
 
 static void
@@ -181,7 +190,7 @@ values_of (const Verdict *v, Axis axis)
   return values;
 }
 
-/* What `row` takes over what the first does: of the engine where it ran both, else of the closed form, as the odds are. */
+/* `row` over the first: simulated where both are, else by the closed form, as the odds are. */
 typedef struct {
   double time, cost, energy;
 } Ratios;
@@ -195,8 +204,8 @@ ratios_of (const Verdict *v, const PlnChoiceRow *row)
   return (Ratios){
     .time = time,
     .cost = run ? row->money.total_usd / first->money.total_usd : row->formula_usd / first->formula_usd,
-    .energy = !run && pln_aim (v->plan) == PLN_AIM_ENERGY ? row->formula / first->formula
-                                                               : row->money.energy_J / first->money.energy_J,
+    .energy =
+        !run && pln_aim (v->plan) == PLN_AIM_ENERGY ? row->formula / first->formula : row->money.energy_J / first->money.energy_J,
   };
 }
 
@@ -217,51 +226,53 @@ cost_against (const Verdict *v, const PlnChoiceRow *row, double ratio)
                                             : " less to buy");
 }
 
-/* "400 Gb/s: 0.5 % more cost ($1.92 k), 1.2 % less time": what the plan makes least stands first. */
+/* "With HGX H100", "With 16 nodes", "With 400 Gb/s NICs". Returned: full. */
+static char *
+with_value (const char *value, Axis axis)
+{
+  g_autofree char *node = product (value);
+  return axis == AXIS_TOPOLOGY ? g_strdup_printf ("With %s", node)
+         : axis == AXIS_NODES  ? g_strdup_printf ("With %s node%s", value, strcmp (value, "1") == 0 ? "" : "s")
+         : axis == AXIS_RATE   ? g_strdup_printf ("With %s NICs", value)
+                               : g_strdup_printf ("With a %s:1 fabric", value);
+}
+
+/* "With 400 Gb/s NICs: 0.5 % more cost ($1.92 k), 1.2 % less time": the objective of the plan stands first. */
 static void
-append_difference (const Verdict *v, const Value *value, GString *text)
+say_difference (Verdict *v, const Value *value, Axis axis)
 {
   const Ratios ratio = ratios_of (v, value->row);
   PlnAim aim = pln_aim (v->plan);
   g_autofree char *time = against (ratio.time, "time"), *cost = cost_against (v, value->row, ratio.cost),
-                  *energy = against (ratio.energy, "energy");
+                  *energy = against (ratio.energy, "energy"), *with = with_value (value->value, axis);
   gboolean by_cost = (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN) && cost != NULL;
-  g_string_append_printf (text, "%s: %s", value->value, aim == PLN_AIM_ENERGY ? energy : by_cost ? cost : time);
+  GString *text = g_string_new (NULL);
+  g_string_append_printf (text, "%s: %s", with, aim == PLN_AIM_ENERGY ? energy : by_cost ? cost : time);
   if (aim == PLN_AIM_ENERGY || by_cost)
     g_string_append_printf (text, ", %s", time);
   if (cost != NULL && !by_cost)
     g_string_append_printf (text, ", %s", cost);
   if (cost != NULL && aim == PLN_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
-    g_string_append (text, ", so that it saves more than it slows");
+    g_string_append (text, "; it saves more money, in per cent, than it adds time");
+  if (value->alike)
+    g_string_append (text, "; this is within the model's error");
+  add (v, text);
 }
 
-/* One sentence of what the errors tell apart, and one of what they do not. */
+/* A sentence for each other value of the axis; first those that the errors distinguish. */
 static void
 say_axis (Verdict *v, Axis axis)
 {
   g_autoptr (GArray) values = values_of (v, axis);
-  PlnAim aim = pln_aim (v->plan);
-  const char *at = aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN ? " at these prices" : ""; /* they err apart */
   g_autofree char *mine = value_of (machine_of (v, row_at (v, 0)->machine), axis);
   if (values->len < 2 || pln_aim (v->plan) == PLN_AIM_PARETO) /* `alike` is of the whole front there */
     return;
-  for (int alike = 0; alike < 2; alike++) {
-    GString *text = g_string_new (NULL);
+  for (int alike = 0; alike < 2; alike++)
     for (guint i = 0; i < values->len; i++) {
       const Value *value = &g_array_index (values, Value, i);
-      if (strcmp (value->value, mine) == 0 || value->row == NULL || value->alike != (alike == 1))
-        continue;
-      g_string_append (text, text->len > 0 ? "; " : "");
-      append_difference (v, value, text);
+      if (strcmp (value->value, mine) != 0 && value->row != NULL && value->alike == (alike == 1))
+        say_difference (v, value, axis);
     }
-    if (text->len > 0) {
-      g_autofree char *start = alike == 1 ? g_strdup_printf ("Open: %s. The errors do not tell %s from ", axis_names[axis], mine)
-                                          : g_strdup_printf ("Decided%s: %s %s. ", at, axis_names[axis], mine);
-      g_string_prepend (text, start);
-      add (v, text);
-    } else
-      g_string_free (text, TRUE);
-  }
 }
 
 /* ---- how small is enough ---- */
@@ -290,13 +301,13 @@ say_smallest (Verdict *v)
     return;
   GString *text = g_string_new (NULL);
   if (first)
-    g_string_append_printf (text, "It is the smallest that meets the goal (%u GPUs)", gpus);
+    g_string_append_printf (text, "It is the smallest option that meets the goal (%u GPUs)", gpus);
   else {
-    g_string_append_printf (text, "The smallest that meets the goal has %u GPUs, ", gpus);
+    g_string_append_printf (text, "Smallest option that meets the goal (%u GPUs): ", gpus);
     append_row (v, smallest, text);
   }
   if (none->len > 0)
-    g_string_append_printf (text, "; with %s node%s nothing does", none->str, strcmp (none->str, "1") == 0 ? "" : "s");
+    g_string_append_printf (text, "; %s node%s cannot meet it", none->str, strcmp (none->str, "1") == 0 ? "" : "s");
   add (v, text);
 }
 
@@ -326,15 +337,19 @@ say_rent_or_buy (Verdict *v)
   const PlnMachine *machine = machine_of (v, row->machine);
   g_autofree char *all = money (machine->capital_usd), *rent = money (machine->rent_usd_per_s * row->run_s);
   GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "Rent or buy: to buy all of it takes %s, to rent it for this run %s", all, rent);
+  g_string_append_printf (text, "Rent or buy: rent costs %s for this run, purchase %s", rent, all);
   if (isinf (even_s) || (prices->amortisation.set && even_s > prices->amortisation.v))
-    g_string_append (text, "; renting is cheaper however long it works");
+    g_string_append (text, "; renting is cheaper for any length of use");
   else
-    g_string_append_printf (text, "; renting is cheaper up to %.3g days of work (this run is %.3g), buying beyond", even_s / DAY_S,
+    g_string_append_printf (text, "; buying is cheaper after %.3g days of use, and this run takes %.3g", even_s / DAY_S,
                             row->run_s / DAY_S);
-  if (row->way == PLN_WAY_OWN && prices->amortisation.set && even_s > row->run_s)
-    g_string_append_printf (text, "; the cost above is this run's share of %.4g days, and holds if other work fills the rest",
-                            prices->amortisation.v / DAY_S);
+  add (v, text);
+  if (row->way != PLN_WAY_OWN || !prices->amortisation.set || !(even_s > row->run_s))
+    return;
+  text = g_string_new (NULL);
+  g_string_append_printf (text,
+                          "The cost for this run is its share of %.4g days of use, and assumes that other work fills the rest",
+                          prices->amortisation.v / DAY_S);
   add (v, text);
 }
 

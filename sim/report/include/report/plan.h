@@ -1,4 +1,4 @@
-/* A plan's answer: what to take, what comes next, and why the rest fell out. */
+/* A plan's answer: the recommended option, the next ones, and why the rest was rejected. */
 #ifndef REPORT_PLAN_H
 #define REPORT_PLAN_H
 
@@ -7,16 +7,16 @@
 #include "base/table.h"
 #include "plan/plan.h"
 
-/* The '#' lines above the rows: what was searched, by which prices and failures. */
+/* The '#' lines of context: what was searched and rejected, by which prices and failures. */
 void rep_plan_header (const Pln *plan, const PlnResult *result, GString *out);
-/* The first `most` rows, what they are worth beside each other, and the counts of what fell out. */
+/* The answer in sentences, the first `most` rows, and the other cluster options; without the context. */
 void rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *out);
 /* Members of `results`, into the open object. */
 void rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder *json);
 /* "no configuration meets the constraints: …", with the one that most fell at and by how much; full. NULL where some meet them. */
 char *rep_plan_infeasible (const PlnResult *result);
 
-/* "32 x hgx_h100 (400 Gb/s), tp 8, pp 4, …": what tells a row from others that are no twins. Returned: full. */
+/* "32 x hgx_h100 (400 Gb/s), TP8 PP4 DP8, …": what tells a row from others that are no twins. Returned: full. */
 char *rep_plan_choice (const Pln *plan, const PlnChoiceRow *row);
 /* The ranked rows, at most `most`. Returned: full. */
 BaseTable *rep_plan_table (const Pln *plan, const PlnResult *result, guint most);
