@@ -42,13 +42,17 @@ append_header (const CalData *data, const CalValidation *found, ColMode mode, GS
 static void
 append_answer (const CalValidation *found, gboolean judged, GString *out)
 {
-  g_string_append_printf (out, "%u measurements are predicted.", found->points->len);
+  const char *separator = "; median error";
+  g_string_append_printf (out, "%u measurements are predicted", found->points->len);
   for (guint i = 0; i < found->scores->len; i++) {
     const CalScore *score = &g_array_index (found->scores, CalScore, i);
-    if (score->system == NULL)
-      g_string_append_printf (out, " %s sizes: median error %.1f %%.", base_name (mdl_size_names, (int)score->band),
-                              score->median * 100);
+    if (score->system != NULL)
+      continue;
+    g_string_append_printf (out, "%s %.1f %% for %s sizes", separator, score->median * 100,
+                            base_name (mdl_size_names, (int)score->band));
+    separator = ",";
   }
+  g_string_append_c (out, '.');
   if (judged)
     g_string_append_printf (out, "\n%u of %u rows are worse than their margin.", found->n_worse, found->scores->len);
   g_string_append (out, "\n\n");

@@ -338,7 +338,7 @@ warnings_are_kept (void)
   FrResult *result = predict ("quickstart", "report", "{trace: true}");
   TEST_INT (fr_result_n_warnings (result), 2);
   TEST_HAS (fr_result_warning (result, 0), "'trace' has no effect"); /* of the file, then of the run */
-  TEST_HAS (fr_result_warning (result, 1), "busbw is above the line rate");
+  TEST_HAS (fr_result_warning (result, 1), "busbw exceeds the line rate");
   TEST_STR (fr_result_warning (result, 2), NULL);
   fr_result_free (result);
 }

@@ -112,7 +112,7 @@ training_text_leaves_out_parts_that_took_no_time (void)
   ScnResult result = training ();
   g_autoptr (GString) out = g_string_new (NULL);
   rep_run_text (&result, out);
-  TEST_HAS (out->str, "exposed_dp");
+  TEST_HAS (out->str, "exposed data-parallel communication");
   TEST_HAS (out->str, "30.0"); /* 3 of 10 ms */
   TEST_TRUE (strstr (out->str, "data_stall") == NULL);
   TEST_TRUE (strstr (out->str, " nan") == NULL);

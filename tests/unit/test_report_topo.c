@@ -118,11 +118,11 @@ topology_text_names_devices_and_bisection (void)
   g_autoptr (GString) text = g_string_new (NULL);
   rep_header_cluster (text, m.clu);
   rep_topo_text (m.clu, "", text);
-  TEST_HAS (text->str, "# topology toy: 2 nodes, 4 GPUs (toy_gpu); link constants: ");
+  TEST_HAS (text->str, "# topology toy: 2 nodes, 4 GPUs (toy_gpu); ");
   TEST_HAS (text->str, "two nodes of two\n");
   TEST_HAS (text->str, "devices: 4 gpu, 2 nvswitch");
   /* 2 GPUs against 2: one NIC of 10 GB/s each way. */
-  TEST_HAS (text->str, "bisection: 10 GB/s one way");
+  TEST_HAS (text->str, "bisection 10 GB/s one way");
   TEST_HAS (text->str, "toy_net");
 }
 
@@ -166,7 +166,7 @@ path_marks_its_slowest_hop (void)
   g_autoptr (GString) text = g_string_new (NULL), tsv = g_string_new (NULL);
   rep_path_text (m.clu, a, b, &path, "", text);
   TEST_HAS (text->str, "node0.gpu0 -> node1.gpu0: ");
-  TEST_HAS (text->str, "carries 10 GB/s alone");
+  TEST_HAS (text->str, "Alone it carries 10 GB/s");
   TEST_HAS (text->str, "(toy_net)");
   g_autoptr (BaseTable) hops = rep_path_table (m.clu, &path);
   base_table_print_tsv (hops, tsv);
@@ -192,7 +192,7 @@ path_to_itself_crosses_nothing (void)
     return;
   g_autoptr (GString) text = g_string_new (NULL);
   rep_path_text (m.clu, a, b, &path, "", text);
-  TEST_STR (text->str, "node0.gpu1 -> node0.gpu1: nothing is crossed\n");
+  TEST_STR (text->str, "node0.gpu1 -> node0.gpu1: the same device, no link is crossed.\n\n");
   g_autoptr (JsonBuilder) json = json_builder_new ();
   rep_path_json (m.clu, a, b, &path, json);
   g_autoptr (JsonNode) node = parse (json);
@@ -299,11 +299,11 @@ explanation_sums_its_terms_and_its_loads (void)
 
   g_autoptr (GString) text = g_string_new (NULL);
   rep_explain_text (&explain, text);
-  TEST_HAS (text->str, "= 1 us + 1000000000 B / min (none, 50 GB/s / 1) = 20 ms");
-  TEST_HAS (text->str, "this one");
-  TEST_HAS (text->str, "40                 12"); /* of the tree; nothing of what is not offered */
-  TEST_HAS (text->str, "what NCCL's tuner reckons for ring by simple");
-  TEST_HAS (text->str, "the tuner of the network's plugin, aws_p5, decides in its place: tree by ll");
+  TEST_HAS (text->str, "= 1 us + 1 GB / min (none, 50 GB/s / 1) = 20 ms");
+  TEST_HAS (text->str, "explained here");
+  TEST_HAS (text->str, "40                    12"); /* of the tree; nothing of what is not offered */
+  TEST_HAS (text->str, "NCCL's own estimate for ring, simple");
+  TEST_HAS (text->str, "The tuner of the network plugin aws_p5 decides instead of NCCL: tree, ll.");
   JsonObject *reckoned = json_object_get_object_member (object, "nccl");
   TEST_NEAR (json_object_get_double_member (reckoned, "time_s"), 0.015, 1e-12);
   TEST_INT (json_array_get_length (json_object_get_array_member (reckoned, "terms")), 2);

@@ -106,8 +106,8 @@ rep_path_text (const Clu *clu, CluDev from, CluDev to, const CluRoute *route, co
                   *name = clu_resource_name (clu, slowest);
   g_string_append_printf (out, "%s -> %s: %s, path class %s, %u hop%s.\n", a, b, clu_transport_name (route->transport),
                           clu_path_class_name (route->path_class), route->hops->len, route->hops->len == 1 ? "" : "s");
-  g_string_append_printf (out, "It carries %s alone, with %s of hardware latency; bottleneck: %s (%s).\n\n%s", rate, latency, name,
-                          clu_resource_class (clu, slowest), header);
+  g_string_append_printf (out, "Alone it carries %s with a hardware latency of %s.\nBottleneck: %s (%s).\n\n%s", rate, latency,
+                          name, clu_resource_class (clu, slowest), header);
   rep_hops_text (clu, route, out);
 }
 
