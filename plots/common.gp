@@ -63,35 +63,19 @@ if (n_series == 0) {
 
 # ---- look ----
 
-# Okabe and Ito, Color Universal Design (2008), without the yellow, which is too pale for lines.
+# Okabe and Ito, Color Universal Design (2008), without the yellow, which is too pale for lines. Each series also has a dash and a
+# point of its own, so that a print in grey can be read.
 array colour[7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 do for [i = 1:max_series] {
-  dash = (i - 1) / 7 % 5 + 1 # a dash in parentheses would be a pattern
+  dash = (i - 1) % 5 + 1 # a dash in parentheses would be a pattern
   point = 4 + (i - 1) % 10
   set linetype i linecolor rgb colour[(i - 1) % 7 + 1] dashtype dash linewidth 2 pointtype point pointsize 1
 }
 
 # `height`: of an SVG or PNG of 960 dots across; a PDF keeps the proportion.
 if (!exists ("height")) { height = 600 }
-ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
-if (ending eq ".svg") {
-  set terminal svg size 960,height font "sans-serif,14" background "white" enhanced
-} else { if (ending eq ".png") {
-  set terminal pngcairo size 960,height font "sans-serif,11" noenhanced
-} else { if (ending eq ".pdf") {
-  set terminal pdfcairo size 16cm,(height / 60.0)cm font "sans-serif,10" noenhanced
-} else {
-  printerr "out='".out."': its ending decides the format; .svg, .png and .pdf are accepted"
-  exit status 2
-} } }
-set termoption noenhanced # an underscore in a name is an underscore
+load system ("dirname -- '".ARG0."'")."/look.gp"
 set output out
-
-set border 3
-set tics nomirror out
-set grid linecolor rgb "#dddddd" linewidth 1 linetype 1
-set key outside right center Left reverse samplen 2 spacing 1.2
-if (exists ("title")) { set title title }
 
 # Sizes are powers of 2 apart: at most eight labels, each 2^k times the one before.
 # `without_sizes`: the axis is the script's own.

@@ -43,15 +43,9 @@ do for [i = 1:n] {
 
 # Okabe and Ito, Color Universal Design (2008).
 array colour[7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
-if (ending eq ".png") { set terminal pngcairo size 960,600 font "sans-serif,11" noenhanced } \
-else { if (ending eq ".pdf") { set terminal pdfcairo size 16cm,10cm font "sans-serif,10" noenhanced } \
-else { set terminal svg size 960,600 font "sans-serif,14" background "white" noenhanced } }
+load system ("dirname -- '".ARG0."'")."/look.gp"
 set output out
-set border 3
-set tics nomirror out
-set grid linecolor rgb "#dddddd" linewidth 1 linetype 1
-set key left top reverse Left
+set key inside vertical maxcols 1 left top reverse Left
 set logscale xy 10
 set xlabel "messages"
 set ylabel "processor time (s)"

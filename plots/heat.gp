@@ -8,7 +8,7 @@
 #          broken at empty lines (default: none)
 # x_name   name of the first key, with its unit; y_name, z_name: likewise
 # numeric  1: x are numbers, on a logarithmic axis where all are above 0 and they span a factor of 4 (default 1)
-# middle   the colours part at this value, orange above and blue below, by their logarithm (default 0: one scale from dark to light)
+# middle   the colours are about this value, pale below and dark above, by their logarithm (default 0: one scale from dark to light)
 # line_1   what the lines say; line_2 likewise
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default heat.svg)
 # title    headline (default: none)
@@ -27,7 +27,7 @@ series = ""
 columns_needed = "x y z"
 without_sizes = 1
 rows_there = int (system ("cat -- '".data."' 2>/dev/null | awk -F '\\t' 'NR > 1 && !seen[$2]++ { n++ } END { print n + 0 }'"))
-height = rows_there <= 12 ? 600 : rows_there <= 60 ? 120 + 40 * rows_there : 2520
+height = rows_there <= 12 ? 640 : rows_there <= 60 ? 160 + 40 * rows_there : 2560
 load system ("dirname -- '".ARG0."'")."/common.gp"
 if (lines ne "") {
   do for [column in "line x row"] {
@@ -90,10 +90,10 @@ if (n_columns == 1) {
 
 # ---- colours ----
 
-# Okabe and Ito's blue and vermilion around a middle, else viridis (van der Walt and Smith, 2015): both told apart by the
-# colour-blind, and the second by grey too.
+# From white over Okabe and Ito's orange to brown around a middle, else viridis (van der Walt and Smith, 2015): the colour-blind
+# can read both, and so can a print in grey, since both grow darker in one direction.
 if (middle > 0) {
-  set palette defined (0 "#0072B2", 0.5 "#F7F7F7", 1 "#D55E00")
+  set palette defined (0 "#FFFFFF", 0.25 "#FDEBCB", 0.5 "#F0A83C", 0.75 "#C04A00", 1 "#4D1500")
   shown (z) = z > 0 ? log10 (z / middle) : NaN
   reach = Z_min > 0 ? (abs (log10 (Z_min / middle)) > abs (log10 (Z_max / middle)) ? abs (log10 (Z_min / middle)) \
     : abs (log10 (Z_max / middle))) : 1
@@ -105,7 +105,7 @@ if (middle > 0) {
       set cbtics add (sprintf ("%s%g", abs (log10 (v)) > 0.999 ? (v < 1 ? "<= " : ">= ") : "", v * middle) log10 (v))
     }
   }
-  is_dark (z) = abs (shown (z)) > 0.75 * reach
+  is_dark (z) = shown (z) > 0.25 * reach
 } else {
   set palette defined (0 "#440154", 0.25 "#3B528B", 0.5 "#21918C", 0.75 "#5EC962", 1 "#FDE725")
   spans = Z_min > 0 && Z_max >= 30 * Z_min
@@ -121,7 +121,8 @@ if (middle > 0) {
   }
   is_dark (z) = shown (z) < low + 0.55 * (high - low)
 }
-set cblabel z_name offset 1
+set cblabel z_name
+set rmargin at screen 0.84
 unset colorbox
 set colorbox
 
@@ -140,8 +141,8 @@ set xrange [edge[1]:edge[n_columns + 1]]
 set xtics ()
 wide = int (ceil (n_columns / 16.0))
 do for [k = 1:n_columns:wide] { set xtics add (sprintf ("%s", numeric ? sprintf ("%g", at[k]) : text[k]) at[k]) }
-set xlabel x_name
-set key outside top center horizontal Left reverse samplen 3.5
+set xlabel x_name."\n "
+set key samplen 3.5 maxcols 2
 if (lines eq "") { unset key }
 
 place (s) = column_of (s)
@@ -156,15 +157,22 @@ inside (x) = x < edge[1] ? edge[1] : x > edge[n_columns + 1] ? edge[n_columns + 
 do for [l = 1:2] {
   says = l == 1 ? (exists ("line_1") ? line_1 : "line 1") : (exists ("line_2") ? line_2 : "line 2")
   if (lines ne "") {
+    n_inside = int (system (sprintf ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } \
+      $at[\"line\"] == %d && $at[\"x\"] > %.9g && $at[\"x\"] < %.9g { n++ } END { print n + 0 }' '%s'", \
+      l, edge[1], edge[n_columns + 1], lines)))
+    if (n_inside == 0) { # the legend promises no line that is not there
+      parts = parts.sprintf (", keyentry with lines linewidth 0 linecolor rgb '#FFFFFF' title '%s: not in this range'", says)
+      continue
+    }
     drawn = sprintf (", lines using (column ('line') == %d ? inside (column ('x')) : NaN):(column ('row') + 1) with lines ", l)
     parts = parts.drawn."linewidth 5 linecolor rgb '#FFFFFF' notitle" \
-      .drawn.sprintf ("linewidth %g %s linecolor rgb '#000000' title '%s'", l == 1 ? 3 : 2.5, l == 1 ? "" : "dashtype (6, 4)", says)
+      .drawn.sprintf ("linewidth %g %s linecolor rgb '#000000' title '%s'", l == 1 ? 3 : 2.5, l == 1 ? "dashtype 1" : "dashtype (6, 4)", says)
   }
 }
 if (n_columns <= 16 && n_rows <= 24) {
   do for [dark = 0:1] {
     parts = parts.sprintf (", data using (at[place (strcol ('x'))]):(row_of (strcol ('y'))):(number (column ('z'), %d))", dark) \
-      ." with labels font ',".(n_rows > 12 || n_columns > 10 ? "8" : "10") \
+      ." with labels font ',".(n_columns > 10 ? "11" : "14") \
       ."' textcolor rgb '".(dark ? "#FFFFFF" : "#222222")."' notitle"
   }
 }

@@ -41,16 +41,9 @@ if (n == 0) {
 }
 
 array colour[7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
-if (ending eq ".png") { set terminal pngcairo size 960,600 font "sans-serif,11" noenhanced } \
-else { if (ending eq ".pdf") { set terminal pdfcairo size 16cm,10cm font "sans-serif,10" noenhanced } \
-else { set terminal svg size 960,600 font "sans-serif,14" background "white" noenhanced } }
+load system ("dirname -- '".ARG0."'")."/look.gp"
 set output out
-set border 3
-set tics nomirror out
-set grid linecolor rgb "#dddddd" linewidth 1 linetype 1
-set key outside right center Left reverse samplen 2 spacing 1.2
-if (exists ("title")) { set title title }
+set key outside right center vertical maxcols 1 Left reverse samplen 2 spacing 1.2
 set logscale x 10
 set xlabel "measured (ms)"
 set format x "%g"

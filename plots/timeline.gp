@@ -17,7 +17,7 @@ columns_needed = "stage kind start_s end_s"
 without_sizes = 1
 n_rows = int (system ("awk -F '\\t' 'NR > 1 && $1 + 1 > n { n = $1 + 1 } END { print n + 0 }' '".data."'"))
 row_height = n_rows <= 8 ? 40 : n_rows <= 24 ? 24 : 14
-height = 190 + row_height * (n_rows < 3 ? 3 : n_rows)
+height = 230 + row_height * (n_rows < 3 ? 3 : n_rows)
 load system ("dirname -- '".ARG0."'")."/common.gp"
 
 stats data using (column ("end_s")) name "T" nooutput
@@ -25,19 +25,19 @@ unit = T_max < 1e-3 ? "us" : T_max < 1 ? "ms" : "s"
 scale = T_max < 1e-3 ? 1e6 : T_max < 1 ? 1e3 : 1
 
 kinds = "forward backward weight recompute optimizer other exchange idle"
-array said_as[8] = ["forward", "backward", "weights' gradients", "recomputed", "optimizer", "copies, host", \
-  "exchange, nothing computed", "idle"]
-array shade[8] = ["#56B4E9", "#0072B2", "#009E73", "#CC79A7", "#000000", "#777777", "#D55E00", "#EEEEEE"]
+array said_as[8] = ["forward", "backward", "weight gradients", "recomputation", "optimizer", "copies, host", \
+  "communication only", "idle"]
+array shade[8] = ["#8CCBF0", "#0072B2", "#009E73", "#CC79A7", "#000000", "#777777", "#D55E00", "#EEEEEE"]
 present = ""
 see (kind) = strstrt (" ".present." ", " ".kind." ") > 0 ? 1 : (present = present." ".kind, 1)
 stats data using (see (strcol ("kind"))) nooutput
 
 unset grid
-set key outside top center horizontal Left reverse samplen 1.5 maxrows 2 width -1
+set key samplen 1.5 maxcols 4 width -1
 set border 1
 set yrange [n_rows - 0.5:-0.5]
 set xrange [0:T_max * scale]
-set xlabel "time (".unit.")".(columns > 0 ? sprintf ("; each of %d columns has the colour of what most of it was", columns) : "")
+set xlabel "time (".unit.")".(columns > 0 ? sprintf ("\neach of %d columns has the colour of what most of it was", columns) : "")."\n "
 set ylabel "pipeline stage"
 set ytics scale 0
 set ytics 0, n_rows <= 32 ? 1 : 4

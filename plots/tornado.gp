@@ -1,4 +1,4 @@
-# What an answer hangs on: how it changes when one constant does, the largest change on top.
+# Sensitivity: how an answer changes when one constant does, the largest change on top.
 #
 #   forerun run scenarios/quickstart.yaml --sensitivity assumed --plot pictures
 #
@@ -15,7 +15,7 @@ if (!exists ("data")) {
 }
 if (!exists ("out")) { out = "tornado.svg" }
 if (!exists ("by")) { by = 20 }
-if (!exists ("less_is")) { less_is = sprintf ("%g %% less of it", by) }
+if (!exists ("less_is")) { less_is = sprintf ("%g %% less", by) }
 if (!exists ("more_is")) { more_is = sprintf ("%g %% more", by) }
 if (!exists ("what")) { what = "time" }
 if (!exists ("note")) { note = "" }
@@ -23,29 +23,34 @@ series = ""
 columns_needed = "name less more"
 without_sizes = 1
 n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
-height = 170 + 46 * (n_rows < 2 ? 2 : n_rows)
+height = 230 + 34 * (n_rows < 2 ? 2 : n_rows)
 load system ("dirname -- '".ARG0."'")."/common.gp"
 
 widest = 0
 wider (v) = abs (v) > widest ? (widest = abs (v), 1) : 1
 stats data using (wider (column ("less")) + wider (column ("more"))) nooutput
 if (widest == 0) { widest = 0.01 }
-text_of (l, m) = sprintf ("%+.2f %%, %+.2f %%", 100 * l, 100 * m)
+text_of (v) = abs (v) < 5e-5 ? "0 %" : sprintf (abs (v) < 0.01 ? "%+.2f %%" : "%+.1f %%", 100 * v)
 # Where both move it the same way, each has half of the bar.
-upper_to (l, m) = l * m > 0 ? 0.13 : 0.36
-lower_from (l, m) = l * m > 0 ? 0.13 : -0.1
+upper_to (l, m) = l * m > 0 ? 0 : 0.36
+lower_from (l, m) = l * m > 0 ? 0 : -0.36
 unset grid
 set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1
-set border 1
-set key outside top center horizontal Left reverse samplen 1.5
-set yrange [n_rows - 0.4:-0.75]
-unset ytics
-set xrange [-130 * widest:130 * widest]
-set xlabel "change of the ".what." (%)".note
+set border 0
+set key maxcols 2
+set yrange [n_rows - 0.4:-0.6]
+set ytics scale 0
+set xrange [-104 * widest:170 * widest]
+step = 10 ** floor (log10 (100 * widest))
+step = 100 * widest / step < 2 ? step / 2 : 100 * widest / step < 5 ? step : 2 * step
+set format x "%+g"
+set xtics -step * floor (104 * widest / step), step, step * floor (104 * widest / step)
+set xlabel "change of the ".what." (%)".note."\n "
 set arrow from 0, graph 0 to 0, graph 1 nohead linecolor rgb "#444444"
 plot \
-  data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.1):($0 + upper_to (column ("less"), column ("more"))) \
-    with boxxyerror fillstyle solid noborder linecolor rgb "#0072B2" title less_is, \
+  data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.36):($0 + upper_to (column ("less"), column ("more"))): \
+    ytic (strcol ("name")) with boxxyerror fillstyle solid noborder linecolor rgb "#0072B2" title less_is, \
   data using (50 * column ("more")):0:(0):(100 * column ("more")):($0 + lower_from (column ("less"), column ("more"))):($0 + 0.36) \
     with boxxyerror fillstyle solid noborder linecolor rgb "#E69F00" title more_is, \
-  data using (-128 * widest):($0 - 0.34):(strcol ("name")."   ".text_of (column ("less"), column ("more"))) with labels left notitle
+  data using (108 * widest):0:(text_of (column ("less"))) with labels left font ",15" textcolor rgb "#0072B2" notitle, \
+  data using (140 * widest):0:(text_of (column ("more"))) with labels left font ",15" textcolor rgb "#8A5A00" notitle

@@ -29,18 +29,11 @@ error (kind, use) = strcol ("kind") eq kind && (use eq "fitted") == (strcol ("us
 spread (dummy) = column ("gpus") * (1 + 0.16 * sin (12.9898 * column (0)))
 
 array colour[4] = ["#D55E00", "#D55E00", "#0072B2", "#009E73"]
-ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
-if (ending eq ".png") { set terminal pngcairo size 960,600 font "sans-serif,11" noenhanced } \
-else { if (ending eq ".pdf") { set terminal pdfcairo size 16cm,10cm font "sans-serif,10" noenhanced } \
-else { set terminal svg size 960,600 font "sans-serif,14" background "white" noenhanced } }
+load system ("dirname -- '".ARG0."'")."/look.gp"
 set output out
-set border 3
-set tics nomirror out
-set grid linecolor rgb "#dddddd" linewidth 1 linetype 1
-set key outside top center horizontal Left reverse samplen 2
-if (exists ("title")) { set title title }
+set key maxcols 2
 set logscale x 2
-set xlabel "GPUs"
+set xlabel "GPUs\n "
 set format x "%.0f"
 set xrange [0.7:20000]
 set yrange [-60:40]
