@@ -13,6 +13,8 @@
 # y         the column shown, in B/s (default busbw_Bps)
 # scale     log or linear, of bandwidth; sizes are always logarithmic (default log)
 # bound     a horizontal line, in B/s, e.g. what the links allow; bound_name says what it is (default: none)
+# panel     a column whose values have a panel each; it is one of `series` (default: the line itself where there are two to six lines
+#           with bands and nothing measured, so that bands do not cover each other; "": one panel)
 # title     headline (default: none)
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='coll.tsv'; out='busbw.svg'\" plots/busbw.gp"
@@ -68,6 +70,33 @@ if (measured ne "") {
   }
 }
 
+# The title says how far lines get.
+stats data using (column (y) / 1e9) name "Y" nooutput
+if (exists ("title") && measured eq "" && n_series <= 64) {
+  reaches = ""
+  do for [i = 1:n_series] {
+    peak = 0
+    stats data using (mine (i, 1) == 1 ? (peak = column (y) / 1e9 > peak ? column (y) / 1e9 : peak, 1) : 0) nooutput
+    if (n_series <= 3 || peak >= Y_max) {
+      reaches = reaches.(reaches eq "" ? "" : ", ").sprintf ("%.3g", peak).(name[i] eq "" ? "" : " (".name[i].")")
+    }
+  }
+  broken = title.": up to ".reaches." GB/s"
+  set label 99 broken
+}
+
+# ---- panels ----
+
+array panel_name[max_series]
+n_panels = 0
+known_panels = "|"
+if (!exists ("panel")) { panel = "" }
+by_line = panel eq "" && has_band && n_series >= 2 && n_series <= 6 && measured eq ""
+panel_of (dummy) = by_line ? label (1) : said (panel, strcol (panel))
+note_panel (p) = n_panels == max_series || strstrt (known_panels, "|".p."|") > 0 ? 1 \
+  : (n_panels = n_panels + 1, panel_name[n_panels] = p, known_panels = known_panels.p."|", 1)
+if (by_line || (panel ne "" && has (data, panel))) { stats data using (note_panel (panel_of (0))) nooutput }
+if (n_panels > 6) { n_panels = 0 }
 # The plot is put together from the parts that there is something to show of.
 parts = ""
 if (has_band) {
@@ -91,4 +120,4 @@ if (has_band) {
 if (exists ("bound")) {
   parts = parts.", bound / 1e9 with lines dashtype 3 linewidth 1.5 linecolor rgb '#444444' title bound_name"
 }
-eval "plot ".parts
+if (n_panels < 2) { eval "plot ".parts } else { load system ("dirname -- '".ARG0."'")."/panels.gp" }

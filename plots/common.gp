@@ -94,5 +94,5 @@ if (!exists ("without_sizes")) {
   set xtics ()
   do for [k = lowest:highest:ceil ((highest - lowest + 1) / 8.0)] { set xtics add (iec (2.0 ** k) 2.0 ** k) }
   set xrange [STATS_min / 1.2:STATS_max * 1.2]
-  set xlabel "message size"
+  set xlabel "message size\n "
 }

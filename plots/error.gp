@@ -35,13 +35,13 @@ limit = limit < 1.5 * accepted ? 1.5 * accepted : limit
 shown (v) = v > limit ? limit : v < -limit ? -limit : v
 
 set ylabel "predicted / measured - 1 (%)"
-set yrange [-105 * limit:125 * limit] # what is said stands above all points
+set yrange [-105 * limit:125 * limit] # room for the finding above all points
 set format y "%g"
 set xzeroaxis linetype 1 linecolor rgb "#444444" linewidth 1
 set object 1 rectangle from graph 0, first -100 * accepted to graph 1, first 100 * accepted behind \
   fillcolor rgb "#009E73" fillstyle transparent solid 0.12 noborder
-set label 1 sprintf ("%d of %d within +-%g %%, median |error| %.1f %%", inside, n_rows, 100 * accepted, 100 * median) \
-  at graph 0.01, 0.97 left
+finding = sprintf ("%d of %d within +-%g %%, median |error| %.1f %%", inside, n_rows, 100 * accepted, 100 * median)
+if (exists ("title")) { set label 99 title.": ".finding } else { set label 1 finding at graph 0.01, 0.97 left }
 
 mine (i) = label (1) eq name[i] ? 100 * shown (error (0)) : NaN
 # Thousands of points cover each other: small ones, each series beside the others of its size, spread a little by their number.

@@ -68,7 +68,7 @@ unset label 99
 plot NaN with lines linewidth 1.5 dashtype 3 linecolor rgb "#888888" title "grows with the GPUs", \
   for [i = 1:n_series] NaN with linespoints linetype i pointsize 0.9 title said_as (i)
 
-if (broken ne "") { set label 99 broken at screen 0.5, screen 0.965 center font title_font }
+if (broken ne "") { set label 99 broken at screen 0.5, screen 0.965 center offset 0, 0 font title_font }
 set border 3
 set xtics nomirror out
 set grid linecolor rgb "#dddddd" linewidth 1 linetype 1

@@ -17,6 +17,10 @@ if (!exists ("out")) { out = "winners.svg" }
 if (!exists ("crossovers")) { crossovers = "" }
 series = "algo"
 columns_needed = "bytes nodes ranks algo proto best margin"
+wins = system ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } at[\"best\"] && $at[\"best\"] == 1 \
+  { n[$at[\"algo\"]]++; all++ } END { for (a in n) if (n[a] > n[most] || (n[a] == n[most] && a < most)) most = a; \
+  if (all) print most, \"is fastest in\", n[most], \"of\", all, \"cells\" }' '".data."' 2>/dev/null")
+title = exists ("title") && wins ne "" ? title.": ".wins : exists ("title") ? title : wins
 load system ("dirname -- '".ARG0."'")."/common.gp"
 do for [column in (crossovers eq "" ? "" : "nodes from_B algo instead_of")] {
   if (!has (crossovers, column)) {
@@ -82,17 +86,17 @@ parts = "data using (wins (column ('bytes'))):(y (0)):(column ('bytes') / half):
   ." with boxxyerror fillstyle solid noborder linecolor rgb variable notitle"
 if (has_letters) {
   parts = parts.", data using (wins (column ('bytes'))):(y (0)):(short (strcol ('proto')))" \
-    ." with labels font ',6' textcolor rgb '#222222' notitle"
+    ." with labels font ',11' textcolor rgb '#222222' notitle"
 }
 
 n_lines = crossovers eq "" ? 0 : int (system ("wc -l <'".crossovers."'")) - 1
 if (n_lines > 0) {
   parts = parts.", crossovers using (column ('from_B')):(y (0) - 0.5):(0):(1)" \
-    ." with vectors nohead linewidth 3 linecolor rgb '#000000' notitle"
+    ." with vectors nohead dashtype 1 linewidth 3 linecolor rgb '#000000' notitle"
 }
 do for [a in winners] {
   parts = parts.sprintf (", keyentry with boxes fillstyle solid noborder linecolor rgb 0x%06X title '%s'", shade_of (a), a)
 }
-if (n_lines > 0) { parts = parts.", keyentry with lines linewidth 3 linecolor rgb '#000000' title 'takes over'" }
+if (n_lines > 0) { parts = parts.", keyentry with lines dashtype 1 linewidth 3 linecolor rgb '#000000' title 'takes over'" }
 parts = parts.", keyentry with boxes fillstyle solid noborder linecolor rgb 0xCCCCCC title 'pale: small lead'"
 eval "plot ".parts

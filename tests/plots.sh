@@ -79,7 +79,7 @@ bytes predicted_s measured_s
 ROWS
 head -n 1 coll.tsv >empty.tsv
 
-draws busbw.gp "data='coll.tsv'" '1 node' '4 nodes' 'error band' '1 KiB' '1 MiB' 'bus bandwidth (GB/s)' 'message size'
+draws busbw.gp "data='coll.tsv'" '1 node' '4 nodes' 'error band' '1 KiB' '512 KiB' 'bus bandwidth (GB/s)' 'message size'
 lacks 'measured'
 lacks '>ring' # all rows say ring: it tells nothing apart
 draws busbw.gp "data='coll.tsv'; measured='measured.tsv'; bound=1e11; bound_name='four links'; scale='linear'; title='a_b'" \
@@ -238,7 +238,7 @@ ROWS
 head -n 1 crossovers.tsv >no_crossovers.tsv
 sed 's/\t1\t\([^\t]*\)$/\t0\t\1/' winners.tsv >nobody.tsv
 
-draws winners.gp "data='winners.tsv'; crossovers='crossovers.tsv'; title='a_b'" 'a_b' '64 (512)' 'nodes (ranks)' tree ring nvls \
+draws winners.gp "data='winners.tsv'; crossovers='crossovers.tsv'; title='a_b'" 'a_b: tree is fastest in 3 of 6 cells' '64 (512)' 'nodes (ranks)' tree ring nvls \
   future 'takes over' LL 128 S '1 KiB' 'message size'
 draws winners.gp "data='winners.tsv'" 'pale: small lead'
 lacks 'takes over'

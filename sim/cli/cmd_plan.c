@@ -135,7 +135,8 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Answer *answer, GError **e
   if (drawn)
     rep_plan_pictures (plan, result, pictures);
   if (sensitivity != NULL)
-    rep_pictures_add_sensitivity (pictures, sensitivity, pln_name (plan), base_name (pln_aim_names, (int)pln_aim (plan)));
+    rep_pictures_add_sensitivity (pictures, sensitivity, cli->lookup, pln_name (plan),
+                                  base_name (pln_aim_names, (int)pln_aim (plan)));
   return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, pictures, error)) &&
          (flags->report == NULL || add_page (cli, flags->report, answer, pictures, error));
 }

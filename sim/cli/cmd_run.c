@@ -189,7 +189,7 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
   g_autoptr (GPtrArray) pictures = rep_pictures_new ();
   rep_pictures_add_run (pictures, done->result, scn_name (done->scenario));
   if (beside->sensitivity != NULL)
-    rep_pictures_add_sensitivity (pictures, beside->sensitivity, scn_name (done->scenario), "time");
+    rep_pictures_add_sensitivity (pictures, beside->sensitivity, cli->lookup, scn_name (done->scenario), "time");
   if (beside->goodput != NULL)
     rep_pictures_add_goodput (pictures, beside->goodput, scn_name (done->scenario));
   if (beside->hangs != NULL)

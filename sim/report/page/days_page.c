@@ -19,18 +19,18 @@ rep_goodput_html (const Gdp *goodput, GString *html)
                   *days = g_strdup_printf ("%.5g", goodput->wall_s.mean / (24 * HOUR_s));
   g_autoptr (BaseTable) lost = rep_goodput_lost (goodput), causes = rep_goodput_causes (goodput),
                         curve = rep_goodput_curve (goodput);
-  rep_html_heading (html, "Days of it: failures and checkpoints");
+  rep_html_heading (html, "Goodput: failures and checkpoints");
   rep_html_facts_open (html);
   rep_html_fact (html, "goodput", useful, band);
   rep_html_fact (html, "days", days, NULL);
   rep_html_fact (html, "failures that stop the job", stops, one_in);
-  rep_html_fact (html, "a checkpoint every", every, best);
+  rep_html_fact (html, "checkpoint interval", every, best);
   rep_html_fact (html, "weakest source", base_source_name (goodput->provenance), NULL);
   rep_html_facts_close (html);
   rep_html_table (html, lost);
-  rep_html_heading (html, "What fails");
+  rep_html_heading (html, "Failures by cause");
   rep_html_table (html, causes);
-  rep_html_heading (html, "Goodput by what lies between checkpoints");
+  rep_html_heading (html, "Goodput by checkpoint interval");
   rep_html_table (html, curve);
 }
 

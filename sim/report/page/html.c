@@ -8,11 +8,13 @@ static const char style[] =
     ":root{color-scheme:light dark;--ground:#fff;--text:#1a1a1a;--soft:#5a5a5a;--line:#d8d8d8;--card:#f5f6f8;--mark:#0072B2}\n"
     "@media (prefers-color-scheme:dark){:root{--ground:#14161a;--text:#e8e8e8;--soft:#a8adb5;--line:#3a3f47;--card:#1e2228;"
     "--mark:#56B4E9}\nfigure svg{filter:invert(.92) hue-rotate(180deg)}}\n"
-    "body{margin:0 auto;padding:1.5rem;max-width:62rem;background:var(--ground);color:var(--text);"
+    "body{margin:0 auto;padding:1.5rem;max-width:77rem;background:var(--ground);color:var(--text);"
     "font:16px/1.5 system-ui,sans-serif}\n"
     "h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0;overflow-wrap:anywhere}\n"
     "h2{font-size:1.2rem;margin:2.2rem 0 .6rem;padding-bottom:.2rem;border-bottom:2px solid var(--mark)}\n"
-    "p{margin:.5rem 0}p.lead{font-size:1.1rem;overflow-wrap:anywhere}p.soft,figcaption,summary{color:var(--soft)}\n"
+    "p{margin:.5rem "
+    "0;max-width:62rem}figure{max-width:62rem}p.lead{font-size:1.1rem;overflow-wrap:anywhere}p.soft,figcaption,summary{color:var(--"
+    "soft)}\n"
     "p.warning{border-left:4px solid #D55E00;padding:.2rem .7rem;background:var(--card);overflow-wrap:anywhere}\n"
     "dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.7rem;margin:1rem 0}\n"
     "dl div{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.6rem .8rem}\n"
@@ -163,7 +165,7 @@ rep_html_figure (GString *html, const char *caption, const char *svg, unsigned n
   const char *from = strstr (svg, "<svg");
   g_autofree char *told = escape (caption);
   if (from == NULL || !is_harmless (from)) {
-    g_string_append_printf (html, "<p class=\"soft\">%s This picture could not be put into the page.</p>\n", told);
+    g_string_append_printf (html, "<p class=\"soft\">%s This plot could not be put into the report.</p>\n", told);
     return;
   }
   GString *picture = g_string_new (from + strlen ("<svg"));
@@ -177,7 +179,7 @@ rep_html_figure (GString *html, const char *caption, const char *svg, unsigned n
   while (picture->len > 0 && g_ascii_isspace (picture->str[picture->len - 1]))
     g_string_truncate (picture, picture->len - 1);
   g_string_append_printf (html,
-                          "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"picture\">\n"
+                          "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"plot\">\n"
                           "<svg role=\"img\" aria-label=\"%s\"%s\n</div>\n<figcaption>%s</figcaption>\n</figure>\n",
                           told, picture->str, told);
   g_string_free (picture, TRUE);

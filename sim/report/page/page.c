@@ -7,6 +7,7 @@
 
 #include "cluster/spec.h"
 #include "explain-private.h"
+#include "facts-private.h"
 #include "html-private.h"
 #include "json-private.h"
 #include "page-private.h"
@@ -49,87 +50,6 @@ static const BaseSchema schema_record = { "record", "how good predictions have b
 /* ---- the answer ---- */
 
 static void
-add_quantity (GString *html, const char *name, double value, BaseDim dim, const char *more)
-{
-  g_autofree char *text = rep_quantity (value, dim);
-  rep_html_fact (html, name, text, more);
-}
-
-static void
-add_time (GString *html, const char *name, double time_s, double lo_s, double hi_s)
-{
-  g_autofree char *lo = rep_quantity (lo_s, BASE_DIM_TIME), *hi = rep_quantity (hi_s, BASE_DIM_TIME);
-  g_autofree char *band = lo_s < hi_s ? g_strdup_printf ("band: %s to %s", lo, hi) : NULL;
-  add_quantity (html, name, time_s, BASE_DIM_TIME, band);
-}
-
-static void
-add_percent (GString *html, const char *name, double value, const char *more)
-{
-  g_autofree char *text = isfinite (value) ? g_strdup_printf ("%.1f %%", value * 100) : g_strdup ("-");
-  rep_html_fact (html, name, text, more);
-}
-
-static void
-answer_of_training (GString *html, const TrnResult *t)
-{
-  add_time (html, "step time", t->step_time_s, t->step_time_lo_s, t->step_time_hi_s);
-  rep_html_fact (html, "bound by", t->bound_by, NULL);
-  if (t->has_model) {
-    g_autofree char *tokens = g_strdup_printf ("%.0f tokens/s", t->tokens_per_s),
-                    *each = g_strdup_printf ("%.0f of a GPU", t->tokens_per_s / t->n_ranks),
-                    *peak = g_strdup_printf ("of the %s peak; %.4g TFLOP/s of a GPU", t->precision, t->model_flop_per_s * 1e-12);
-    rep_html_fact (html, "throughput", tokens, each);
-    add_percent (html, "MFU", t->mfu, peak);
-  }
-  if (t->memory != NULL) {
-    g_autofree char *has = rep_quantity (t->fullest.capacity_B, BASE_DIM_BYTES);
-    g_autofree char *verdict =
-        t->fullest.capacity_B > 0 ? g_strdup_printf ("of %s: %s", has, t->fullest.fits ? "fits" : "DOES NOT FIT") : NULL;
-    add_quantity (html, "memory of the fullest GPU", t->fullest.total_B, BASE_DIM_BYTES, verdict);
-  }
-  g_autofree char *ratio = isfinite (t->comm_compute_ratio) ? g_strdup_printf ("%.3g", t->comm_compute_ratio) : g_strdup ("-"),
-                  *exposed =
-                      isfinite (t->exposed_fraction) ? g_strdup_printf ("%.1f %% of it exposed", t->exposed_fraction * 100) : NULL;
-  rep_html_fact (html, "communication / compute", ratio, exposed);
-  if (t->loader.set)
-    add_quantity (html, "a step waits for its input", t->loader.stall_s, BASE_DIM_TIME,
-                  t->loader.starved_by[0] != '\0' ? t->loader.starved_by : NULL);
-  if (t->checkpoint.set) {
-    g_autofree char *drain = rep_quantity (t->checkpoint.drain_s, BASE_DIM_TIME),
-                    *restore = rep_quantity (t->checkpoint.restore_s, BASE_DIM_TIME),
-                    *more = g_strdup_printf ("drain %s, restore %s; bound by %s", drain, restore, t->checkpoint.bound_by);
-    add_quantity (html, "a checkpoint stops it for", t->checkpoint.stall_s, BASE_DIM_TIME, more);
-  }
-  rep_html_fact (html, "weakest source", base_source_name (t->provenance), NULL);
-}
-
-static void
-answer_of_coll (GString *html, const ColAnswer *coll)
-{
-  g_autofree char *algo = g_strdup_printf ("%s, %s", base_name (mdl_algo_names, (int)coll->algo),
-                                           base_name (mdl_proto_names, (int)coll->proto)),
-                  *ranks = g_strdup_printf ("%u ranks on %u node%s", coll->n_ranks, coll->n_nodes, coll->n_nodes == 1 ? "" : "s");
-  add_time (html, "time", coll->time_s, coll->time_lo_s, coll->time_hi_s);
-  add_quantity (html, "bus bandwidth", coll->busbw_Bps, BASE_DIM_BANDWIDTH, NULL);
-  rep_html_fact (html, "algorithm, protocol", algo, ranks);
-  rep_html_fact (html, "bound by", coll->bound_by, NULL);
-  rep_html_fact (html, "weakest source", base_source_name (coll->provenance), NULL);
-}
-
-static void
-answer_of_io (GString *html, const StoIoResult *io)
-{
-  g_autofree char *tier = g_strdup_printf ("%s, %s", io->tier, io->tier_kind),
-                  *requests = g_strdup_printf ("%.4g requests a second", io->iops);
-  rep_html_fact (html, io->op == MDL_IO_READ ? "reads" : "writes", tier, io->path);
-  add_time (html, "time", io->time_s, io->time_lo_s, io->time_hi_s);
-  add_quantity (html, "rate", io->rate_Bps, BASE_DIM_BANDWIDTH, requests);
-  rep_html_fact (html, "bound by", io->bound_by, io->bottleneck);
-  rep_html_fact (html, "weakest source", base_source_name (io->provenance), NULL);
-}
-
-static void
 answer_of (GString *html, const ScnResult *result)
 {
   rep_html_facts_open (html);
@@ -137,20 +57,10 @@ answer_of (GString *html, const ScnResult *result)
     for (guint i = 0; i < result->jobs->len; i++) {
       const ScnJobResult *job = result->jobs->pdata[i];
       g_autofree char *alone = rep_quantity (job->alone_s, BASE_DIM_TIME), *more = g_strdup_printf ("alone %s", alone);
-      add_quantity (html, job->name, job->time_s, BASE_DIM_TIME, more);
+      rep_html_quantity (html, job->name, job->time_s, BASE_DIM_TIME, more);
     }
-  } else if (result->kind == SCN_KIND_TRAINING) {
-    answer_of_training (html, &result->training);
-  } else if (result->kind == SCN_KIND_COLLECTIVE) {
-    answer_of_coll (html, &result->coll);
-  } else if (result->kind == SCN_KIND_IO) {
-    answer_of_io (html, &result->io);
-  } else if (result->kind == SCN_KIND_TRANSFER) {
-    const StoTransferResult *t = &result->transfer;
-    add_time (html, "time", t->time_s, t->time_lo_s, t->time_hi_s);
-    add_quantity (html, "rate", t->rate_Bps, BASE_DIM_BANDWIDTH, t->path);
-    rep_html_fact (html, "bound by", t->bound_by, t->bottleneck);
-    rep_html_fact (html, "weakest source", base_source_name (t->provenance), NULL);
+  } else {
+    rep_run_facts (result, html);
   }
   rep_html_facts_close (html);
 }
@@ -158,7 +68,7 @@ answer_of (GString *html, const ScnResult *result)
 static void
 tables_of (GString *html, const ScnResult *result)
 {
-  if (result->kind == SCN_KIND_TRAINING && result->jobs == NULL) {
+  if (rep_run_step (result) != NULL) {
     g_autoptr (BaseTable) parts = rep_parts_table (&result->training);
     rep_html_table (html, parts);
     if (result->training.memory != NULL) {
@@ -170,12 +80,12 @@ tables_of (GString *html, const ScnResult *result)
     }
     if (result->training.loader.set) {
       g_autoptr (BaseTable) input = rep_loader_table (&result->training.loader);
-      rep_html_heading (html, "Input, stage by stage");
+      rep_html_heading (html, "Input pipeline by stage");
       rep_html_table (html, input);
     }
     g_autoptr (BaseTable) comm = rep_comm_table (&result->training);
     if (result->training.has_model && base_table_n_rows (comm) > 0) {
-      rep_html_heading (html, "Communication of a rank");
+      rep_html_heading (html, "Communication of one rank");
       rep_html_table (html, comm);
     }
   }
@@ -199,7 +109,7 @@ typedef struct {
 static const BaseMember basis_members[] = {
   BASIS ("source", source, .title = "source", .names = base_source_names),
   BASIS ("name", name, .title = "of"),
-  BASIS ("time_s", time_s, BASE_SHOWN ("time that hangs on it (ms)", 1e3, "%.3f")),
+  BASIS ("time_s", time_s, BASE_SHOWN ("time that depends on it (ms)", 1e3, "%.3f")),
   BASIS ("note", note, .title = "where the constant comes from"),
   BASE_MEMBER_END,
 };
@@ -254,17 +164,17 @@ bases_table (const ScnResult *result, const ColAnswer *coll)
 {
   g_autoptr (GArray) bases = g_array_new (FALSE, FALSE, sizeof (Basis));
   g_array_set_clear_func (bases, basis_clear);
-  const GArray *terms = result != NULL && result->kind == SCN_KIND_TRAINING ? result->training.terms : NULL;
+  const TrnResult *step = result != NULL ? rep_run_step (result) : NULL;
+  const GArray *terms = step != NULL ? step->terms : NULL;
   for (guint i = 0; terms != NULL && i < terms->len; i++) {
     const TrnStepTerm *term = &g_array_index (terms, TrnStepTerm, i);
     add_basis (bases, term->source, term->name, term->note, term->time_s * term->count);
   }
   if (coll != NULL)
     take_cost (bases, &coll->cost);
-  if (result != NULL && result->kind == SCN_KIND_COLLECTIVE)
-    take_cost (bases, &result->coll.cost);
-  if (result != NULL && result->kind == SCN_KIND_TRANSFER)
-    take_cost (bases, &result->transfer.cost);
+  const MdlCollCost *cost = result != NULL ? rep_run_cost (result) : NULL;
+  if (cost != NULL)
+    take_cost (bases, cost);
   g_array_sort (bases, compare_bases);
   return base_members_table (basis_members, bases);
 }
@@ -339,11 +249,10 @@ constants_table (const Clu *clu, const GArray *links)
 static void
 add_basis_of_answer (GString *html, const RepPage *page)
 {
-  rep_html_heading (html, "What it rests on");
-  rep_html_paragraph (
-      html, "soft",
-      "Constants with their source: measured on hardware, of a data sheet, or assumed. Assumed ones stand first: they "
-      "are what to measure.");
+  rep_html_heading (html, "Constants");
+  rep_html_paragraph (html, "soft",
+                      "Each constant has a source: measured on hardware, a data sheet, or assumed. Assumed constants come first: "
+                      "measure those first.");
   if (page->result == NULL || page->result->jobs == NULL) {
     g_autoptr (BaseTable) bases = bases_table (page->result, page->coll);
     rep_html_table (html, bases);
@@ -358,7 +267,7 @@ static const BaseMember record_members[] = {
   ROW ("part", part.v, .title = "which"),
   ROW ("points", points.v, BASE_SHOWN ("measurements", 1, "%.0f")),
   ROW ("median", median.v, BASE_SHOWN ("median error (%)", 100, "%.1f")),
-  ROW ("tail", tail.v, BASE_SHOWN ("error (%) of the tail", 100, "%.1f")),
+  ROW ("tail", tail.v, BASE_SHOWN ("tail error (%)", 100, "%.1f")),
   ROW ("quantile", quantile.v, BASE_SHOWN ("tail: percentile", 100, "%.0f")),
   BASE_MEMBER_END,
 };
@@ -369,10 +278,10 @@ add_record (GString *html, const RepRecord *record)
   g_autoptr (BaseTable) table = base_members_table (record_members, NULL);
   for (unsigned i = 0; i < record->rows.n; i++)
     base_members_add (table, record_members, BASE_LIST_AT (record->rows, RepRecordRow, i));
-  rep_html_heading (html, "How good such predictions have been");
+  rep_html_heading (html, "Accuracy");
   rep_html_paragraph (html, "soft",
-                      "Error of the predicted time, |predicted / measured - 1|, over the measurements that come with this version; "
-                      "forerun validate and docs/validation.md take them apart.");
+                      "Error of the predicted time, |predicted / measured - 1|, over the measurements shipped with this version. "
+                      "forerun validate and docs/validation.md show the details.");
   rep_html_table (html, table);
 }
 
@@ -395,7 +304,7 @@ add_question (GString *html, const RepPage *page)
     g_autofree char *quoted = plain ? g_strdup (*word) : g_shell_quote (*word);
     g_string_append_printf (command, "%s%s", command->len > 0 ? " " : "", quoted);
   }
-  rep_html_heading (html, "The question");
+  rep_html_heading (html, "Query");
   rep_html_pre (html, command->str);
   g_autofree char *made = g_strdup_printf ("forerun %s, seed %" G_GUINT64_FORMAT, envelope->version, envelope->seed);
   rep_html_paragraph (html, "soft", made);
@@ -413,7 +322,7 @@ add_inputs (GString *html, const RepEnvelope *envelope)
   g_autoptr (BaseTable) table = base_members_table (input_members, NULL);
   for (guint i = 0; envelope->inputs != NULL && i < envelope->inputs->len; i++)
     base_members_add (table, input_members, envelope->inputs->pdata[i]);
-  rep_html_heading (html, "What it was made of");
+  rep_html_heading (html, "Input files");
   rep_html_paragraph (html, "soft", "The same files, seed and version give the same answer to the byte.");
   rep_html_table (html, table);
 }
@@ -451,14 +360,14 @@ add_figures (GString *html, const RepPage *page, const BaseLookup *lookup, gbool
     g_string_free (svg, TRUE);
   }
   if (!*drawn)
-    rep_html_paragraph (html, "soft", "Pictures are missing: gnuplot was not installed where this page was made.");
+    rep_html_paragraph (html, "soft", "Plots are missing: gnuplot was not installed where this report was made.");
   return TRUE;
 }
 
 static void
 add_answer (GString *html, const RepPage *page)
 {
-  rep_html_heading (html, "The answer");
+  rep_html_heading (html, "Answer");
   if (page->plan != NULL)
     rep_plan_html_answer (page->plan, page->plan_result, html);
   else if (page->result != NULL)
@@ -476,14 +385,14 @@ add_tables (GString *html, const RepPage *page)
   if (page->plan != NULL)
     rep_plan_html_tables (page->plan, page->plan_result, page->plan_rows, html);
   if (page->result != NULL) {
-    if (page->result->kind == SCN_KIND_TRAINING && page->result->jobs == NULL)
-      rep_html_heading (html, page->plan != NULL ? "Where the first's time goes" : "Where the time went");
+    if (rep_run_step (page->result) != NULL)
+      rep_html_heading (html, page->plan != NULL ? "Step time of the recommended option" : "Time of the step");
     tables_of (html, page->result);
   }
   if (page->goodput != NULL)
     rep_goodput_html (page->goodput, html);
   if (page->hangs != NULL) {
-    rep_html_heading (html, "What the days of it hang on");
+    rep_html_heading (html, "Sensitivity of goodput");
     rep_html_table (html, page->hangs);
   }
   if (page->rows != NULL)
@@ -495,7 +404,7 @@ add_tables (GString *html, const RepPage *page)
     rep_advice_html (page->advice, html);
   }
   if (page->sensitivity != NULL) {
-    rep_html_heading (html, "What the answer hangs on");
+    rep_html_heading (html, "Sensitivity");
     rep_html_table (html, page->sensitivity);
   }
 }
@@ -512,7 +421,7 @@ rep_page (const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError
   add_tables (html, page);
   if (page->prices != NULL) {
     rep_html_heading (html, "Prices");
-    rep_html_paragraph (html, "soft", "Put offers in place of what is assumed before the answer is believed.");
+    rep_html_paragraph (html, "soft", "Replace assumed prices by offers before you rely on the answer.");
     rep_html_table (html, page->prices);
   }
   add_basis_of_answer (html, page);
@@ -520,6 +429,6 @@ rep_page (const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError
   add_question (html, page);
   add_inputs (html, page->envelope);
   if (page->result != NULL || page->rows != NULL || page->plan != NULL)
-    rep_html_details (html, "The whole answer as text", page->text);
+    rep_html_details (html, "The complete answer as text", page->text);
   return rep_html_close (g_steal_pointer (&html));
 }

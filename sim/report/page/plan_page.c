@@ -65,7 +65,7 @@ machines_table (const Pln *plan, const PlnResult *result)
       continue;
     seen[row->machine] = TRUE;
     n++;
-    add_row (plan, row, i + 1, table);
+    add_row (plan, row, n, table);
   }
   return table;
 }
@@ -119,7 +119,7 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
               g_strdup_printf ("band: %.1f to %.1f", row->run_s * lo / DAY_S, row->run_s * hi / DAY_S));
   add_fact (html, "step", g_strdup_printf ("%.4g s", row->step_time_s),
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
-                             row->simulated ? "simulated" : "closed form"));
+                             row->simulated ? "simulated" : "estimated"));
   if (run && row->way != PLN_WAY_NONE) {
     add_fact (html, row->way == PLN_WAY_OWN ? "cost, purchase" : "cost, rent", g_strdup_printf ("%.4g k$", kusd),
               g_strdup_printf ("band: %.4g to %.4g", kusd * lo, kusd * hi));
@@ -152,11 +152,11 @@ rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GStr
         g_strdup_printf ("How much more each option takes than the recommended one (%s), its 95 %% range, and the "
                          "chance that it is better. Errors of prices are not included.",
                          base_name (pln_aim_names, (int)pln_aim (plan)));
-    rep_html_heading (html, "How sure the order is");
+    rep_html_heading (html, "How certain the ranking is");
     rep_html_paragraph (html, "soft", what);
     rep_html_table (html, rivals);
   }
-  rep_html_heading (html, "The best configurations");
+  rep_html_heading (html, "Best configurations");
   rep_html_table (html, ranked);
   if (base_table_n_rows (out) > 0) {
     rep_html_heading (html, "Rejected configurations");

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "json-private.h"
+#include "plot-private.h"
 #include "run-private.h"
 
 /* A name from a file as a cell: no tabs, no line ends. */
@@ -35,16 +36,16 @@ rep_parts_tsv (const ScnResult *result, GString *out)
   if (result->jobs != NULL)
     return FALSE;
   g_string_append (out, "part\tvalue_s\n");
-  if (result->kind == SCN_KIND_TRAINING) {
+  if (rep_run_step (result) != NULL) {
     for (int p = 0; p < TRN_PART_N; p++)
       if (result->training.part_s[p] > 0)
         append_part (out, trn_part_names[p], result->training.part_s[p]);
     return TRUE;
   }
-  const MdlCollCost *cost = result->kind == SCN_KIND_TRANSFER ? &result->transfer.cost : &result->coll.cost;
-  for (unsigned i = 0; i < cost->n_terms; i++)
+  const MdlCollCost *cost = rep_run_cost (result);
+  for (unsigned i = 0; cost != NULL && i < cost->n_terms; i++)
     append_part (out, cost->term[i].name, cost->term[i].value_s);
-  return cost->n_terms > 0;
+  return cost != NULL && cost->n_terms > 0;
 }
 
 #define MEMORY(...) BASE_MEMBER (TrnMemory, __VA_ARGS__)
@@ -62,7 +63,7 @@ static const BaseMember memory_members[] = {
 gboolean
 rep_memory_tsv (const ScnResult *result, GString *out)
 {
-  const GArray *stages = result->kind == SCN_KIND_TRAINING && result->jobs == NULL ? result->training.memory : NULL;
+  const GArray *stages = rep_run_step (result) != NULL ? result->training.memory : NULL;
   if (stages == NULL)
     return FALSE;
   rep_tsv (base_members_table (memory_members, stages), out);
@@ -95,56 +96,116 @@ rep_goodput_curve_tsv (const Gdp *goodput, GString *out)
   return goodput->curve->len > 1;
 }
 
+/* ---- titles: what a plot shows, with its numbers ---- */
+
+static char *
+title_of_parts (const ScnResult *result, const char *scenario)
+{
+  const TrnResult *t = &result->training;
+  const MdlCollCost *cost = rep_run_cost (result);
+  if (cost != NULL) {
+    unsigned most = 0;
+    for (unsigned i = 1; i < cost->n_terms; i++)
+      most = cost->term[i].value_s > cost->term[most].value_s ? i : most;
+    return g_strdup_printf ("%s: %s takes most of the estimated time", scenario, cost->term[most].name);
+  }
+  int most = -1;
+  for (int p = 0; p < TRN_PART_N; p++)
+    if (p != TRN_PART_COMPUTE && p != TRN_PART_OPTIMIZER && t->part_s[p] > (most < 0 ? 0 : t->part_s[most]))
+      most = p;
+  g_autofree char *rest =
+      most < 0 ? g_strdup ("") : g_strdup_printf (", %.1f %% %s", 100 * t->part_s[most] / t->step_time_s, rep_part_words (most));
+  g_autofree char *step = rep_quantity (t->step_time_s, BASE_DIM_TIME);
+  return g_strdup_printf ("%s: step time %s: %.1f %% compute%s (stage %u)", scenario, step,
+                          100 * t->part_s[TRN_PART_COMPUTE] / t->step_time_s, rest, t->stage);
+}
+
+static char *
+title_of_memory (const TrnMemory *fullest, const char *scenario)
+{
+  g_autofree char *used = rep_quantity (fullest->total_B, BASE_DIM_BYTES),
+                  *has = rep_quantity (fullest->capacity_B, BASE_DIM_BYTES);
+  return fullest->capacity_B > 0 ? g_strdup_printf ("%s: the fullest GPU uses %s of %s%s", scenario, used, has,
+                                                    fullest->fits ? "" : ": it does not fit")
+                                 : g_strdup_printf ("%s: the fullest GPU uses %s", scenario, used);
+}
+
+static char *
+title_of_links (const GArray *links, const char *scenario)
+{
+  const ColLinkUse *most = &g_array_index (links, ColLinkUse, 0);
+  for (guint i = 1; i < links->len; i++)
+    if (g_array_index (links, ColLinkUse, i).utilisation > most->utilisation)
+      most = &g_array_index (links, ColLinkUse, i);
+  return g_strdup_printf ("%s: the busiest link, of class %s, is busy %.1f %% of the time", scenario, most->link_class,
+                          100 * most->utilisation);
+}
+
+/* "x: time depends most on latency, NVLink"; the first row of a tornado's table. */
+static char *
+title_of_tornado (const GString *tsv, const char *scenario, const char *what)
+{
+  g_auto (GStrv) rows = g_strsplit (tsv->str, "\n", 3);
+  g_auto (GStrv) cells = g_strsplit (rows[0] != NULL && rows[1] != NULL ? rows[1] : "", "\t", 2);
+  return cells[0] != NULL && *cells[0] != '\0' ? g_strdup_printf ("%s: the %s depends most on %s", scenario, what, cells[0])
+                                               : g_strdup_printf ("%s: sensitivity of the %s", scenario, what);
+}
+
 /* ---- pictures ---- */
+
+/* Where there is something to draw: adds a plot and begins the next one's table. Takes title and settings. */
+static void
+add_drawn (GPtrArray *pictures, gboolean any, const char *name, const char *script, const char *caption, char *title, GString **tsv,
+           char *settings)
+{
+  g_autofree char *owned = title;
+  if (any) {
+    rep_pictures_add (pictures, name, script, caption, title, *tsv, settings);
+    *tsv = g_string_new (NULL);
+    return;
+  }
+  g_free (settings);
+  g_string_truncate (*tsv, 0);
+}
+
+static void
+add_step (GPtrArray *pictures, const ScnResult *result, const char *scenario, GString **tsv)
+{
+  const TrnResult *t = rep_run_step (result);
+  guint columns = 0;
+  gboolean any = rep_timeline_tsv (result, *tsv, &columns);
+  add_drawn (
+      pictures, any, "timeline", "timeline.gp",
+      "Work of each pipeline stage over time. Communication is shown where nothing computes.",
+      g_strdup_printf ("%s: %.1f %% of the step is pipeline bubble", scenario, 100 * t->part_s[TRN_PART_BUBBLE] / t->step_time_s),
+      tsv, g_strdup_printf ("; columns=%u", columns));
+  any = rep_timeline_begin_tsv (result, *tsv, &columns);
+  add_drawn (pictures, any, "timeline_begin", "timeline.gp",
+             "Start of the same step, until twice the time at which the first micro-batch is back on the first stage.",
+             g_strdup_printf ("%s: the start of the step, where the pipeline fills", scenario), tsv,
+             g_strdup_printf ("; columns=%u", columns));
+  any = rep_memory_tsv (result, *tsv);
+  char capacity[G_ASCII_DTOSTR_BUF_SIZE];
+  add_drawn (pictures, any, "memory", "memory.gp",
+             "Memory of a GPU of each pipeline stage at its fullest moment, and its capacity.",
+             title_of_memory (&t->fullest, scenario), tsv,
+             g_strdup_printf ("; capacity=%s.0", g_ascii_formatd (capacity, sizeof capacity, "%.0f", t->fullest.capacity_B)));
+}
 
 void
 rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario)
 {
-  gboolean training = result->kind == SCN_KIND_TRAINING;
+  const gboolean step = rep_run_step (result) != NULL;
   GString *tsv = g_string_new (NULL);
-  if (rep_parts_tsv (result, tsv)) {
-    g_autofree char *title = training ? g_strdup_printf ("%s: where the step's time went, on stage %u, which ends last", scenario,
-                                                         result->training.stage)
-                                      : g_strdup_printf ("%s: terms of the closed form", scenario);
-    rep_pictures_add (pictures, "breakdown", "breakdown.gp",
-                      training ? "Where the step's time went, on the stage that ends last."
-                               : "What the closed form's time is made of.",
-                      title, tsv, NULL);
-    tsv = g_string_new (NULL);
-  }
-  guint columns = 0;
-  g_string_truncate (tsv, 0);
-  if (rep_timeline_tsv (result, tsv, &columns)) {
-    g_autofree char *title = g_strdup_printf ("%s: what each pipeline stage does", scenario);
-    rep_pictures_add (pictures, "timeline", "timeline.gp",
-                      "What each pipeline stage does when; exchange is shown where nothing computes.", title, tsv,
-                      g_strdup_printf ("; columns=%u", columns));
-    tsv = g_string_new (NULL);
-  }
-  g_string_truncate (tsv, 0);
-  if (rep_timeline_begin_tsv (result, tsv, &columns)) {
-    g_autofree char *title = g_strdup_printf ("%s: the begin of a step", scenario);
-    rep_pictures_add (pictures, "timeline_begin", "timeline.gp",
-                      "The same of the begin: until twice the time at which the first micro-batch is back on the first stage.",
-                      title, tsv, g_strdup_printf ("; columns=%u", columns));
-    tsv = g_string_new (NULL);
-  }
-  g_string_truncate (tsv, 0);
-  if (rep_memory_tsv (result, tsv)) {
-    char capacity[G_ASCII_DTOSTR_BUF_SIZE];
-    g_autofree char *title = g_strdup_printf ("%s: memory of a GPU at its fullest", scenario);
-    rep_pictures_add (pictures, "memory", "memory.gp",
-                      "Memory of a GPU of each pipeline stage at its fullest moment, and what it has.", title, tsv,
-                      g_strdup_printf ("; capacity=%s.0",
-                                       g_ascii_formatd (capacity, sizeof capacity, "%.0f", result->training.fullest.capacity_B)));
-    tsv = g_string_new (NULL);
-  }
-  g_string_truncate (tsv, 0);
-  if (rep_links_tsv (result, tsv)) {
-    g_autofree char *title = g_strdup_printf ("%s: what the links carried", scenario);
-    rep_pictures_add (pictures, "links", "links.gp", "How busy the busiest link of each class was.", title, tsv, NULL);
-    tsv = g_string_new (NULL);
-  }
+  gboolean any = rep_parts_tsv (result, tsv);
+  add_drawn (pictures, any, "breakdown", "breakdown.gp",
+             step ? "Parts of the step's time, on the stage that ends last." : "Parts of the estimated time.",
+             any ? title_of_parts (result, scenario) : NULL, &tsv, NULL);
+  if (step)
+    add_step (pictures, result, scenario, &tsv);
+  any = rep_links_tsv (result, tsv);
+  add_drawn (pictures, any, "links", "links.gp", "Utilisation of the busiest link of each class.",
+             any ? title_of_links (result->run.links, scenario) : NULL, &tsv, NULL);
   g_string_free (tsv, TRUE);
 }
 
@@ -154,11 +215,12 @@ rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *s
   g_autoptr (GString) tsv = g_string_new (NULL);
   if (!rep_goodput_curve_tsv (goodput, tsv))
     return;
-  g_autofree char *title = g_strdup_printf ("%s: what failures and checkpoints leave", scenario);
-  rep_pictures_add (
-      pictures, "goodput", "goodput.gp",
-      "Useful time over all time, by the work between checkpoints: the mean of the runs, their band, and the closed form.", title,
-      g_steal_pointer (&tsv), NULL);
+  g_autofree char *every = rep_quantity (goodput->best.interval_s, BASE_DIM_TIME),
+                  *title = g_strdup_printf ("%s: goodput is highest, %.1f %%, with %s between checkpoints", scenario,
+                                            100 * goodput->best.goodput.mean, every);
+  rep_pictures_add (pictures, "goodput", "goodput.gp",
+                    "Goodput by the work between checkpoints: the mean of the simulated runs, their band, and the closed form.",
+                    title, g_steal_pointer (&tsv), NULL);
 }
 
 void
@@ -166,22 +228,49 @@ rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s,
 {
   GString *tsv = g_string_new (NULL);
   rep_goodput_hangs_tsv (hangs, time_s, tsv);
-  g_autofree char *title = g_strdup_printf ("%s: what the time for its work hangs on", scenario);
+  g_autofree char *title = title_of_tornado (tsv, scenario, "time for the same work");
   rep_pictures_add (
       pictures, "tornado_goodput", "tornado.gp",
-      "How the time for the same work changes with each thing alone: halved and doubled, the step from end to end of its band.",
-      title, tsv, g_strdup ("; less_is='half as much or as often (the step: low)'; more_is='twice (high)'"));
+      "Change of the time for the same work when one input is halved or doubled, or the step time moves over its band.", title, tsv,
+      g_strdup ("; less_is='halved (step time: low)'; more_is='doubled (high)'"));
+}
+
+/* Name, less, more: the answer's changes, as fractions. */
+static void
+sensitivity_tsv (const StdSensitivity *sensitivity, const char *root, GString *out)
+{
+  enum { MOST_BARS = 20 };
+  g_string_append (out, "name\tless\tmore\n");
+  guint bars = 0;
+  for (guint i = 0; i < sensitivity->effects->len && bars < MOST_BARS; i++) {
+    const StdEffect *effect = &g_array_index (sensitivity->effects, StdEffect, i);
+    if (bars > 0 && !std_effect_changes_first (effect) &&
+        std_effect_reach (effect, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
+      continue;
+    bars++;
+    const double ends[] = { effect->less_s, effect->more_s };
+    g_autofree char *name = rep_effect_label (effect, root);
+    append_cell (out, name);
+    if (std_effect_changes_first (effect))
+      g_string_append (out, " *");
+    for (size_t k = 0; k < G_N_ELEMENTS (ends); k++) {
+      g_string_append_c (out, '\t');
+      append_number (out, isfinite (ends[k]) ? ends[k] / sensitivity->answer_s - 1 : 0);
+    }
+    g_string_append_c (out, '\n');
+  }
 }
 
 void
-rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const char *scenario, const char *what)
+rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const BaseLookup *lookup,
+                              const char *scenario, const char *what)
 {
   if (sensitivity->effects->len == 0)
     return;
   GString *tsv = g_string_new (NULL);
-  rep_sensitivity_tsv (sensitivity, tsv);
-  g_autofree char *title = g_strdup_printf ("%s: what the answer hangs on", scenario);
-  rep_pictures_add (pictures, "tornado", "tornado.gp", "How the answer changes with each constant alone.", title, tsv,
+  sensitivity_tsv (sensitivity, base_lookup_root (lookup), tsv);
+  g_autofree char *title = title_of_tornado (tsv, scenario, what);
+  rep_pictures_add (pictures, "tornado", "tornado.gp", "Change of the answer when one constant changes.", title, tsv,
                     g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
-                                     sensitivity->first != NULL ? "; *: another one comes first then" : ""));
+                                     sensitivity->first != NULL ? "; *: another option is best then" : ""));
 }

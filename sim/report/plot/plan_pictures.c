@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "plan-private.h"
+#include "plot-private.h"
 #include "report/offers.h"
 #include "report/pictures.h"
 
@@ -38,17 +39,17 @@ chosen (const Pln *plan, const PlnResult *result, gboolean front)
 }
 
 static gint
-by_time (gconstpointer a, gconstpointer b)
+by_cost (gconstpointer a, gconstpointer b)
 {
   const PlnChoiceRow *x = *(PlnChoiceRow *const *)a, *y = *(PlnChoiceRow *const *)b;
-  return x->run_s < y->run_s ? -1 : x->run_s > y->run_s;
+  return x->money.total_usd < y->money.total_usd ? -1 : x->money.total_usd > y->money.total_usd;
 }
 
 static void
 front_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, TRUE);
-  g_ptr_array_sort (rows, by_time);
+  g_ptr_array_sort (rows, by_cost);
   g_string_append (out, "machine\ttime_s\ttime_lo_s\ttime_hi_s\ttotal_usd\ttotal_lo_usd\ttotal_hi_usd\tfront\n");
   for (guint i = 0; i < rows->len; i++) {
     const PlnChoiceRow *row = rows->pdata[i];
@@ -88,17 +89,52 @@ cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
   }
 }
 
+/* "32 x hgx_b200 (200 Gb/s, 2:1) is the cheapest: $412 k, 45.6 days (35.7 to 58.8)". Returned: full. */
+static char *
+title_of_front (const Pln *plan, const PlnChoiceRow *row)
+{
+  static const char *const praise[] = { [PLN_AIM_TIME] = "is the fastest",
+                                        [PLN_AIM_COST] = "is the cheapest",
+                                        [PLN_AIM_ENERGY] = "needs the least energy",
+                                        [PLN_AIM_COST_PER_TOKEN] = "is the cheapest",
+                                        [PLN_AIM_PARETO] = "is the fastest" };
+  const double days = row->run_s / 86400, lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
+  g_autofree char *machine = rep_plan_machine (plan, row->machine), *cost = rep_plot_money (row->money.total_usd);
+  const double per = days < 3 ? 24 : 1;
+  return g_strdup_printf ("%s %s: %s, %.3g %s (%.3g to %.3g)", machine, praise[pln_aim (plan)], cost, days * per,
+                          days < 3 ? "hours" : "days", days * lo * per, days * hi * per);
+}
+
+/* The cheapest option's largest part. Returned: full. */
+static char *
+title_of_cost (const Pln *plan, const PlnResult *result)
+{
+  g_autoptr (GPtrArray) rows = chosen (plan, result, FALSE);
+  g_ptr_array_sort (rows, by_cost);
+  const PlnChoiceRow *row = rows->pdata[0];
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
+  const char *most = row->money.rent_usd > row->money.energy_usd ? "rent" : "energy";
+  double usd = fmax (row->money.rent_usd, row->money.energy_usd);
+  for (int b = 0; b < PLN_BUY_N; b++) {
+    const double part = rep_plan_bought_usd (machine, row, (PlnBuy)b);
+    most = part > usd ? pln_buy_names[b] : most;
+    usd = fmax (usd, part);
+  }
+  g_autofree char *name = rep_plan_machine (plan, row->machine), *cost = rep_plot_money (row->money.total_usd);
+  return g_strdup_printf ("%s costs least: %s, of which %.0f %% is %s", name, cost, 100 * usd / row->money.total_usd, most);
+}
+
 void
 rep_plan_pictures (const Pln *plan, const PlnResult *result, GPtrArray *pictures)
 {
   GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
   front_tsv (plan, result, front);
   cost_tsv (plan, result, cost);
-  g_autofree char *against = g_strdup_printf ("%s: time against cost", pln_name (plan)),
-                  *parts = g_strdup_printf ("%s: what the best of each machine costs", pln_name (plan));
-  rep_pictures_add (pictures, "front", "front.gp", "Time against cost: the best of each machine, its error band, and the front.",
+  g_autofree char *against = title_of_front (plan, &g_array_index (result->rows, PlnChoiceRow, 0)),
+                  *parts = title_of_cost (plan, result);
+  rep_pictures_add (pictures, "front", "front.gp", "Time and cost of the best layout of each cluster option, with error bands.",
                     against, front, NULL);
-  rep_pictures_add (pictures, "cost", "cost.gp", "What the best of each machine costs, by part.", parts, cost, NULL);
+  rep_pictures_add (pictures, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost, NULL);
 }
 
 /* ---- offers ---- */
@@ -127,8 +163,13 @@ rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures)
   const PlnOffersSpec *spec = pln_offers_spec (offers);
   GString *tsv = g_string_new (NULL);
   offers_tsv (offers, tsv);
-  g_autofree char *title =
-      spec->description.v != NULL ? g_strdup_printf ("%s: %s", spec->name.v, spec->description.v) : g_strdup (spec->name.v);
-  rep_pictures_add (pictures, "cost", "cost.gp", "What each offer costs, by part.", title, tsv,
+  const GArray *rows = pln_offers_rows (offers);
+  const PlnOffer *least = &g_array_index (rows, PlnOffer, 0);
+  for (guint i = 1; i < rows->len; i++)
+    if (g_array_index (rows, PlnOffer, i).money.total_usd < least->money.total_usd)
+      least = &g_array_index (rows, PlnOffer, i);
+  g_autofree char *cost = rep_plot_money (least->money.total_usd),
+                  *title = g_strdup_printf ("%s: %s costs least: %s", spec->name.v, least->way->name.v, cost);
+  rep_pictures_add (pictures, "cost", "cost.gp", "Cost of each offer, by part.", title, tsv,
                     g_strdup ("; parts='bought rent once energy'"));
 }

@@ -110,22 +110,53 @@ scaling_tsv (const StdRatio *ratio, GString *out)
   return several;
 }
 
+/* "x: communication takes longer than compute in 3 of 147 points". Returned: full. */
+static char *
+title_of_map (const StdRatio *ratio, const char *name)
+{
+  guint over = 0, ran = 0;
+  for (guint i = 0; i < ratio->points->len; i++) {
+    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
+    ran += point->why_not == NULL ? 1 : 0;
+    over += point->why_not == NULL && point->value[STD_LINE_RATIO] > ratio->limit[STD_LINE_RATIO] ? 1 : 0;
+  }
+  return g_strdup_printf ("%s: communication / compute is above %g in %u of %u points", name, ratio->limit[STD_LINE_RATIO], over,
+                          ran);
+}
+
+/* "x: 512 GPUs keep 32 to 100 % of linear scaling". Returned: full. */
+static char *
+title_of_scaling (const StdRatio *ratio, const char *name)
+{
+  guint32 most = 0;
+  double least = (double)INFINITY, best = 0;
+  for (guint i = 0; i < ratio->points->len; i++) {
+    const StdRatioPoint *point = &g_array_index (ratio->points, StdRatioPoint, i);
+    if (point->why_not != NULL || point->gpus < most || !isfinite (point->efficiency))
+      continue;
+    least = point->gpus > most ? point->efficiency : fmin (least, point->efficiency);
+    best = point->gpus > most ? point->efficiency : fmax (best, point->efficiency);
+    most = point->gpus;
+  }
+  return most == 0 ? g_strdup_printf ("%s: throughput by number of GPUs", name)
+                   : g_strdup_printf ("%s: %u GPUs keep %.0f to %.0f %% of linear scaling", name, most, 100 * least, 100 * best);
+}
+
 gboolean
 rep_ratio_pictures (const StdRatio *ratio, const char *name, GPtrArray *pictures)
 {
   GString *cells = g_string_new (NULL), *lines = g_string_new (NULL), *curves = g_string_new (NULL);
-  g_autofree char *title = g_strdup_printf ("%s: communication over compute", name),
-                  *scaling = g_strdup_printf ("%s: throughput by GPUs", name);
+  g_autofree char *title = title_of_map (ratio, name), *scaling = title_of_scaling (ratio, name);
   const gboolean any = heat_tsv (ratio, cells, lines), several = scaling_tsv (ratio, curves);
-  RepPicture *heat =
-      rep_pictures_add (pictures, "ratio", "heat.gp", "Communication over compute by GPUs and network.", title, cells,
-                        g_strdup_printf ("; x_name='network, Gb/s a GPU'; y_name='%s'; z_name='communication / compute'; middle=1; "
-                                         "line_1='communication / compute = %g'; line_2='%g %% of the step waits'",
-                                         has_batches (ratio) ? "GPUs (batch)" : "GPUs", ratio->limit[STD_LINE_RATIO],
-                                         100 * ratio->limit[STD_LINE_WAITS]));
+  RepPicture *heat = rep_pictures_add (
+      pictures, "ratio", "heat.gp", "Communication / compute by number of GPUs and network rate.", title, cells,
+      g_strdup_printf ("; x_name='network rate per GPU (Gb/s)'; y_name='%s'; z_name='communication / compute'; middle=1; "
+                       "line_1='communication / compute = %g'; line_2='%g %% of the step is exposed communication'",
+                       has_batches (ratio) ? "GPUs (batch)" : "GPUs", ratio->limit[STD_LINE_RATIO],
+                       100 * ratio->limit[STD_LINE_WAITS]));
   heat->more = lines;
   heat->variable = "lines";
-  rep_pictures_add (pictures, "scaling", "scaling.gp", "Throughput by GPUs.", scaling, curves,
+  rep_pictures_add (pictures, "scaling", "scaling.gp", "Throughput and scaling efficiency by number of GPUs.", scaling, curves,
                     g_strdup_printf ("; unit='%s'", ratio->scale.has_model ? "sequences" : "micro-batches"));
   if (!several)
     g_ptr_array_set_size (pictures, (gint)pictures->len - 1);

@@ -8,7 +8,7 @@ rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op)
 {
   GString *tsv = g_string_new (NULL);
   base_table_print_tsv (table, tsv);
-  g_autofree char *title = g_strdup_printf ("%s, predicted", base_name (mdl_op_names, (int)op));
+  g_autofree char *title = g_strdup_printf ("%s", base_name (mdl_op_names, (int)op));
   rep_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
                     g_strdup ("; series='nodes'"));
 }
@@ -17,19 +17,19 @@ void
 rep_pictures_add_compare (GPtrArray *pictures, const StdCompare *compare, const char *topology)
 {
   const char *op = base_name (mdl_op_names, (int)compare->op);
-  g_autofree char *title = g_strdup_printf ("%s on %s, predicted: the fastest algorithm", op, topology),
-                  *busbw_title = g_strdup_printf ("%s on %s, predicted: each algorithm by its fastest protocol", op, topology);
+  g_autofree char *title = g_strdup_printf ("%s on %s", op, topology),
+                  *busbw_title = g_strdup_printf ("%s on %s: each algorithm with its fastest protocol", op, topology);
   GString *rows = g_string_new (NULL), *crossovers = g_string_new (NULL), *curves = g_string_new (NULL);
   g_autoptr (BaseTable) table = rep_compare_table (compare);
   base_table_print_tsv (table, rows);
   rep_compare_crossovers_tsv (compare, crossovers);
   rep_compare_curves_tsv (compare, curves);
-  RepPicture *map =
-      rep_pictures_add (pictures, "winners", "winners.gp", "Which algorithm is the fastest, by size and scale.", title, rows, NULL);
+  RepPicture *map = rep_pictures_add (pictures, "winners", "winners.gp", "Fastest algorithm by message size and number of nodes.",
+                                      title, rows, NULL);
   map->more = crossovers;
   map->variable = "crossovers";
   rep_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth of each algorithm.", busbw_title, curves,
-                    g_strdup ("; series='algo nodes'"));
+                    g_strdup ("; series='algo nodes'; panel='nodes'"));
 }
 
 /* Errors beyond half of the measured time lie on the edge. */
@@ -38,7 +38,7 @@ rep_pictures_add_points (GPtrArray *pictures, const GArray *points, const char *
 {
   GString *tsv = g_string_new (NULL);
   rep_validate_points_tsv (points, tsv);
-  g_autofree char *title = g_strdup_printf ("%s: %u points, predicted against measured", name, points->len);
+  g_autofree char *title = g_strdup_printf ("%s", name);
   rep_pictures_add (pictures, "error", "error.gp", "Error of the predictions by message size.", title, tsv,
                     g_strdup ("; series='op'; limit=0.5"));
 }
@@ -68,6 +68,14 @@ name_of_axis (const StdAxis *axis, gboolean *numeric)
   return rep_picture_quote (name);
 }
 
+/* "tier" of "workload.tier". */
+static const char *
+last_part (const char *path)
+{
+  const char *dot = strrchr (path, '.');
+  return dot != NULL ? dot + 1 : path;
+}
+
 static void
 append_part (GString *series, const char *name, const StdSheet *sheet, guint row, guint column)
 {
@@ -95,7 +103,7 @@ series_of (const StdSheet *sheet, guint row, guint y)
   static const char *const apart[] = { "op", "bytes", "nodes", "algo", "proto" };
   g_autoptr (GString) series = g_string_new (NULL);
   for (guint i = 1; i < sheet->n_axes; i++)
-    append_part (series, std_sheet_key (sheet, i), sheet, row, i);
+    append_part (series, last_part (std_sheet_key (sheet, i)), sheet, row, i);
   for (guint i = 0; i < G_N_ELEMENTS (apart); i++) {
     const guint column = std_sheet_column (sheet, apart[i]);
     if (column != G_MAXUINT && column != y && differs (sheet, row, column))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/pictures.h"
+#include "run-private.h"
 #include "training/trace.h"
 
 typedef enum { FORWARD, BACKWARD, WEIGHT, RECOMPUTE, OPTIMIZER, OTHER, EXCHANGE, IDLE, KINDS } Kind;
@@ -229,7 +230,7 @@ write_rows (const Timeline *line, GString *out, guint *columns)
 gboolean
 rep_timeline_tsv (const ScnResult *result, GString *out, guint *columns)
 {
-  if (result->jobs != NULL || result->kind != SCN_KIND_TRAINING)
+  if (rep_run_step (result) == NULL)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
   if (result->training.trace != NULL)
@@ -273,7 +274,7 @@ keep_before (Timeline *line, double window_s)
 gboolean
 rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns)
 {
-  if (result->jobs != NULL || result->kind != SCN_KIND_TRAINING || result->training.trace == NULL)
+  if (rep_run_step (result) == NULL || result->training.trace == NULL)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
   take_trace (&line, result->training.trace);

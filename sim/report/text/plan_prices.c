@@ -1,4 +1,6 @@
 /* What a plan's prices rest on: for a page to hand on. */
+#include <string.h>
+
 #include "explain-private.h"
 #include "plan-private.h"
 
@@ -10,7 +12,8 @@ static const BaseColumn columns[] = {
 
 /* Counts a figure that is set, and writes it where there is a table. */
 typedef struct {
-  BaseTable *table; /* NULL: counted alone */
+  const Pln *plan;
+  BaseTable *table; /* of the prices that the plan's options use; NULL: all are counted alone */
   guint figures, assumed;
 } List;
 
@@ -36,18 +39,38 @@ take (List *list, const BaseNum *num, BaseDim dim, const char *format, ...)
   base_table_text (list->table, "note", num->note);
 }
 
+/* Whether the table lists prices of this topology, or of ports of this rate ("400 Gb/s"): those that an option has. A topology that
+ * keeps its own rate may have any. */
+static gboolean
+is_used (const List *list, const char *topology, const char *rate)
+{
+  const GArray *machines = pln_machines (list->plan);
+  gboolean used = list->table == NULL;
+  for (guint i = 0; i < machines->len && !used; i++) {
+    const PlnMachine *machine = &g_array_index (machines, PlnMachine, i);
+    used = topology != NULL ? g_strcmp0 (machine->topology, topology) == 0
+                            : machine->nic_rate == NULL || strcmp (machine->nic_rate, rate) == 0;
+  }
+  return used;
+}
+
 static void
 take_all (List *list, const PlnPricesSpec *prices)
 {
   for (guint i = 0; i < prices->nodes.n; i++) {
     const PlnNodePrice *node = BASE_LIST_AT (prices->nodes, PlnNodePrice, i);
+    if (!is_used (list, node->topology.v, NULL))
+      continue;
     take (list, &node->node, BASE_DIM_MONEY, "a node of %s", node->topology.v);
     take (list, &node->rent, BASE_DIM_MONEY_PER_TIME, "rent of one node of %s", node->topology.v);
   }
   take (list, &prices->network, BASE_DIM_MONEY, "network per GPU");
   for (guint i = 0; i < prices->fabric.ports.n; i++) {
     const PlnPortPrice *port = BASE_LIST_AT (prices->fabric.ports, PlnPortPrice, i);
-    double rate = port->rate.v * 8e-9;
+    const double rate = port->rate.v * 8e-9;
+    g_autofree char *text = g_strdup_printf ("%.4g Gb/s", rate);
+    if (!is_used (list, NULL, text))
+      continue;
     take (list, &port->adapter, BASE_DIM_MONEY, "a NIC port of %.4g Gb/s", rate);
     take (list, &port->transceiver, BASE_DIM_MONEY, "a transceiver of %.4g Gb/s", rate);
     take (list, &port->cable, BASE_DIM_MONEY, "a cable of %.4g Gb/s", rate);
@@ -65,7 +88,7 @@ take_all (List *list, const PlnPricesSpec *prices)
 void
 rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed)
 {
-  List list = { NULL, 0, 0 };
+  List list = { plan, NULL, 0, 0 };
   if (pln_prices (plan) != NULL)
     take_all (&list, pln_prices (plan));
   *figures = list.figures;
@@ -75,7 +98,7 @@ rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed)
 BaseTable *
 rep_plan_prices (const Pln *plan)
 {
-  List list = { NULL, 0, 0 };
+  List list = { plan, NULL, 0, 0 };
   if (pln_prices (plan) == NULL)
     return NULL;
   list.table = base_table_new (columns);

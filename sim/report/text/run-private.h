@@ -19,6 +19,12 @@ void rep_comm_text (const TrnResult *training, GString *out);
 void rep_loader_text (const TrnLoaderResult *loader, GString *out);
 void rep_checkpoint_text (const TrnCheckpointResult *checkpoint, GString *out);
 
+/* Of a run of one training step, that step; else NULL. Of a run that is priced by terms of a closed form, those; else NULL. */
+const TrnResult *rep_run_step (const ScnResult *result);
+const MdlCollCost *rep_run_cost (const ScnResult *result);
+/* A page's facts of a result of one workload; nothing where its kind has none. */
+void rep_run_facts (const ScnResult *result, GString *html);
+
 /* Tables of a step: its parts; memory of each stage; communication by kind; what each stage of the input takes of a batch. Of a
  * run: what links carried. Returned: full. */
 BaseTable *rep_parts_table (const TrnResult *training);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "facts-private.h"
 #include "json-private.h"
 #include "report/coll.h"
 #include "run-private.h"
@@ -39,13 +40,17 @@ typedef struct {
   const BaseMember *members;
   const char *const *columns; /* of TSV, as of base_members_row; NULL: all single values */
   void (*text) (const void *of, GString *out);
+  void (*facts) (const void *of, GString *html); /* of a page */
+  size_t step, cost; /* in ScnResult, of the training step and of the closed form's cost that it is priced by; 0: none */
 } Kind;
 
 static const Kind kinds[] = {
-  [SCN_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_text },
-  [SCN_KIND_TRANSFER] = { offsetof (ScnResult, transfer), rep_transfer_members, NULL, rep_transfer_text },
-  [SCN_KIND_TRAINING] = { offsetof (ScnResult, training), rep_training_members, rep_training_columns, rep_training_text },
-  [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_text },
+  [SCN_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_text, rep_coll_facts, 0, offsetof (ScnResult, coll.cost) },
+  [SCN_KIND_TRANSFER] = { offsetof (ScnResult, transfer), rep_transfer_members, NULL, rep_transfer_text, rep_transfer_facts, 0,
+                          offsetof (ScnResult, transfer.cost) },
+  [SCN_KIND_TRAINING] = { offsetof (ScnResult, training), rep_training_members, rep_training_columns, rep_training_text,
+                          rep_training_facts, offsetof (ScnResult, training), 0 },
+  [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_text, rep_io_facts, 0, 0 },
 };
 
 /* A kind without a row here is told by the members of its own row in the scenario layer. */
@@ -65,6 +70,31 @@ static const BaseMember *
 members_of (const ScnResult *result)
 {
   return is_own (result) ? scn_result_members (result) : kinds[result->kind].members;
+}
+
+static const void *
+part_of (const ScnResult *result, size_t offset)
+{
+  return offset > 0 ? (const char *)result + offset : NULL;
+}
+
+const TrnResult *
+rep_run_step (const ScnResult *result)
+{
+  return result->jobs != NULL || is_own (result) ? NULL : part_of (result, kinds[result->kind].step);
+}
+
+const MdlCollCost *
+rep_run_cost (const ScnResult *result)
+{
+  return result->jobs != NULL || is_own (result) ? NULL : part_of (result, kinds[result->kind].cost);
+}
+
+void
+rep_run_facts (const ScnResult *result, GString *html)
+{
+  if (!is_own (result))
+    kinds[result->kind].facts (of_kind (result), html);
 }
 
 /* ---- links ---- */

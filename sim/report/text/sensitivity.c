@@ -166,30 +166,3 @@ rep_sensitivity_json (const StdSensitivity *sensitivity, JsonBuilder *json)
   rep_json_table (json, "constants", rep_sensitivity_table (sensitivity, 0));
   json_builder_end_object (json);
 }
-
-void
-rep_sensitivity_tsv (const StdSensitivity *sensitivity, GString *out)
-{
-  g_string_append (out, "name\tless\tmore\n");
-  guint bars = 0;
-  for (guint i = 0; i < sensitivity->effects->len && bars < REP_SENSITIVITY_BARS; i++) {
-    const StdEffect *effect = &g_array_index (sensitivity->effects, StdEffect, i);
-    if (bars > 0 && !std_effect_changes_first (effect) &&
-        std_effect_reach (effect, sensitivity->answer_s) < REP_SENSITIVITY_LEAST * sensitivity->answer_s)
-      continue;
-    bars++;
-    const double ends[] = { effect->less_s, effect->more_s };
-    g_autofree char *name = g_utf8_make_valid (effect->name, -1);
-    g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
-    if (sensitivity->first != NULL && effect->line > 0) /* prices of a list have the same key */
-      g_string_append_printf (out, ", line %u", effect->line);
-    if (std_effect_changes_first (effect))
-      g_string_append (out, " *");
-    for (size_t k = 0; k < G_N_ELEMENTS (ends); k++) {
-      char text[G_ASCII_DTOSTR_BUF_SIZE];
-      double change = isfinite (ends[k]) ? ends[k] / sensitivity->answer_s - 1 : 0;
-      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", change));
-    }
-    g_string_append_c (out, '\n');
-  }
-}

@@ -31,9 +31,11 @@ RepPicture *rep_pictures_add (GPtrArray *pictures, const char *name, const char 
 void rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario);
 /* Goodput by the interval between checkpoints, where more than one was followed. */
 void rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario);
-/* Tornados: of the time for the same work (gdp_hangs); of an answer, in which `what` changes: "time". */
+/* Tornados: of the time for the same work (gdp_hangs); of an answer, in which `what` changes: "time". `lookup` finds the files
+ * that constants stand in. */
 void rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
-void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const char *scenario, const char *what);
+void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const BaseLookup *lookup, const char *scenario,
+                                   const char *what);
 
 /* Bus bandwidth of a table of collectives. */
 void rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op);
@@ -83,7 +85,7 @@ gboolean rep_parts_tsv (const ScnResult *result, GString *out);
  * or one that was run without spans. */
 #define REP_TIMELINE_ROWS 6000u
 gboolean rep_timeline_tsv (const ScnResult *result, GString *out, guint *columns);
-/* The same of the begin alone, until twice the time at which the first micro-batch is back on the first stage: of steps in which
+/* The same of the start alone, until twice the time at which the first micro-batch is back on the first stage: of steps in which
  * single passes are narrower than a column. FALSE: a step is short enough to be seen whole. */
 gboolean rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns);
 

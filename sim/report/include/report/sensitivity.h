@@ -1,4 +1,4 @@
-/* Sensitivity of an answer to constants, in text, JSON and for a plot. */
+/* Sensitivity of an answer to constants, in text and JSON. */
 #ifndef REPORT_SENSITIVITY_H
 #define REPORT_SENSITIVITY_H
 
@@ -11,8 +11,4 @@ BaseTable *rep_sensitivity_table (const StdSensitivity *sensitivity, double leas
 void rep_sensitivity_text (const StdSensitivity *sensitivity, GString *out);
 /* "sensitivity": {changed_by, tried, constants: […]} into the open object. */
 void rep_sensitivity_json (const StdSensitivity *sensitivity, JsonBuilder *json);
-/* For plots/tornado.gp: name, less, more: the answer's changes, as fractions. At most so many rows. */
-#define REP_SENSITIVITY_BARS 20u
-void rep_sensitivity_tsv (const StdSensitivity *sensitivity, GString *out);
-
 #endif
