@@ -13,7 +13,7 @@
 # y         the column shown, in B/s (default busbw_Bps)
 # scale     log or linear, of bandwidth; sizes are always logarithmic (default log)
 # bound     a horizontal line, in B/s, e.g. what the links allow; bound_name says what it is (default: none)
-# panel     a column whose values have a panel each; it is one of `series` (default: the line itself where there are two to six lines
+# panel     a column whose values have a panel each, one of `series` (default: the line itself where there are two to six lines
 #           with bands and nothing measured, so that bands do not cover each other; "": one panel)
 # title     headline (default: none)
 if (!exists ("data")) {

@@ -35,8 +35,10 @@ usd (dummy) = column ("total_usd") * scale
 
 named = ":ytic (strcol ('machine'))" # in the first panel alone
 stats data using (column ("front")) name "F" nooutput
-point (v, lo, hi, tint, kind, is) = sprintf ("data using (on_front (%s, %d)):0:(%s):(%s)%s with" \
-  ." xerrorbars linecolor rgb '%s' dashtype 1 linewidth 2 pointtype %d pointsize %g", v, is, lo, hi, named, tint, kind + is, 1 + 0.3 * is)
+point (v, lo, hi, tint, kind, is) \
+  = sprintf ("data using (on_front (%s, %d)):0:(%s):(%s)%s with" \
+  ." xerrorbars linecolor rgb '%s' dashtype 1 linewidth 2 pointtype %d pointsize %g", \
+    v, is, lo, hi, named, tint, kind + is, 1 + 0.3 * is)
 panel (v, lo, hi, tint, kind) = "plot ".(F_min < 1 ? point (v, lo, hi, tint, kind, 0) : "").(F_min < 1 && F_max > 0 ? ", " : "") \
   .(F_max > 0 ? point (v, lo, hi, tint, kind, 1) : "")
 

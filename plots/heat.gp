@@ -161,12 +161,14 @@ do for [l = 1:2] {
       $at[\"line\"] == %d && $at[\"x\"] > %.9g && $at[\"x\"] < %.9g { n++ } END { print n + 0 }' '%s'", \
       l, edge[1], edge[n_columns + 1], lines)))
     if (n_inside == 0) { # the legend promises no line that is not there
-      parts = parts.sprintf (", keyentry with lines linewidth 0 linecolor rgb '#FFFFFF' title '%s: not in this range'", says)
+      parts = parts.sprintf (", keyentry with lines linewidth 0 linecolor rgb '#FFFFFF'" \
+        ." title '%s: not in this range'", says)
       continue
     }
     drawn = sprintf (", lines using (column ('line') == %d ? inside (column ('x')) : NaN):(column ('row') + 1) with lines ", l)
     parts = parts.drawn."linewidth 5 linecolor rgb '#FFFFFF' notitle" \
-      .drawn.sprintf ("linewidth %g %s linecolor rgb '#000000' title '%s'", l == 1 ? 3 : 2.5, l == 1 ? "dashtype 1" : "dashtype (6, 4)", says)
+      .drawn \
+      .sprintf ("linewidth %g %s linecolor rgb '#000000' title '%s'", l == 1 ? 3 : 2.5, l == 1 ? "dashtype 1" : "dashtype (6, 4)", says)
   }
 }
 if (n_columns <= 16 && n_rows <= 24) {

@@ -1,5 +1,5 @@
-# The panels of busbw.gp, which loads this: a panel a number of nodes, say, on the same axes. Without a column of panels each line has
-# its own with its band, and the others stand behind it in grey.
+# The panels of busbw.gp, which loads this: a panel a number of nodes, say, on the same axes. Without a column of panels each line
+# has its own with its band, and the others stand behind it in grey.
 
 across = n_panels < 4 ? n_panels : (n_panels + 1) / 2
 down = n_panels < 4 ? 1 : 2

@@ -14,7 +14,8 @@ if (!exists ("data")) {
 if (!exists ("out")) { out = "scaling.svg" }
 if (!exists ("unit")) { unit = "samples" }
 columns_needed = "gpus network batch throughput efficiency"
-batches = int (system ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } at[\"batch\"] && !seen[$at[\"batch\"]]++ \
+batches = int (system ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } at[\"batch\"] \
+  && !seen[$at[\"batch\"]]++ \
   { n++ } END { print n + 0 }' '".data."' 2>/dev/null"))
 panels = batches > 1 && batches <= 4 ? batches : 1
 series = panels > 1 || batches < 2 ? "network" : "network batch"

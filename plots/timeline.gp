@@ -37,7 +37,8 @@ set key samplen 1.5 maxcols 4 width -1
 set border 1
 set yrange [n_rows - 0.5:-0.5]
 set xrange [0:T_max * scale]
-set xlabel "time (".unit.")".(columns > 0 ? sprintf ("\neach of %d columns has the colour of what most of it was", columns) : "")."\n "
+set xlabel "time (".unit.")".(columns > 0 ? sprintf ("\neach of %d columns has the colour of what most of it was", columns) \
+  : "")."\n "
 set ylabel "pipeline stage"
 set ytics scale 0
 set ytics 0, n_rows <= 32 ? 1 : 4

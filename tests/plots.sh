@@ -115,7 +115,8 @@ interval_s goodput goodput_lo goodput_hi goodput_closed_form best_interval_s bes
 60 0.8 0.7 0.85 0.81 300 0.92
 600 0.9 0.85 0.95 0.9 300 0.92
 ROWS
-draws goodput.gp "data='goodput.tsv'; title='a_b'" 'a_b' '95 % of simulated runs' 'closed form' 'best' 'work between checkpoints (min)' '10'
+draws goodput.gp "data='goodput.tsv'; title='a_b'" 'a_b' '95 % of simulated runs' 'closed form' 'best' \
+  'work between checkpoints (min)' '10'
 refuses goodput.gp "data='coll.tsv'" "no column 'interval_s'"
 refuses goodput.gp "out='x.svg'" 'data is not set'
 # Ten times the messages take ten times as long; what lies below 50,000 is not fitted.
@@ -238,7 +239,8 @@ ROWS
 head -n 1 crossovers.tsv >no_crossovers.tsv
 sed 's/\t1\t\([^\t]*\)$/\t0\t\1/' winners.tsv >nobody.tsv
 
-draws winners.gp "data='winners.tsv'; crossovers='crossovers.tsv'; title='a_b'" 'a_b: tree is fastest in 3 of 6 cells' '64 (512)' 'nodes (ranks)' tree ring nvls \
+draws winners.gp "data='winners.tsv'; crossovers='crossovers.tsv'; title='a_b'" 'a_b: tree is fastest in 3 of 6 cells' \
+  '64 (512)' 'nodes (ranks)' tree ring nvls \
   future 'takes over' LL 128 S '1 KiB' 'message size'
 draws winners.gp "data='winners.tsv'" 'pale: small lead'
 lacks 'takes over'

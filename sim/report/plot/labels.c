@@ -1,4 +1,4 @@
-/* Names of constants in words, for labels of plots: "efficiency, gemm fp8, kernels" for line 41 of calibrate/defaults/kernels.yaml. */
+/* Names of constants in words, for labels of plots: "efficiency, GEMM fp8, kernels" for a line of kernels.yaml. */
 #include <string.h>
 
 #include "plot-private.h"

@@ -153,13 +153,13 @@ title_of_tornado (const GString *tsv, const char *scenario, const char *what)
 
 /* ---- pictures ---- */
 
-/* Where there is something to draw: adds a plot and begins the next one's table. Takes title and settings. */
+/* Adds a plot and begins the next one's table; title NULL: there is nothing to draw. Takes title and settings. */
 static void
-add_drawn (GPtrArray *pictures, gboolean any, const char *name, const char *script, const char *caption, char *title, GString **tsv,
+add_drawn (GPtrArray *pictures, const char *name, const char *script, const char *caption, char *title, GString **tsv,
            char *settings)
 {
   g_autofree char *owned = title;
-  if (any) {
+  if (title != NULL) {
     rep_pictures_add (pictures, name, script, caption, title, *tsv, settings);
     *tsv = g_string_new (NULL);
     return;
@@ -174,21 +174,21 @@ add_step (GPtrArray *pictures, const ScnResult *result, const char *scenario, GS
   const TrnResult *t = rep_run_step (result);
   guint columns = 0;
   gboolean any = rep_timeline_tsv (result, *tsv, &columns);
-  add_drawn (
-      pictures, any, "timeline", "timeline.gp",
-      "Work of each pipeline stage over time. Communication is shown where nothing computes.",
-      g_strdup_printf ("%s: %.1f %% of the step is pipeline bubble", scenario, 100 * t->part_s[TRN_PART_BUBBLE] / t->step_time_s),
-      tsv, g_strdup_printf ("; columns=%u", columns));
+  add_drawn (pictures, "timeline", "timeline.gp",
+             "Work of each pipeline stage over time. Communication is shown where nothing computes.",
+             !any ? NULL
+                  : g_strdup_printf ("%s: %.1f %% of the step is pipeline bubble", scenario,
+                                     100 * t->part_s[TRN_PART_BUBBLE] / t->step_time_s),
+             tsv, g_strdup_printf ("; columns=%u", columns));
   any = rep_timeline_begin_tsv (result, *tsv, &columns);
-  add_drawn (pictures, any, "timeline_begin", "timeline.gp",
+  add_drawn (pictures, "timeline_begin", "timeline.gp",
              "Start of the same step, until twice the time at which the first micro-batch is back on the first stage.",
-             g_strdup_printf ("%s: the start of the step, where the pipeline fills", scenario), tsv,
+             any ? g_strdup_printf ("%s: the start of the step, where the pipeline fills", scenario) : NULL, tsv,
              g_strdup_printf ("; columns=%u", columns));
   any = rep_memory_tsv (result, *tsv);
   char capacity[G_ASCII_DTOSTR_BUF_SIZE];
-  add_drawn (pictures, any, "memory", "memory.gp",
-             "Memory of a GPU of each pipeline stage at its fullest moment, and its capacity.",
-             title_of_memory (&t->fullest, scenario), tsv,
+  add_drawn (pictures, "memory", "memory.gp", "Memory of a GPU of each pipeline stage at its fullest moment, and its capacity.",
+             any ? title_of_memory (&t->fullest, scenario) : NULL, tsv,
              g_strdup_printf ("; capacity=%s.0", g_ascii_formatd (capacity, sizeof capacity, "%.0f", t->fullest.capacity_B)));
 }
 
@@ -198,13 +198,13 @@ rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *
   const gboolean step = rep_run_step (result) != NULL;
   GString *tsv = g_string_new (NULL);
   gboolean any = rep_parts_tsv (result, tsv);
-  add_drawn (pictures, any, "breakdown", "breakdown.gp",
+  add_drawn (pictures, "breakdown", "breakdown.gp",
              step ? "Parts of the step's time, on the stage that ends last." : "Parts of the estimated time.",
              any ? title_of_parts (result, scenario) : NULL, &tsv, NULL);
   if (step)
     add_step (pictures, result, scenario, &tsv);
   any = rep_links_tsv (result, tsv);
-  add_drawn (pictures, any, "links", "links.gp", "Utilisation of the busiest link of each class.",
+  add_drawn (pictures, "links", "links.gp", "Utilisation of the busiest link of each class.",
              any ? title_of_links (result->run.links, scenario) : NULL, &tsv, NULL);
   g_string_free (tsv, TRUE);
 }

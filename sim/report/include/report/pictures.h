@@ -34,8 +34,8 @@ void rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const ch
 /* Tornados: of the time for the same work (gdp_hangs); of an answer, in which `what` changes: "time". `lookup` finds the files
  * that constants stand in. */
 void rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
-void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const BaseLookup *lookup, const char *scenario,
-                                   const char *what);
+void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity,
+                                   const BaseLookup *lookup, const char *scenario, const char *what);
 
 /* Bus bandwidth of a table of collectives. */
 void rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op);
