@@ -168,7 +168,8 @@ do for [l = 1:2] {
     drawn = sprintf (", lines using (column ('line') == %d ? inside (column ('x')) : NaN):(column ('row') + 1) with lines ", l)
     parts = parts.drawn."linewidth 5 linecolor rgb '#FFFFFF' notitle" \
       .drawn \
-      .sprintf ("linewidth %g %s linecolor rgb '#000000' title '%s'", l == 1 ? 3 : 2.5, l == 1 ? "dashtype 1" : "dashtype (6, 4)", says)
+      .sprintf ("linewidth %g %s linecolor rgb '#000000' title '%s'", \
+        l == 1 ? 3 : 2.5, l == 1 ? "dashtype 1" : "dashtype (6, 4)", says)
   }
 }
 if (n_columns <= 16 && n_rows <= 24) {
