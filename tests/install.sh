@@ -47,7 +47,7 @@ else
   said pkg-config ./by_pkg_config
   cc "${compile[@]}" predict.c "${static[@]}" -o static
   said 'pkg-config --static' ./static
-  printf '%s\n' 'cmake_minimum_required (VERSION 3.25)' 'project (user C)' 'find_package (forerun 0.1 REQUIRED)' \
+  printf '%s\n' 'cmake_minimum_required (VERSION 3.25)' 'project (user C)' 'find_package (forerun 0.2 REQUIRED)' \
     'add_executable (by_cmake predict.c)' 'target_link_libraries (by_cmake PRIVATE forerun::forerun)' >CMakeLists.txt
   { cmake -S . -B user -DCMAKE_PREFIX_PATH="$tmp/moved" && cmake --build user; } >log 2>&1 || { cat log; exit 1; }
   said find_package user/by_cmake

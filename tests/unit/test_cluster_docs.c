@@ -73,7 +73,7 @@ examples_load (void)
     TEST_TRUE (clu != NULL);
     n++;
   }
-  TEST_INT (n, 3);
+  TEST_INT (n, 4);
 }
 
 static int

@@ -41,6 +41,11 @@ wrong_input_is_refused_with_its_position (void)
     { NODE ("  storage: {local_nvme: {drives: 2, on: [], type: {drive: d, read: 1 GB/s}}}\n"),
       "'on' is empty; accepted: what the drives stand on" },
     { NODE ("nodes: 2\n"), "2 nodes and no 'fabric' to join them" },
+    { NODE ("gpus: {type: " T_GPU "}\n"), "'gpus' is also in 'node'; give it once" },
+    { "topology: t\nnode: {power: 1 W}\n", "'gpus' in 'node' is missing" },
+    { "topology: t\n", "'node' in 'topology' is missing" },
+    { "topology: t\ngpus: {type: " T_GPU "}\n", "has no 'node' to take defaults from" },
+    { "topology: t\ngpus: {type: {gpu: g, node: nowhere}}\n", "nowhere" },
     { NODE ("nodes: 2\nfabric: single_switch\n"), "no node has adapters on it" },
     { NODE ("nodes: 1000001\n"), "1000000" },
     { NODE ("nodes: 0\n"), "at least 1" },
@@ -385,10 +390,38 @@ weakest_source_travels_with_a_link (void)
   TEST_INT (clu_resource_source (clu, g_array_index (r.uses, CluUse, 0).res), BASE_SOURCE_DATASHEET);
 }
 
+/* What is left out is as in the topology that the GPU's type names, and assumed even if it was measured there. */
+static void
+short_forms_are_filled (void)
+{
+  const char *text = "topology: t\nnodes: 4\ngpus: {type: h100_sxm, count: 4}\nfabric: rail_optimised\n";
+  const char *const sets[] = { "nics.per_gpu=2", "node.gpus.count=8", "sockets.cores=7", NULL };
+  for (unsigned with = 0; with < 2; with++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+    g_autoptr (BaseDiag) warnings = base_diag_new ();
+    BaseYaml *yaml = base_yaml_load_data ("t.yaml", text, strlen (text), &error);
+    g_autoptr (Clu) clu = clu_load_yaml (yaml, lookup, with ? sets : NULL, NULL, warnings, &error);
+    TEST_STR (error != NULL ? error->message : NULL, NULL);
+    const CluNodeSpec *node = &clu_spec (clu)->node;
+    TEST_INT (node->gpus.count.v, with ? 8 : 4);
+    TEST_INT (node->nics.count.v, with ? 16 : 4);
+    TEST_INT (node->nvlink.switches.v, 4);
+    TEST_INT (node->sockets.cores.v, with ? 7 : 56);
+    TEST_INT (node->sockets.count.v, with ? 1 : 2);
+    TEST_INT (node->sockets.memory.source, BASE_SOURCE_ASSUMED);
+    TEST_TRUE (clu_spec (clu)->fabric.leaf.type.set);
+    TEST_INT (base_diag_n_warnings (warnings), 1);
+    TEST_HAS (base_diag_warning (warnings, 0),
+              with ? "t: nvlink, pcie, nics are assumed" : "t: nvlink, pcie, sockets, nics are assumed");
+  }
+}
+
 int
 main (void)
 {
   static const TestCase cases[] = {
+    { "short forms are filled", short_forms_are_filled },
     { "wrong input is refused with its position", wrong_input_is_refused_with_its_position },
     { "all that is wrong is said at once", all_that_is_wrong_is_said_at_once },
     { "equal overrides make one kind", equal_overrides_make_one_kind },

@@ -56,7 +56,7 @@ examples_run (void)
     run_example (example);
     g_free (example);
   }
-  TEST_INT (n, 10);
+  TEST_INT (n, 11);
 }
 
 int

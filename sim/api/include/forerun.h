@@ -33,7 +33,7 @@ extern "C" {
 
 #define FR_API __attribute__ ((visibility ("default")))
 
-/* "0.1.0". Static. */
+/* "0.2.0". Static. */
 FR_API const char *fr_version (void);
 
 /* ---- errors ---- */

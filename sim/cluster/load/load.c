@@ -36,6 +36,21 @@ has_key (const BaseSchema *schema, const char *key)
   return FALSE;
 }
 
+/* The path of a key of the topology: "nics.rate" is "node.nics.rate" where the node has the NICs, and the other way round where the
+ * short form has them. Returned: full. */
+static char *
+full_path (const BaseYamlNode *root, const char *path)
+{
+  const char *inner = g_str_has_prefix (path, "node.") ? path + strlen ("node.") : path;
+  g_autofree char *first = g_strndup (inner, strcspn (inner, "."));
+  gboolean is_short = base_yaml_get (root, "gpus") != NULL && (strcmp (first, "gpus") == 0 || strcmp (first, "nics") == 0);
+  if (is_short)
+    return g_strdup (inner);
+  gboolean both = strcmp (first, "gpus") == 0 || strcmp (first, "nics") == 0;
+  gboolean of_node = has_key (&clu_schema_node, first) && (both || !has_key (&clu_schema_topology, first));
+  return inner == path && of_node ? g_strdup_printf ("node.%s", path) : g_strdup (path);
+}
+
 static gboolean
 apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
 {
@@ -44,10 +59,8 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
     if (equals == NULL || equals == *sets)
       return base_fail_at (error, BASE_MARK_NONE, "'%s' is no setting; accepted: path.to.key=value", *sets);
     g_autofree char *path = g_strndup (*sets, (gsize)(equals - *sets));
-    g_autofree char *first = g_strndup (path, strcspn (path, "."));
     g_autofree char *label = g_strdup_printf ("--set %s", path);
-    gboolean of_node = !has_key (&clu_schema_topology, first) && has_key (&clu_schema_node, first);
-    g_autofree char *full = of_node ? g_strdup_printf ("node.%s", path) : g_strdup (path);
+    g_autofree char *full = full_path (base_yaml_root (yaml), path);
     if (!base_yaml_set (yaml, full, equals + 1, label, error))
       return FALSE;
   }
@@ -80,6 +93,9 @@ build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *option
     clu->spec.nodes = (BaseNum){ .v = options->nodes, .set = TRUE, .source = BASE_SOURCE_ASSUMED, .mark = clu->spec.head.mark };
     loader->nodes_given = TRUE;
   }
+  clu_fill_defaults (loader, &clu->spec);
+  if (base_diag_n_errors (diag) > 0)
+    return;
   read_domain (loader);
   clu_check_node (loader, &clu->spec.node);
   clu_check_topology (loader, &clu->spec);

@@ -109,7 +109,7 @@ static const BaseField nics_fields[] = {
   CLU_RATE (CluNicsSpec, rate, .help = "port rate of one NIC, one direction; default: the type's"),
   BASE_ROW_END,
 };
-static const BaseSchema nics_schema = { "node.nics", "NICs connected to the fabric.", nics_fields, NULL };
+const BaseSchema clu_schema_nics = { "node.nics", "NICs connected to the fabric.", nics_fields, "type" };
 
 static const BaseField nvme_fields[] = {
   CLU_NUM (CluLocalNvmeSpec, drives, COUNT, .min = "1", .max = "1024", .fallback = "1", .help = "drives per node"),
@@ -135,19 +135,19 @@ static const BaseField gpus_fields[] = {
   CLU_NUM (CluGpusSpec, count, COUNT, .min = "1", .max = "1024", .fallback = "8", .help = "GPUs per node"),
   BASE_ROW_END,
 };
-static const BaseSchema gpus_schema = { "node.gpus", "The GPUs of a node.", gpus_fields, NULL };
+const BaseSchema clu_schema_gpus = { "node.gpus", "The GPUs of a node.", gpus_fields, "type" };
 
 /* The keys of a node, once for `node` and once for an entry of `overrides`. */
-#define NODE_ROWS(T, at, must)                                                                       \
-  BASE_ROW (T, "gpus", at gpus, MAP, .sub = &gpus_schema, .required = must, .help = "GPUs"),         \
+#define NODE_ROWS(T, at)                                                                             \
+  BASE_ROW (T, "gpus", at gpus, MAP, .sub = &clu_schema_gpus, .help = "GPUs; required in `node`"),   \
       BASE_ROW (T, "nvlink", at nvlink, MAP, .sub = &nvlink_schema, .help = "scale-up network"),     \
       BASE_ROW (T, "pcie", at pcie, MAP, .sub = &pcie_schema, .help = "PCI Express"),                \
       BASE_ROW (T, "sockets", at sockets, MAP, .sub = &socket_schema, .help = "CPU sockets"),        \
-      BASE_ROW (T, "nics", at nics, MAP, .sub = &nics_schema, .help = "NICs on the fabric"),         \
+      BASE_ROW (T, "nics", at nics, MAP, .sub = &clu_schema_nics, .help = "NICs on the fabric"),     \
       BASE_ROW (T, "storage", at storage, MAP, .sub = &node_storage_schema, .help = "local drives"), \
       BASE_ROW_NUM (T, "power", at power, POWER, .help = "power of the node without its GPUs")
 
-static const BaseField node_fields[] = { NODE_ROWS (CluNodeSpec, , TRUE), BASE_ROW_END };
+static const BaseField node_fields[] = { NODE_ROWS (CluNodeSpec, ), BASE_ROW_END };
 const BaseSchema clu_schema_node = { "node", "One node.", node_fields, NULL };
 
 static const BaseField link_override_fields[] = {
@@ -163,7 +163,7 @@ static const BaseSchema link_override_schema = { "overrides.links",
 static const BaseField override_fields[] = {
   CLU_ROW (CluOverrideSpec, nodes, NODE, .required = TRUE, .help = "which nodes: 3, \"0-7\" or [1, 5, \"8-9\"]"),
   CLU_LIST (CluOverrideSpec, links, link_override_schema, CluLinkOverride, "single links that differ"),
-  NODE_ROWS (CluOverrideSpec, node., FALSE),
+  NODE_ROWS (CluOverrideSpec, node.),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_override = { "overrides",
@@ -295,7 +295,9 @@ static const BaseField topology_fields[] = {
   BASE_ROW (CluSpec, "topology", name, STR, .required = TRUE, .help = "name"),
   CLU_ROW (CluSpec, description, STR, .help = "one line for `forerun list`"),
   CLU_NUM (CluSpec, nodes, COUNT, .min = "1", .max = "1000000", .fallback = "1", .help = "number of nodes"),
-  CLU_ROW (CluSpec, node, MAP, .sub = &clu_schema_node, .required = TRUE, .help = "the node"),
+  CLU_ROW (CluSpec, node, MAP, .sub = &clu_schema_node, .help = "the node; required without `gpus`"),
+  CLU_ROW (CluSpec, gpus, NODE, .help = "[short form](#short-form): GPUs, as in [node.gpus](#nodegpus)"),
+  CLU_ROW (CluSpec, nics, NODE, .help = "[short form](#short-form): NICs, as in [node.nics](#nodenics)"),
   CLU_ROW (CluSpec, overrides, NODE, .help = "list of nodes that differ: see [overrides](#overrides)"),
   CLU_ROW (CluSpec, nvlink_domain, NODE, .help = "`node` (default) or {nodes: 18}: see [nvlink_domain](#nvlink_domain)"),
   CLU_MAP (CluSpec, fabric, fabric_schema, "network between the nodes; required with more than one node"),

@@ -76,6 +76,7 @@ static const BaseField gpu_fields[] = {
   CLU_NUM (CluGpuSpec, power, POWER, .help = "board power at load"),
   CLU_NUM (CluGpuSpec, idle_power, POWER, .help = "board power when idle"),
   CLU_NUM (CluGpuSpec, price, MONEY, .help = "price, if published"),
+  CLU_ROW (CluGpuSpec, node, STR, .help = "topology whose parts a [short](#short-form) one gets by default"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_gpu = { "gpu", "A GPU or other accelerator. One file per type in topologies/gpus.", gpu_fields, NULL };
@@ -91,6 +92,8 @@ static const BaseField nic_fields[] = {
            .help = "accesses GPU memory directly; else data is staged in host memory"),
   CLU_NUM (CluNicSpec, power, POWER, .help = "power of the NIC"),
   CLU_NUM (CluNicSpec, price, MONEY, .help = "price, if published"),
+  CLU_ROW (CluNicSpec, leaf, REF, .sub = &clu_schema_switch, .item_size = sizeof (CluSwitchSpec), .folder = "topologies/switches",
+           .help = "type of the leaf switches of a tree that does not give theirs"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_nic = { "nic", "A NIC. One file per type in topologies/nics.", nic_fields, NULL };

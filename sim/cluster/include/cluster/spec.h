@@ -77,6 +77,7 @@ typedef struct {
   CluLinkSpec pcie;      /* `pcie: {class: pcie5}` to its switch or socket */
   BaseNum power, idle_power; /* W */
   BaseNum price;         /* USD, if published */
+  BaseStr node;          /* topology whose parts a short one gets by default */
 } CluGpuSpec;
 typedef enum { CLU_VENDOR_NVIDIA, CLU_VENDOR_AMD, CLU_VENDOR_INTEL, CLU_VENDOR_AWS, CLU_VENDOR_OTHER } CluVendor;
 
@@ -90,6 +91,7 @@ typedef struct {
   BaseBool rdma;         /* default true */
   BaseBool gpudirect;    /* default true */
   BaseNum power, price;
+  BaseRef leaf;          /* CluSwitchSpec: switch that it is connected to by default */
 } CluNicSpec;
 
 /* Where one streaming reduction tree may be active at a time: nowhere (short messages alone), in a switch, on a port. */
@@ -336,6 +338,7 @@ typedef struct {
   BaseStr description;
   BaseNum nodes;
   CluNodeSpec node;
+  const BaseYamlNode *gpus, *nics; /* short form: of `node`; what it leaves out is as in the GPU type's `node` */
   const BaseYamlNode *overrides;
   const BaseYamlNode *nvlink_domain; /* `node` or {nodes: 18} */
   CluFabricSpec fabric;

@@ -37,7 +37,7 @@ JsonBuilder *rep_envelope_open (const RepEnvelope *envelope);
 /* Adds the warnings and prints the document, with a newline at its end. Takes `json`. Returned: full, g_free. */
 char *rep_envelope_close (JsonBuilder *json, const RepEnvelope *envelope);
 
-/* "# forerun 0.1.0, WHAT, seed 1" */
+/* "# forerun 0.2.0, WHAT, seed 1" */
 void rep_header_title (GString *out, const RepEnvelope *envelope, const char *what);
 /* "# topology NAME: 2 nodes, 16 GPUs (h200_sxm); 3 of 16 link constants assumed" */
 void rep_header_cluster (GString *out, const Clu *clu);
