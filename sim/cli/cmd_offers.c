@@ -31,10 +31,10 @@ write_answer (Cli *cli, const PlnOffers *offers)
   } else {
     RepEnvelope envelope = cli_envelope (cli);
     g_autofree char *what = g_strdup_printf ("offers %s", spec->name.v);
+    rep_offers_text (offers, cli->out);
     rep_header_title (cli->out, &envelope, what);
     if (spec->description.v != NULL)
       g_string_append_printf (cli->out, "# %s\n", spec->description.v);
-    rep_offers_text (offers, cli->out);
   }
 }
 

@@ -151,7 +151,7 @@ tell_points (Cli *cli, const StdRatio *ratio, GError **error)
   }
   if (large > 0) {
     g_autofree char *text =
-        g_strdup_printf ("%u of %u points do not fit into the GPUs' memory; they are told as if they did", large, ran);
+        g_strdup_printf ("%u of %u points do not fit into the GPUs' memory; they are computed as if they did", large, ran);
     cli_warn (cli, text);
   }
   return TRUE;
@@ -170,8 +170,8 @@ write_answer (Cli *cli, const CliScenarioRun *base, const StdRatio *ratio)
     cli_rows (cli, rep_ratio_table (ratio));
   } else {
     RepEnvelope envelope = cli_envelope (cli);
-    cli_scenario_header (base, &envelope, cli->out);
     rep_ratio_text (ratio, cli->out);
+    cli_scenario_header (base, &envelope, cli->out);
   }
 }
 

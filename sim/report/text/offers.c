@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/layout.h"
 #include "json-private.h"
 
 #define DAY_S 86400.0
@@ -10,6 +11,7 @@ BASE_MEMBER_WHEN (is_owned, PlnOffer, it->owned)
 BASE_MEMBER_WHEN (is_rented, PlnOffer, !it->owned)
 BASE_MEMBER_WHEN (has_power, PlnOffer, !isnan (it->power_W))
 BASE_MEMBER_TEXT_OF (way, PlnOffer, it->owned ? "own" : "rent")
+BASE_MEMBER_TEXT_OF (acquisition, PlnOffer, it->owned ? "buy" : "rent")
 BASE_MEMBER_TEXT_OF (misses, PlnOffer, pln_miss_names[it->miss])
 
 #define OFFER(...) BASE_MEMBER (PlnOffer, __VA_ARGS__)
@@ -17,18 +19,19 @@ BASE_MEMBER_TEXT_OF (misses, PlnOffer, pln_miss_names[it->miss])
 static const BaseMember members[] = {
   WAY ("name", name.v, .title = "offer"),
   WAY ("machines", machines.v, BASE_SHOWN ("machines", 1, "%.0f"), .rank = 3),
-  { .key = "way", .text = way, .title = "way" },
+  { .key = "way", .text = way },
   WAY ("time_s", time.v, BASE_SHOWN ("days", 1 / DAY_S, "%.4g")),
-  OFFER ("capital_usd", money.capital_usd, .title = "bought", .when = is_owned),
+  OFFER ("capital_usd", money.capital_usd, .title = "purchase", .when = is_owned),
   OFFER ("rent_usd", money.rent_usd, .title = "rent", .when = is_rented),
-  OFFER ("once_usd", once_usd, .title = "once", .rank = 2),
+  OFFER ("once_usd", once_usd, .title = "one-off", .rank = 2),
   OFFER ("power_W", power_W, .title = "power", .rank = 3),
   OFFER ("energy_J", money.energy_J, .title = "energy", .rank = 3, .when = has_power),
   OFFER ("energy_usd", money.energy_usd, .title = "energy", .rank = 2, .when = is_owned),
   OFFER ("total_usd", money.total_usd, .title = "cost"),
   OFFER ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.4g"), .rank = 1),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over the least (%)", 100, "%.1f"), .rank = 1),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over cheapest (%)", 100, "%.1f"), .rank = 1),
   { .key = "misses", .text = misses, .title = "misses" },
+  { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 1 },
   BASE_MEMBER_END,
 };
 
@@ -48,7 +51,28 @@ table_of (const PlnOffers *offers)
   return table;
 }
 
-/* Whose prices, and how many of them nobody has vouched for. */
+/* The cheapest offer, by how much it leads, and the limit that it misses. */
+static void
+append_said (const PlnOffers *offers, GString *out)
+{
+  const GArray *rows = pln_offers_rows (offers);
+  const PlnOffer *first = &g_array_index (rows, PlnOffer, 0);
+  g_autofree char *cost = base_quantity_show (first->money.total_usd, BASE_DIM_MONEY);
+  if (first->miss != PLN_MISS_NONE)
+    g_string_append (out, "No offer meets the limits. ");
+  g_string_append_printf (out, "Cheapest: %s (%s), %s, %.4g days", first->way->name.v, first->owned ? "buy" : "rent", cost,
+                          first->way->time.v / DAY_S);
+  if (first->miss != PLN_MISS_NONE)
+    g_string_append_printf (out, "; it misses the %s", pln_miss_names[first->miss]);
+  g_string_append (out, ".\n");
+  if (rows->len > 1) {
+    const PlnOffer *next = &g_array_index (rows, PlnOffer, 1);
+    g_string_append_printf (out, "Next: %s costs %.3g %% more and takes %.4g days.\n", next->way->name.v,
+                            100 * (next->money.total_usd / first->money.total_usd - 1), next->way->time.v / DAY_S);
+  }
+}
+
+/* Whose prices, and how many of them are assumptions. */
 static void
 append_prices (const PlnOffersSpec *spec, GString *out)
 {
@@ -68,13 +92,13 @@ append_prices (const PlnOffersSpec *spec, GString *out)
     }
   }
   g_autofree char *electricity = rep_quantity (spec->electricity.v, BASE_DIM_MONEY_PER_ENERGY);
-  g_string_append_printf (out, "# prices in %s (%s): %u figures, %u of them assumed; electricity %s, PUE %g\n", spec->currency.v,
-                          spec->date.v, figures, assumed, spec->electricity.set ? electricity : "not priced", spec->pue.v);
+  g_string_append_printf (out, "# prices in %s (%s): %u of %u values are assumptions; electricity %s, PUE %g\n", spec->currency.v,
+                          spec->date.v, assumed, figures, spec->electricity.set ? electricity : "not priced", spec->pue.v);
   if (spec->amortisation.set)
-    g_string_append_printf (out, "# what is bought is paid over %.4g days, and used for other work in the rest of them\n",
+    g_string_append_printf (out, "# purchases are paid off over %.4g days, and other work uses the rest of that time\n",
                             spec->amortisation.v / DAY_S);
   else
-    g_string_append (out, "# what is bought is paid by this work alone, and worth nothing after it\n");
+    g_string_append (out, "# purchases are paid by this work alone, without resale value\n");
 }
 
 static void
@@ -82,15 +106,15 @@ append_break_evens (const PlnOffers *offers, GString *out)
 {
   const GArray *evens = pln_offers_break_evens (offers), *rows = pln_offers_rows (offers);
   if (evens->len > 0)
-    g_string_append (out, "\n# the same work over and over, one after the other: from how many times on buying costs less\n");
+    g_string_append (out, "\nBreak-even: number of such runs, one after the other, after which buying is cheaper than renting.\n");
   for (guint i = 0; i < evens->len; i++) {
     const PlnBreakEven *even = &g_array_index (evens, PlnBreakEven, i);
     const PlnOffer *own = &g_array_index (rows, PlnOffer, even->own), *rent = &g_array_index (rows, PlnOffer, even->rent);
-    g_string_append_printf (out, "%s against %s: ", own->way->name.v, rent->way->name.v);
+    g_string_append_printf (out, "%s instead of %s: ", own->way->name.v, rent->way->name.v);
     if (isinf (even->runs))
       g_string_append (out, "never, its energy costs more than the rent\n");
     else
-      g_string_append_printf (out, "%.4g times, %.4g days of its own\n", even->runs, even->runs * own->way->time.v / DAY_S);
+      g_string_append_printf (out, "%.4g runs, %.4g days\n", even->runs, even->runs * own->way->time.v / DAY_S);
   }
 }
 
@@ -98,9 +122,12 @@ void
 rep_offers_text (const PlnOffers *offers, GString *out)
 {
   const PlnOffersSpec *spec = pln_offers_spec (offers);
-  append_prices (spec, out);
+  append_said (offers, out);
+  g_string_append_c (out, '\n');
   rep_text (table_of (offers), out);
   append_break_evens (offers, out);
+  g_string_append_c (out, '\n');
+  append_prices (spec, out);
 }
 
 void
@@ -138,6 +165,6 @@ rep_offers_infeasible (const PlnOffers *offers)
   const PlnOffer *first = &g_array_index (rows, PlnOffer, 0);
   if (first->miss == PLN_MISS_NONE)
     return NULL;
-  return g_strdup_printf ("no offer keeps to the limits; the cheapest, '%s', misses the %s", first->way->name.v,
+  return g_strdup_printf ("no offer meets the limits; the cheapest, '%s', misses the %s", first->way->name.v,
                           pln_miss_names[first->miss]);
 }

@@ -25,7 +25,7 @@ static const BaseMember ran_members[] = {
   POINT ("waits", value[STD_LINE_WAITS], PERCENT ("waits (%)")),
   POINT ("efficiency", efficiency, PERCENT ("efficiency (%)")),
   POINT ("efficiency_nodes", efficiency_nodes, .positive = TRUE),
-  POINT ("most", most, .title = "most of it"),
+  POINT ("most", most, .title = "largest communication"),
   POINT ("bound_by", bound_by, .title = "bound by"),
   POINT ("memory_fits", fits),
   POINT ("provenance", provenance, .names = base_source_names),
@@ -35,8 +35,8 @@ static const BaseMember point_members[] = {
   POINT ("nodes", nodes, .title = "nodes"),
   POINT ("gpus", gpus, .title = "GPUs"),
   POINT ("batch", batch, BASE_SHOWN ("batch", 1, "%.10g")),
-  POINT ("adapter_Bps", rate_Bps, GIGABITS ("adapter (Gb/s)")),
-  POINT ("gpu_Bps", gpu_Bps, GIGABITS ("a GPU (Gb/s)")),
+  POINT ("adapter_Bps", rate_Bps, GIGABITS ("NIC (Gb/s)")),
+  POINT ("gpu_Bps", gpu_Bps, GIGABITS ("per GPU (Gb/s)")),
   { .kind = BASE_MEMBER_GROUP, .sub = ran_members, .when = ran },
   POINT ("error", why_not),
   BASE_MEMBER_END,
@@ -57,10 +57,10 @@ static void
 name_lines (const StdRatio *ratio, Titles *titles)
 {
   g_snprintf (titles->text[STD_LINE_RATIO][0], 64, "ratio %g", ratio->limit[STD_LINE_RATIO]);
-  g_snprintf (titles->text[STD_LINE_WAITS][0], 64, "waits %g %%", 100 * ratio->limit[STD_LINE_WAITS]);
+  g_snprintf (titles->text[STD_LINE_WAITS][0], 64, "wait %g %%", 100 * ratio->limit[STD_LINE_WAITS]);
   for (int l = 0; l < STD_LINE_N; l++) {
-    g_snprintf (titles->text[l][1], 64, "%s: a GPU (Gb/s)", titles->text[l][0]);
-    g_snprintf (titles->text[l][2], 64, "by the engine");
+    g_snprintf (titles->text[l][1], 64, "%s: Gb/s per GPU", titles->text[l][0]);
+    g_snprintf (titles->text[l][2], 64, "simulated");
   }
 }
 
@@ -72,8 +72,7 @@ speed_text (StdSolved how, double Bps, double least, StdLine line)
     return g_strdup_printf ("%.4g", Bps * TO_GBPS);
   if (how == STD_SOLVED_ANY)
     return g_strdup ("any");
-  return line == STD_LINE_RATIO ? g_strdup_printf ("none (%.3g left)", least)
-                                : g_strdup_printf ("none (%.3g %% left)", 100 * least);
+  return line == STD_LINE_RATIO ? g_strdup_printf ("none (%.3g)", least) : g_strdup_printf ("none (%.3g %%)", 100 * least);
 }
 
 static void
@@ -83,7 +82,7 @@ text_of_speeds (const StdRatio *ratio, const Titles *titles, GString *out)
     { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL, 0 },
     { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL, 0 },
     { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g", 0 },
-    { "compute", "compute then (s)", BASE_CELL_NUMBER, 0, "%.5g", 0 },
+    { "compute", "compute (s)", BASE_CELL_NUMBER, 0, "%.5g", 0 },
     { "gpu0", titles->text[0][1], BASE_CELL_TEXT, 0, NULL, 0 },
     { "engine0", titles->text[0][2], BASE_CELL_NUMBER, TO_GBPS, "%.4g", 0 },
     { "gpu1", titles->text[1][1], BASE_CELL_TEXT, 0, NULL, 0 },
@@ -106,8 +105,8 @@ text_of_speeds (const StdRatio *ratio, const Titles *titles, GString *out)
     }
   }
   g_string_append (
-      out, "\n# the slowest network that keeps to a line: communication / compute, share of the step that waits; 'any': all\n"
-           "# from 1 Gb/s an adapter on; 'none': what is left on an endless one\n");
+      out, "\n# Slowest network that meets a threshold: ratio of communication to compute, or per cent of the step that waits. "
+           "any: 1 Gb/s per NIC is enough. none: the value that an infinitely fast network leaves.\n");
   base_table_print_text (table, out);
 }
 
@@ -115,7 +114,7 @@ static void
 text_of_nodes (const StdRatio *ratio, const Titles *titles, GString *out)
 {
   const BaseColumn columns[] = {
-    { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
+    { "rate", "NIC (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
     { "batch", "batch", BASE_CELL_NUMBER, 0, "%.10g", 0 },
     { "line0", titles->text[0][0], BASE_CELL_TEXT, 0, NULL, 0 },
     { "line1", titles->text[1][0], BASE_CELL_TEXT, 0, NULL, 0 },
@@ -138,10 +137,10 @@ text_of_nodes (const StdRatio *ratio, const Titles *titles, GString *out)
       last = last || most->line[l].last;
     }
   }
-  g_string_append (out, "\n# the most nodes with a batch on a network\n");
+  g_string_append (out, "\n# Most nodes for a batch on a network, by threshold.\n");
   base_table_print_text (table, out);
   if (last)
-    g_string_append (out, "# *: the batch divides among no more\n");
+    g_string_append (out, "# *: the batch does not divide among more nodes\n");
 }
 
 static char *
@@ -151,8 +150,8 @@ batch_text (const StdRatioBatch *least, StdLine line)
     return g_strdup_printf ("%.10g", least->line[line].batch);
   if (isnan (least->line[line].least))
     return g_strdup ("none");
-  return line == STD_LINE_RATIO ? g_strdup_printf ("none (%.3g left)", least->line[line].least)
-                                : g_strdup_printf ("none (%.3g %% left)", 100 * least->line[line].least);
+  return line == STD_LINE_RATIO ? g_strdup_printf ("none (%.3g)", least->line[line].least)
+                                : g_strdup_printf ("none (%.3g %%)", 100 * least->line[line].least);
 }
 
 static void
@@ -161,7 +160,7 @@ text_of_batches (const StdRatio *ratio, const Titles *titles, GString *out)
   const BaseColumn columns[] = {
     { "nodes", "nodes", BASE_CELL_INTEGER, 0, NULL, 0 },
     { "gpus", "GPUs", BASE_CELL_INTEGER, 0, NULL, 0 },
-    { "rate", "adapter (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
+    { "rate", "NIC (Gb/s)", BASE_CELL_NUMBER, TO_GBPS, "%.5g", 0 },
     { "line0", titles->text[0][0], BASE_CELL_TEXT, 0, NULL, 0 },
     { "line1", titles->text[1][0], BASE_CELL_TEXT, 0, NULL, 0 },
     { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
@@ -178,7 +177,8 @@ text_of_batches (const StdRatio *ratio, const Titles *titles, GString *out)
     base_table_text (table, "line1", second);
   }
   g_string_append_printf (
-      out, "\n# the smallest batch of so many nodes on a network; 'none': what is left with %u micro-batches a replica\n",
+      out,
+      "\n# Smallest batch for a number of nodes on a network, by threshold. none: the value with %u micro-batches per replica.\n",
       ratio->most_passes);
   base_table_print_text (table, out);
 }
@@ -210,8 +210,8 @@ append_why (const StdRatio *ratio, GString *out)
 {
   g_string_append (
       out,
-      "\n# why: below the speed that a line asks for, and above the nodes or below the batch, communication is the bottleneck;\n"
-      "# on the other side compute is, and a faster network gains little. Most of the communication is for\n");
+      "\n# Why: with a slower network, more nodes or a smaller batch than these, communication is the bottleneck. Otherwise it "
+      "is compute, and a faster network gains little. Most of the communication is for\n");
   for (guint k = 0; k < G_N_ELEMENTS (reasons); k++) {
     guint n = 0, of = 0;
     if (k == (ratio->scale.each_pass ? 0 : 1)) /* the other of the two ways of data parallelism */
@@ -244,20 +244,33 @@ worst_engine (const StdRatio *ratio, guint *n)
   return worst;
 }
 
+/* The slowest network that meets each threshold, on the most nodes asked for. */
+static void
+append_said (const StdRatio *ratio, GString *out)
+{
+  if (ratio->speeds->len == 0)
+    return;
+  const StdRatioSpeed *speed = &g_array_index (ratio->speeds, StdRatioSpeed, ratio->speeds->len - 1);
+  for (int l = 0; l < STD_LINE_N; l++) {
+    g_autofree char *goal = l == STD_LINE_RATIO
+                                ? g_strdup_printf ("communication to take at most %g x the time of compute", ratio->limit[l])
+                                : g_strdup_printf ("the step to wait at most %g %% of its time", 100 * ratio->limit[l]);
+    g_autofree char *needs = speed->line[l].how == STD_SOLVED
+                                 ? g_strdup_printf ("%.4g Gb/s per GPU are enough", speed->line[l].gpu_Bps * TO_GBPS)
+                             : speed->line[l].how == STD_SOLVED_ANY ? g_strdup ("any network is fast enough")
+                                                                    : g_strdup ("no network is fast enough");
+    g_string_append_printf (out, "On %u GPUs, batch %.10g: %s for %s.\n", speed->gpus, speed->batch, needs, goal);
+  }
+  g_string_append_c (out, '\n');
+}
+
 void
 rep_ratio_text (const StdRatio *ratio, GString *out)
 {
   const TrnScale *scale = &ratio->scale;
   Titles titles;
   name_lines (ratio, &titles);
-  g_string_append_printf (
-      out, "# batch: %s; %u adapter%s for %u GPU%s of a node, whose switches follow them\n",
-      scale->has_model ? "sequences of a step, all replicas together" : "micro-batches of a step, all replicas together",
-      scale->adapters, scale->adapters == 1 ? "" : "s", scale->gpus_per_node, scale->gpus_per_node == 1 ? "" : "s");
-  g_string_append (
-      out,
-      "# ratio: communication / compute; exposed: of the communication, waits: of the step; efficiency: of a GPU, against the\n"
-      "# fewest nodes on which the batch runs\n");
+  append_said (ratio, out);
   rep_text (rep_ratio_table (ratio), out);
   if (ratio->speeds->len > 0)
     text_of_speeds (ratio, &titles, out);
@@ -265,12 +278,19 @@ rep_ratio_text (const StdRatio *ratio, GString *out)
   const double worst = worst_engine (ratio, &n);
   if (!isnan (worst))
     g_string_append_printf (
-        out, "# the engine's %u speed%s: at most %.2g %% off; more where one kind of communication is in another's way\n", n,
-        n == 1 ? "" : "s", fmax (100 * worst, 0.01));
+        out, "# simulated: %u speed%s, at most %.2g %% from the estimate; contention between kinds of communication adds to that\n",
+        n, n == 1 ? "" : "s", fmax (100 * worst, 0.01));
   text_of_nodes (ratio, &titles, out);
   if (ratio->batches->len > 0)
     text_of_batches (ratio, &titles, out);
   append_why (ratio, out);
+  g_string_append_printf (
+      out, "# batch: %s; %u NIC%s for %u GPU%s of a node; switches have the NICs' rate\n",
+      scale->has_model ? "sequences of a step, all replicas together" : "micro-batches of a step, all replicas together",
+      scale->adapters, scale->adapters == 1 ? "" : "s", scale->gpus_per_node, scale->gpus_per_node == 1 ? "" : "s");
+  g_string_append (out,
+                   "# ratio: communication / compute; exposed: fraction of communication; waits: fraction of the step; efficiency: "
+                   "throughput of a GPU over that on the fewest nodes\n");
 }
 
 /* ---- JSON ---- */
