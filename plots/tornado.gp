@@ -40,7 +40,7 @@ set border 0
 set key maxcols 2
 set yrange [n_rows - 0.4:-0.6]
 set ytics scale 0
-set xrange [-104 * widest:170 * widest]
+set xrange [-104 * widest:245 * widest]
 step = 10 ** floor (log10 (100 * widest))
 step = 100 * widest / step < 2 ? step / 2 : 100 * widest / step < 5 ? step : 2 * step
 set format x "%+g"
@@ -53,4 +53,4 @@ plot \
   data using (50 * column ("more")):0:(0):(100 * column ("more")):($0 + lower_from (column ("less"), column ("more"))):($0 + 0.36) \
     with boxxyerror fillstyle solid noborder linecolor rgb "#E69F00" title more_is, \
   data using (108 * widest):0:(text_of (column ("less"))) with labels left font ",15" textcolor rgb "#0072B2" notitle, \
-  data using (140 * widest):0:(text_of (column ("more"))) with labels left font ",15" textcolor rgb "#8A5A00" notitle
+  data using (175 * widest):0:(text_of (column ("more"))) with labels left font ",15" textcolor rgb "#8A5A00" notitle
