@@ -134,6 +134,74 @@ fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const
                "no '%s.yaml' in '%s' nor among the shipped %s%s; 'forerun list %s' names them", shown, beside, folder, hint, kind);
 }
 
+/* Calls `visit` for each line "ALIAS NAME" of the file "aliases" of a shipped folder, which need not be there, until it returns
+ * TRUE. */
+static void
+visit_aliases (const BaseLookup *lookup, const char *folder, gboolean (*visit) (const char *alias, const char *name, void *data),
+               void *data)
+{
+  g_autofree char *path = g_build_filename (lookup->shipped, folder, "aliases", NULL), *text = NULL;
+  if (!g_file_get_contents (path, &text, NULL, NULL))
+    return;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    char *blank = strchr (*line, ' ');
+    if (**line == '#' || blank == NULL)
+      continue;
+    *blank = '\0';
+    if (visit (*line, g_strstrip (blank + 1), data))
+      return;
+  }
+}
+
+typedef struct {
+  const char *wanted;
+  GString *found;
+} AliasSearch;
+
+static gboolean
+take_name (const char *alias, const char *name, void *data)
+{
+  AliasSearch *search = data;
+  if (g_ascii_strcasecmp (alias, search->wanted) != 0)
+    return FALSE;
+  g_string_assign (search->found, name);
+  return TRUE;
+}
+
+static gboolean
+take_alias (const char *alias, const char *name, void *data)
+{
+  AliasSearch *search = data;
+  if (strcmp (name, search->wanted) == 0)
+    g_string_append_printf (search->found, "%s%s", search->found->len > 0 ? ", " : "", alias);
+  return FALSE;
+}
+
+char *
+base_lookup_aliases (const BaseLookup *lookup, const char *folder, const char *name)
+{
+  AliasSearch search = { name, g_string_new (NULL) };
+  visit_aliases (lookup, folder, take_alias, &search);
+  return g_string_free (search.found, FALSE);
+}
+
+/* The shipped file of a name or an alias in one folder, never `from`; NULL: none. Returned: full. */
+static char *
+find_shipped (const BaseLookup *lookup, const char *name, const char *folder, const char *from)
+{
+  g_autoptr (GString) real = g_string_new (name);
+  for (int aliased = 0; aliased < 2; aliased++) {
+    g_autofree char *file = g_strconcat (real->str, ".yaml", NULL);
+    g_autofree char *path = g_build_filename (lookup->shipped, folder, file, NULL);
+    if (is_other_file (path, from))
+      return g_steal_pointer (&path);
+    AliasSearch search = { name, real };
+    visit_aliases (lookup, folder, take_name, &search);
+  }
+  return NULL;
+}
+
 char *
 base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder, const char *from, GError **error)
 {
@@ -158,9 +226,9 @@ base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder
     return g_steal_pointer (&near);
   g_auto (GStrv) folders = g_strsplit (folder, ":", -1);
   for (char **f = folders; *f != NULL; f++) {
-    g_autofree char *path = g_build_filename (lookup->shipped, *f, file, NULL);
-    if (is_other_file (path, from))
-      return g_steal_pointer (&path);
+    char *path = find_shipped (lookup, name, *f, from);
+    if (path != NULL)
+      return path;
   }
   fail_bare (lookup, name, folder, beside, error);
   return NULL;

@@ -63,6 +63,27 @@ a_bare_name_is_looked_up_beside_the_file_then_among_the_shipped (void)
   place_free (&p);
 }
 
+static void
+an_alias_finds_its_file_and_never_hides_a_name (void)
+{
+  Place p = place_new ();
+  folder_put (p.shipped, "topologies/gpus/aliases",
+              "# ALIAS NAME\nh200 h200_sxm\nhopper h200_sxm\nh100_sxm h200_sxm\ngone nothing\n");
+  g_autofree char *found = find (&p, "h200", p.scenario);
+  TEST_STR (found, "ROOT/share/topologies/gpus/h200_sxm.yaml");
+  g_autofree char *loud = find (&p, "HOPPER", p.scenario);
+  TEST_STR (loud, "ROOT/share/topologies/gpus/h200_sxm.yaml");
+  g_autofree char *name = find (&p, "h100_sxm", p.scenario);
+  TEST_STR (name, "ROOT/share/topologies/gpus/h100_sxm.yaml");
+  g_autofree char *none = find (&p, "gone", p.scenario);
+  TEST_HAS (none, "no 'gone.yaml'");
+  g_autofree char *listed = base_lookup_aliases (p.lookup, "topologies/gpus", "h200_sxm");
+  TEST_STR (listed, "h200, hopper, h100_sxm");
+  g_autofree char *bare = base_lookup_aliases (p.lookup, "topologies/nics", "cx7_ndr400");
+  TEST_STR (bare, "");
+  place_free (&p);
+}
+
 /* scenarios/h200_sxm.yaml that says `gpus: {type: h200_sxm}` means the GPU, not itself. */
 static void
 a_file_does_not_find_itself (void)
@@ -150,11 +171,11 @@ the_nearest_word_is_one_slip_away (void)
     { "latncyy", "latency" },   /* distance 2, limit 7 / 3 = 2 */
     { "ltncyyy", NULL },        /* distance 4 */
     { "bandwidth", NULL },
-    { "rte", "rate" }, /* limit 3 / 3 = 1 */
-    { "y", "x" },      /* limit at least 1 */
-    { "H200", "h200_sxm" },  /* a part says more than one slip from "b200" */
-    { "sxm", "h200_sxm" },   /* a tie: the first */
-    { "h20", NULL },         /* no whole part; 5 letters from "h200_sxm" */
+    { "rte", "rate" },      /* limit 3 / 3 = 1 */
+    { "y", "x" },           /* limit at least 1 */
+    { "H200", "h200_sxm" }, /* a part says more than one slip from "b200" */
+    { "sxm", "h200_sxm" },  /* a tie: the first */
+    { "h20", NULL },        /* no whole part; 5 letters from "h200_sxm" */
     { "", NULL },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -173,6 +194,7 @@ main (void)
   static const TestCase cases[] = {
     { "a bare name is looked up beside the file, then among the shipped",
       a_bare_name_is_looked_up_beside_the_file_then_among_the_shipped },
+    { "an alias finds its file and never hides a name", an_alias_finds_its_file_and_never_hides_a_name },
     { "a file does not find itself", a_file_does_not_find_itself },
     { "a path is relative to the file that names it", a_path_is_relative_to_the_file_that_names_it },
     { "what is not found names the nearest and how to list them", what_is_not_found_names_the_nearest_and_how_to_list_them },

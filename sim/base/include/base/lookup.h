@@ -14,12 +14,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseLookup, base_lookup_free)
 
 /* The path of `name`. A name with a '/' or ending in .yaml, .yml or .json is a path, read relative to the folder of
  * `from` (the naming file; NULL, or a file in /dev or /proc: the working directory). A bare name is looked up as NAME.yaml beside
- * `from`, then in `folder` under the shipped root ("topologies/gpus"; several folders separated by ':'), and never finds `from`
- * itself. When nothing is found: NULL and *error naming the nearest shipped name and how to list them. Returned: full, g_free. */
+ * `from`, then in `folder` under the shipped root ("topologies/gpus"; several folders separated by ':'; there by its alias too),
+ * and never finds `from` itself. When nothing is found: NULL and *error naming the nearest shipped name and how to list them.
+ * Returned: full, g_free. */
 char *base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder, const char *from, GError **error);
 
 /* Sorted names (without .yaml) in a shipped folder. Returned: full, g_strfreev. */
 char **base_lookup_list (const BaseLookup *lookup, const char *folder);
+
+/* "h100, hopper": other names that base_lookup_find takes for `name`, of the file "aliases" of a shipped folder; "" for none.
+ * Returned: full, g_free. */
+char *base_lookup_aliases (const BaseLookup *lookup, const char *folder, const char *name);
 
 const char *base_lookup_root (const BaseLookup *lookup);
 
