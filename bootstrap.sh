@@ -9,21 +9,22 @@ usage ()
   cat <<'TEXT'
 usage: bootstrap.sh COMMAND [ARGUMENT...]
 
-  run FILE...   build, then `forerun run FILE...` (paths are relative to where you are)
-  test          build, then run the tests, but for the slow ones: some minutes
-  slow          build, then run the slow ones
-  sanitize      the tests under the address and undefined-behaviour sanitizers
-  coverage      how much of the code the tests reach; fails where that is less than tests/coverage.txt says (needs gcovr)
-  build         build only: build/release/forerun
-  packages      install what is missing, nothing else
-  --help        this text
+  build             build the program: build/release/forerun
+  install [PREFIX]  build, and install the program, libforerun, manual pages and completion (default: ~/.local)
+  run FILE...       build, then `forerun run FILE...` (paths are relative to the current folder)
+  test              build, then run the tests except the slow ones: some minutes
+  slow              build, then run the slow tests
+  sanitize          run the tests with the address and undefined-behaviour sanitizers
+  coverage          fraction of code that tests reach; fails if it is below tests/coverage.txt (needs gcovr)
+  packages          install missing packages, nothing else
+  --help            this text
 
 Examples
-  ./bootstrap.sh run scenarios/quickstart.yaml
+  ./bootstrap.sh install
   ./bootstrap.sh run scenarios/quickstart.yaml --format json
 
-Missing Debian or Ubuntu packages are installed with apt-get, as root or through sudo; when all are there, neither is asked for.
-Nothing else outside this folder is written.
+Missing Debian or Ubuntu packages are installed with apt-get, as root or with sudo. If none is missing, neither is used.
+Only `install` writes anything else outside this folder.
 
 Environment
   CC                 the C compiler (default: cc)
@@ -188,6 +189,36 @@ run_tests () # preset, ctest's choice of labels...
   ctest --test-dir "$root/build/$preset" "$@" -j "$jobs" --output-on-failure --no-tests=error
 }
 
+# How to call a program in a folder: by its name where PATH finds that one, else by its path.
+say_how_to_call () # folder
+{
+  if [ "$(command -v forerun || true)" = "$1/forerun" ]; then
+    say "ready; try: forerun plan buy_256_gpus"
+  else
+    say "ready; try: $1/forerun plan buy_256_gpus"
+  fi
+}
+
+install_program () # prefix
+{
+  local prefix=${1:-${HOME:?}/.local}
+  mkdir -p -- "$prefix" || die "the folder $prefix cannot be made"
+  prefix=$(cd -- "$prefix" && pwd -P)
+  build release forerun
+  build release libforerun
+  build release libforerun_static
+  cmake --install "$root/build/release" --prefix "$prefix" >"$root/build/release/install.log" 2>&1 || {
+    cat "$root/build/release/install.log" >&2
+    die "the program could not be installed in $prefix"
+  }
+  say "installed $prefix/bin/forerun"
+  case :$PATH: in
+    *":$prefix/bin:"*) ;;
+    *) say "$prefix/bin is not on your PATH; add this line to ~/.profile:  export PATH=\"$prefix/bin:\$PATH\"" ;;
+  esac
+  say_how_to_call "$prefix/bin"
+}
+
 coverage ()
 {
   command -v gcovr >/dev/null || die "coverage needs gcovr (as root: apt-get install gcovr)"
@@ -216,6 +247,14 @@ case ${1:-} in
     build release forerun
     exec "$root/build/release/forerun" run "$@"
     ;;
+  install)
+    if [ $# -gt 2 ]; then
+      say "install takes one folder (got '$3' too)"
+      exit 2
+    fi
+    ensure_packages
+    install_program "${2:-}"
+    ;;
   test | slow | sanitize | coverage | build | packages)
     if [ $# -gt 1 ]; then
       say "$1 takes no arguments (got '$2')"
@@ -228,7 +267,10 @@ case ${1:-} in
       slow) run_tests release -L slow ;;
       sanitize) run_tests asan -LE 'bench|slow' ;;
       coverage) coverage ;;
-      build) build release forerun ;;
+      build)
+        build release forerun
+        say_how_to_call "$root/build/release"
+        ;;
     esac
     ;;
   -h | --help | help)
@@ -239,7 +281,7 @@ case ${1:-} in
     exit 2
     ;;
   *)
-    say "unknown command '$1'; accepted: run, test, slow, sanitize, coverage, build, packages, --help"
+    say "unknown command '$1'; accepted: build, install, run, test, slow, sanitize, coverage, packages, --help"
     exit 2
     ;;
 esac

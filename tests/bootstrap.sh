@@ -87,9 +87,33 @@ expect 0 'going on without gnuplot' packages
 machine "${complete[@]}"
 expect 2 'usage: bootstrap.sh'
 expect 0 'usage: bootstrap.sh' --help
-expect 2 "unknown command 'tset'; accepted: run, test" tset
+expect 2 "unknown command 'tset'; accepted: build, install, run, test" tset
 expect 2 'which scenario?' run
 expect 2 "test takes no arguments (got 'fast')" test fast
+
+# What is built is told with the way to call it; what is installed, with what PATH lacks.
+mkdir -p "$tmp/tree/build/release"
+: >"$tmp/tree/build/release/build.ninja"
+machine "${complete[@]}"
+expect 0 "ready; try: $tmp/tree/build/release/forerun plan" build
+expect 0 "installed $tmp/prefix/bin/forerun" install "$tmp/prefix"
+expect 0 "export PATH=\"$tmp/prefix/bin:\$PATH\"" install "$tmp/prefix"
+expect 0 "ready; try: $tmp/prefix/bin/forerun plan" install "$tmp/prefix"
+HOME=$tmp/home expect 0 "installed $tmp/home/.local/bin/forerun" install
+mkdir -p "$tmp/prefix/bin"
+printf '#!/bin/sh\n' >"$tmp/prefix/bin/forerun"
+chmod +x "$tmp/prefix/bin/forerun"
+mv "$tmp/bin" "$tmp/basic"
+ln -s "$tmp/basic" "$tmp/bin"
+there=$tmp/bin:$tmp/prefix/bin
+(cd / && PATH=$there bash "$tmp/tree/bootstrap.sh" install "$tmp/prefix") >"$tmp/out" 2>"$tmp/err" </dev/null ||
+  { echo "FAILED: install with its folder on PATH"; failed=1; }
+if grep -q 'not on your PATH' "$tmp/err" || ! grep -q 'ready; try: forerun plan' "$tmp/err"; then
+  echo "FAILED: installed on PATH, it says:"
+  cat "$tmp/err"
+  failed=1
+fi
+expect 2 "install takes one folder (got 'b' too)" install a b
 
 [ "$failed" -ne 0 ] || echo "bootstrap.sh does what it says on other machines"
 exit "$failed"
