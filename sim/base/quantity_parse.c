@@ -100,14 +100,28 @@ says_bits (const char *unit)
   return g_str_has_suffix (unit, "bps");
 }
 
-/* "; write 'Gb/s' (bits) or 'GB/s' (bytes)", or "". Returned: full. */
+/* "; write '1460 days'" for "4 years", where the dimension has a hint for the unit, else "". Returned: full. */
 static char *
-hint_for (const UnitDim *dim, const char *unit)
+listed_hint (const UnitDim *dim, const Parts *parts)
 {
   for (const UnitHint *hint = dim->hints; hint != NULL && hint->wrong != NULL; hint++)
-    if (g_ascii_strcasecmp (unit, hint->wrong) == 0)
-      return g_strconcat ("; ", hint->advice, NULL);
+    if (g_ascii_strcasecmp (parts->unit, hint->wrong) == 0) {
+      g_autofree char *number = g_strdup_printf ("%.10g", base_decimal_value (&parts->number, 0) * hint->times);
+      g_auto (GStrv) pieces = g_strsplit (hint->advice, "@", -1);
+      g_autofree char *advice = g_strjoinv (number, pieces);
+      return g_strconcat ("; ", advice, NULL);
+    }
+  return g_strdup ("");
+}
 
+/* "; write 'Gb/s' (bits) or 'GB/s' (bytes)", or "". Returned: full. */
+static char *
+hint_for (const UnitDim *dim, const Parts *parts)
+{
+  const char *unit = parts->unit;
+  g_autofree char *listed = listed_hint (dim, parts);
+  if (*listed != '\0')
+    return g_steal_pointer (&listed);
   g_autofree char *wanted = fold (unit);
   g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
   Near near = { wanted, found };
@@ -157,12 +171,31 @@ fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **e
           want->example);
   } else if (other != BASE_DIM_N) {
     const UnitDim *is = &base_unit_dims[other];
-    FAIL (error, "'%s' is %s %s where %s %s is expected (e.g. '%s')", shown, is->article, is->name, want->article, want->name,
-          want->example);
+    g_autofree char *hint = listed_hint (want, parts);
+    FAIL (error, "'%s' is %s %s where %s %s is expected%s (e.g. '%s')", shown, is->article, is->name, want->article, want->name,
+          hint, want->example);
   } else {
-    g_autofree char *hint = hint_for (want, parts->unit);
+    g_autofree char *hint = hint_for (want, parts);
     FAIL (error, "unknown unit '%s' in %s '%s'%s (e.g. '%s')", unit, want->name, shown, hint, want->example);
   }
+}
+
+/* Whether an amount is in another currency than dollars, or has its '$' behind the number: *error says what to write then. */
+static gboolean
+fail_currency (const char *text, const UnitDim *want, GError **error)
+{
+  static const char *const others[] = { "EUR", "€", "GBP", "£", "JPY", "CNY", "RMB", "¥", "CHF", "INR", "₹", "KRW", "₩" };
+  g_autofree char *shown = base_text_shown (text), *upper = g_ascii_strup (text, -1);
+  for (size_t i = 0; want->money && i < G_N_ELEMENTS (others); i++)
+    if (strstr (upper, others[i]) != NULL) {
+      FAIL (error, "'%s' is not in US dollars; convert it, and write the amount in dollars (e.g. '%s')", shown, want->example);
+      return TRUE;
+    }
+  const char *dollar = strchr (text, '$');
+  if (!want->money || dollar == NULL || dollar == text || !g_ascii_isdigit (text[0]))
+    return FALSE;
+  FAIL (error, "'%s' has its '$' behind the number; write '$' before it (e.g. '%s')", shown, want->example);
+  return TRUE;
 }
 
 static gboolean
@@ -192,6 +225,8 @@ base_quantity_parse (const char *text, BaseDim dim, double *value, GError **erro
   g_auto (Parts) parts = { 0 };
   if (!parts_scan (text, &parts)) {
     g_autofree char *shown = base_text_shown (text);
+    if (fail_currency (text, want, error))
+      return FALSE;
     FAIL (error, "'%s' is not %s %s (e.g. '%s')", shown, want->article, want->name, want->example);
     return FALSE;
   }
@@ -199,7 +234,8 @@ base_quantity_parse (const char *text, BaseDim dim, double *value, GError **erro
   Unit unit = { "", 0, 0, 1, 1 };
   gboolean bare_zero = parts.unit[0] == '\0' && parts.number.digits[0] == '\0' && !parts.currency;
   if (!bare_zero && (parts.currency != want->money || !base_unit_find (want, parts.unit, &unit))) {
-    fail_unit (text, want, &parts, error);
+    if (!fail_currency (text, want, error))
+      fail_unit (text, want, &parts, error);
     return FALSE;
   }
   double v = base_decimal_value (&parts.number, unit.e10) * unit.times / unit.over;

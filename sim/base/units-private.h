@@ -23,7 +23,8 @@ typedef struct {
 
 /* A word that people write for a unit, in any case, and what to say about it. */
 typedef struct {
-  const char *wrong, *advice;
+  const char *wrong, *advice; /* '@' in the advice is the number, */
+  double times;               /* times this; 0: there is none */
 } UnitHint; /* tables end with wrong NULL */
 
 typedef struct {

@@ -73,53 +73,68 @@ static const Unit money_per_energy_units[] = {
 static const Unit frequency_units[] = { { "Hz", UNIT_DECIMAL, 0, 1, 1 }, { "IOPS", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
 
 /* What people write that differs by more than case. */
+static const UnitHint count_hints[] = {
+  { "B", "did you mean '@ G' (1e9) or '@ T' (1e12)?", 1 },
+  { "bn", "write '@ G'", 1 },
+  { "billion", "write '@ G'", 1 },
+  { "tn", "write '@ T'", 1 },
+  { "trillion", "write '@ T'", 1 },
+  { "mn", "write '@ M'", 1 },
+  { "million", "write '@ M'", 1 },
+  { "thousand", "write '@ k'", 1 },
+  { 0 },
+};
 static const UnitHint time_hints[] = {
-  { "sec", "write 's'" },
-  { "secs", "write 's'" },
-  { "second", "write 's'" },
-  { "seconds", "write 's'" },
-  { "msec", "write 'ms'" },
-  { "usec", "write 'us'" },
-  { "nsec", "write 'ns'" },
-  { "psec", "write 'ps'" },
-  { "m", "write 'min' or 'ms'" },
-  { "mins", "write 'min'" },
-  { "minute", "write 'min'" },
-  { "minutes", "write 'min'" },
-  { "hr", "write 'h'" },
-  { "hrs", "write 'h'" },
-  { "hour", "write 'h'" },
-  { "hours", "write 'h'" },
-  { "week", "a week is '7 days'" },
-  { "weeks", "a week is '7 days'" },
-  { "month", "write how many 'days'" },
-  { "months", "write how many 'days'" },
-  { "year", "write how many 'days'" },
-  { "years", "write how many 'days'" },
+  { "sec", "write 's'", 0 },
+  { "secs", "write 's'", 0 },
+  { "second", "write 's'", 0 },
+  { "seconds", "write 's'", 0 },
+  { "msec", "write 'ms'", 0 },
+  { "usec", "write 'us'", 0 },
+  { "nsec", "write 'ns'", 0 },
+  { "psec", "write 'ps'", 0 },
+  { "m", "write 'min' or 'ms'", 0 },
+  { "mins", "write 'min'", 0 },
+  { "minute", "write 'min'", 0 },
+  { "minutes", "write 'min'", 0 },
+  { "hr", "write 'h'", 0 },
+  { "hrs", "write 'h'", 0 },
+  { "hour", "write 'h'", 0 },
+  { "hours", "write 'h'", 0 },
+  { "week", "write '@ days'", 7 },
+  { "weeks", "write '@ days'", 7 },
+  { "month", "write '@ days'", 30 },
+  { "months", "write '@ days'", 30 },
+  { "year", "write '@ days'", 365 },
+  { "years", "write '@ days'", 365 },
+  { "yr", "write '@ days'", 365 },
+  { "y", "write '@ days'", 365 },
   { 0 },
 };
 static const UnitHint byte_hints[] = {
-  { "byte", "write 'B'" }, { "bytes", "write 'B'" }, { "bit", "write 'b'" }, { "bits", "write 'b'" }, { 0 },
+  { "byte", "write 'B'", 0 }, { "bytes", "write 'B'", 0 }, { "bit", "write 'b'", 0 }, { "bits", "write 'b'", 0 }, { 0 },
 };
 static const UnitHint bandwidth_hints[] = {
-  { "GT/s", "a transfer is no byte: write what all lanes carry, as 'GB/s'" },
-  { "MT/s", "a transfer is no byte: write what all channels carry, as 'GB/s'" },
+  { "GT/s", "a transfer is no byte: write what all lanes carry, as 'GB/s'", 0 },
+  { "MT/s", "a transfer is no byte: write what all channels carry, as 'GB/s'", 0 },
   { 0 },
 };
 static const UnitHint money_per_time_hints[] = {
-  { "/hr", "write '/h'" },
-  { "/hour", "write '/h'" },
-  { "/d", "write '/day'" },
-  { "/mo", "write '/month'" },
-  { "/yr", "write '/year'" },
-  { "/sec", "write '/s'" },
+  { "/hr", "write '/h'", 0 },
+  { "/hour", "write '/h'", 0 },
+  { "/d", "write '/day'", 0 },
+  { "/mo", "write '/month'", 0 },
+  { "/yr", "write '/year'", 0 },
+  { "/sec", "write '/s'", 0 },
   { 0 },
 };
-static const UnitHint frequency_hints[] = { { "/s", "write 'Hz'" }, { "1/s", "write 'Hz'" }, { "ops/s", "write 'IOPS'" }, { 0 } };
+static const UnitHint frequency_hints[] = {
+  { "/s", "write 'Hz'", 0 }, { "1/s", "write 'Hz'", 0 }, { "ops/s", "write 'IOPS'", 0 }, { 0 }
+};
 
 const UnitDim base_unit_dims[BASE_DIM_N] = {
   [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, NULL, FALSE },
-  [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, NULL, FALSE },
+  [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, count_hints, FALSE },
   [BASE_DIM_RATIO] = { "ratio", "a", "", "0.9", ratio_units, NULL, FALSE },
   [BASE_DIM_TIME] = { "time", "a", "s", "2 us", time_units, time_hints, FALSE },
   [BASE_DIM_BYTES] = { "size", "a", "B", "16 GiB", byte_units, byte_hints, FALSE },
