@@ -49,7 +49,8 @@ typedef struct {
   const char *name, *summary;
   const char *usage; /* after "forerun NAME " */
   const char *example;
-  const char *notes;            /* further lines of --help; NULL none */
+  const char *completes; /* what its first word may be: a kind of `forerun list`, "" the kinds, "=a b" these words; NULL: a file */
+  const char *notes;     /* paragraphs of --help, each ends a line; NULL none */
   const CliFlag *flags[5];      /* tables in the order of --help, ends with NULL */
   size_t size;                  /* of the struct that they fill; 0 without flags */
   CliFormat formats;            /* the last format that it writes, in the order of CliFormat */
@@ -114,7 +115,8 @@ gboolean cli_vary (Cli *cli, char *const *words, char *const *rest, GError **err
  * on a bad flag: says which are near. */
 char **cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error);
 void cli_flags_clear (const CliFlag *flags, void *base);
-void cli_flags_help (const CliVerb *verb, GString *out);
+/* All rows that --help shows, headings too: those of the verb, then the common ones. */
+void cli_flags_each (const CliVerb *verb, void (*visit) (const CliFlag *flag, void *data), void *data);
 extern const CliFlag cli_common_flags[];
 
 /* ---- values of flags (api/values.h); messages begin with the verb ---- */

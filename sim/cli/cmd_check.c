@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "shared/filetype-private.h"
 #include "plan-private.h"
 #include "plan/offers.h"
 #include "scenario-private.h"
+#include "shared/filetype-private.h"
 #include "training/llm.h"
 
 /* What is said of one file. */
@@ -232,12 +232,12 @@ run (Cli *cli, const void *flags, char **words, GError **error)
 
 const CliVerb cli_verb_check = {
   .name = "check",
-  .summary = "reads and checks input files, runs nothing",
+  .summary = "check input files without running them",
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
-  .notes = "What a file is, its first key says: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, failures,\n"
-           "calibration, llm, plan or prices; a model may also be HuggingFace's config.json. Files that are right are listed on\n"
-           "stdout, what is wrong with the others on stderr as path:line:column; one wrong file makes exit status 2.\n",
+  .notes = "The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
+           "failures, calibration, llm, plan, prices or offers. A model may also be config.json of HuggingFace. Valid files are "
+           "listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status is then 2.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

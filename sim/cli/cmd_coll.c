@@ -12,9 +12,9 @@ G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also draw bus bandwidth by size; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also plot bus bandwidth by size; .svg, .png or .pdf" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
-    "also write a page to hand on: question, answer, picture, what it rests on" },
+    "also write a report to share: question, answer, plot, and the data that the answer depends on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -250,12 +250,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_coll = {
   .name = "coll",
-  .summary = "time and bandwidth of a collective by message size, as nccl-tests would measure it",
+  .summary = "predict time and bandwidth of a collective by message size, as nccl-tests measures them",
   .usage = "OP --topology T [flags]",
   .example = "forerun coll all_reduce --topology hgx_h200 -n 2 -b 1M -e 8G -f 2",
-  .notes = "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. GB/s is 1e9 B/s; busbw has\n"
-           "nccl-tests' factors, wire is what the busiest link carries. --format nccl-tests prints nccl-tests' own table,\n"
-           "nccl-tests-json the document of its -J.\n",
+  .completes = "ops",
+  .notes = "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv. GB/s is 1e9 B/s. busbw "
+           "uses the factors of nccl-tests; wire is the rate on the busiest link. --format nccl-tests prints the table of "
+           "nccl-tests; nccl-tests-json prints the JSON of its flag -J.\n",
   .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_NCCL_TESTS_JSON,

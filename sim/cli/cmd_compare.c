@@ -13,13 +13,14 @@ G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "in-network", 0, offsetof (Flags, coll.in_network), NULL,
-    "also CollNet and multi-node NVLS, which reduce in the network's switches and are off in NCCL by default" },
+    "also CollNet and multi-node NVLS, which reduce data in the network switches; off in NCCL by default" },
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F.svg",
-    "a map of winners, and in F_busbw.svg the bandwidths; .png, .pdf too" },
-  { CLI_FLAG_TEXT, "tuner-conf", 0, offsetof (Flags, tuner_conf), "FILE", "the winners as NCCL's example tuner plugin reads them" },
+    "also plot a map of the fastest algorithms, and bandwidths into F_busbw.svg; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXT, "tuner-conf", 0, offsetof (Flags, tuner_conf), "FILE",
+    "also write the fastest algorithms for the example tuner plugin of NCCL" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
-    "also write a page to hand on: question, answer, map, what it rests on" },
+    "also write a report to share: question, answer, map, and the data that the answer depends on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -170,12 +171,13 @@ cli_export_tuner_conf (Cli *cli, const FrCollFlags *flags, char **words, GError 
 
 const CliVerb cli_verb_compare = {
   .name = "compare",
-  .summary = "the fastest algorithm by message size and number of nodes; a map, and a tuner file for NCCL",
+  .summary = "find the fastest algorithm by message size and node count; write a tuner file for NCCL",
   .usage = "OP --topology T [--nodes N,N,...] [flags]",
-  .example = "forerun compare all_reduce --topology dgx_h100 --nodes 1,2,4,8,16 -b 8 -e 8G --plot map.svg",
+  .example = "forerun compare all_reduce --topology dgx_h100 --nodes 1,2,4,8,16 --plot map.svg",
+  .completes = "ops",
   .notes =
-      "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. Each algorithm uses its fastest\n"
-      "protocol. Times are closed-form estimates (--mode model) unless --mode event or --steps is given. Algorithms that NCCL\n"
+      "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv. Each algorithm uses its fastest "
+      "protocol. Times are closed-form estimates (--mode model) unless --mode event or --steps is given. Algorithms that NCCL "
       "cannot run here, or leaves off by default, are listed as left out; --in-network and --disable change the list.\n",
   .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),

@@ -10,7 +10,8 @@
 static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, "what", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "minbytes", 'b', offsetof (FrCollFlags, min), "SIZE", "message size, 8G is 8 GiB (default: 1G)" },
-  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (FrCollFlags, max), "SIZE", "the same size: a line of forerun coll may be kept" },
+  { CLI_FLAG_TEXT, "maxbytes", 'e', offsetof (FrCollFlags, max), "SIZE",
+    "accepted if equal to -b, so that the flags of forerun coll can be reused" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -334,14 +335,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_explain = {
   .name = "explain",
-  .summary = "one prediction taken apart: terms, sources, loads on the links, alternatives, NCCL's choice",
+  .summary = "explain one prediction: terms, sources, link loads, alternatives, the choice of NCCL",
   .usage = "OP --topology T [flags] | SCENARIO.yaml [flags]",
   .example = "forerun explain all_reduce --topology hgx_h200 -n 2 -b 256M --algo ring",
-  .notes =
-      "OP is one of all_reduce all_gather reduce_scatter broadcast reduce alltoall sendrecv. The terms sum to the closed form's "
-      "time;\n"
-      "each names the constants in it and where they come from (measured, datasheet, assumed). With a scenario only --mode and\n"
-      "--steps apply beside the common flags.\n",
+  .completes = "ops",
+  .notes = "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv. The terms add up to the "
+           "time of the closed formula. Each term names its constants and where they come from (measured, datasheet, assumed). "
+           "With a scenario, only --mode, --steps and the common flags apply.\n",
   .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
   .size = sizeof (FrCollFlags),
   .formats = CLI_FORMAT_TSV,

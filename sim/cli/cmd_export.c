@@ -15,14 +15,15 @@ typedef struct {
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
-  { CLI_FLAG_HEADING, "of slurm-topology", 0, 0, NULL, NULL },
+  { CLI_FLAG_HEADING, "slurm-topology", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "hosts", 0, offsetof (Flags, hosts), "LIST",
-    "names of the nodes in order, as Slurm writes them: node[001-128,140]" },
+    "names of the nodes in order, in Slurm notation: node[001-128,140]" },
   { CLI_FLAG_TEXT, "plugin", 0, offsetof (Flags, plugin), "P",
     "tree (default): switches; block: NVLink domains wider than a node" },
-  { CLI_FLAG_SWITCH, "yaml", 0, offsetof (Flags, yaml), NULL, "topology.yaml in place of topology.conf" },
-  { CLI_FLAG_HEADING, "of dot", 0, 0, NULL, NULL },
-  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL, "every node and switch, alike or not" },
+  { CLI_FLAG_SWITCH, "yaml", 0, offsetof (Flags, yaml), NULL, "write topology.yaml, not topology.conf" },
+  { CLI_FLAG_HEADING, "dot", 0, 0, NULL, NULL },
+  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
+    "draw every node and switch, not one for each group of equal ones" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -115,11 +116,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_export = {
   .name = "export",
-  .summary = "a cluster for Slurm or Graphviz, or NCCL's tuner file",
+  .summary = "write a cluster for Slurm or Graphviz, or a tuner file for NCCL",
   .usage = "slurm-topology|dot TOPOLOGY [flags] | tuner-conf OP --topology T [flags]",
   .example = "forerun export slurm-topology hgx_h200 -n 128 --hosts 'gpu[001-128]' -o topology.conf",
-  .notes = "slurm-topology: topology.conf or topology.yaml. tuner-conf: what forerun compare --tuner-conf writes, with its flags.\n"
-           "dot: what forerun topo --dot prints. The way back from Slurm is forerun import slurm-topology.\n",
+  .completes = "=slurm-topology dot tuner-conf",
+  .notes = "slurm-topology writes topology.conf or topology.yaml. tuner-conf writes the file of forerun compare --tuner-conf and "
+           "takes the same flags. dot prints the graph of forerun topo --dot. To read topologies of Slurm, use forerun import "
+           "slurm-topology.\n",
   .flags = { flags_table, cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TEXT,

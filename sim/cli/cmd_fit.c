@@ -14,29 +14,30 @@ typedef struct {
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "measurements", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "systems", 0, offsetof (Flags, systems), "A[,B...]",
-    "of a folder: systems of systems.yaml to fit (default: all)" },
-  { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "of files: the node that was measured; needed" },
+    "for a folder: systems of systems.yaml to fit (default: all)" },
+  { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "for files: the node that was measured; required" },
   { CLI_FLAG_TEXT, "launch", 0, offsetof (Flags, launch), "L",
-    "of files: graph, threads, serial or registered, where a row does not say (default: threads)" },
+    "for files: graph, threads, serial or registered, for rows that do not name it (default: threads)" },
   { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
-    "of files: what was switched off, as NCCL_NVLS_ENABLE=0 does nvls" },
+    "for files: algorithms that were switched off, e.g. nvls by NCCL_NVLS_ENABLE=0" },
   { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
-    "systems whose launches are not known: one time a call is found for each" },
-  { CLI_FLAG_TEXT, "min-size", 0, offsetof (Flags, min_size), "SIZE", "leave shorter messages out (default: all count)" },
+    "systems whose launch mode is not known: one constant time per call is fitted for each" },
+  { CLI_FLAG_TEXT, "min-size", 0, offsetof (Flags, min_size), "SIZE", "ignore messages shorter than this (default: use all)" },
   { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
-    "calibration that is fitted over: defaults and start (default: the one named like the GPU)" },
+    "calibration to start from; gives the defaults (default: the one with the name of the GPU)" },
   { CLI_FLAG_TEXT, "hold-out", 0, offsetof (Flags, hold_out), "WHAT",
-    "sizes: every second size; gpus: all numbers of GPUs but the least and the most; names of operations and systems, whole; "
-    "default: sizes,gpus; none" },
+    "points not used for the fit: sizes (every second size), gpus (all numbers of GPUs except the minimum and the maximum), names "
+    "of whole operations or systems, or none (default: sizes,gpus)" },
   { CLI_FLAG_SWITCH, "split", 0, offsetof (Flags, split), NULL,
-    "write the constants of the fit without what was held out (default: once scored, those of all points)" },
+    "write constants fitted without the held-out points (default: after scoring, constants fitted to all points)" },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the calibration (default: fitted)" },
-  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "FILE", "constants, errors and bands, as stderr has them, into a file" },
+  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "FILE",
+    "write constants, errors and intervals to this file, as on stderr" },
   { CLI_FLAG_TEXT, "points", 0, offsetof (Flags, points), "FILE.tsv",
-    "each point with its prediction by the fit without what was held out, as plots/fit.sh reads them" },
+    "write each point with its prediction, fitted without the held-out points, for plots/fit.sh" },
   { CLI_FLAG_TEXT, "section-points", 0, offsetof (Flags, section_points), "FILE.tsv",
-    "the same of the other sections that a probe's file tells" },
+    "the same for the other sections of a probe's file" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -252,15 +253,14 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_fit = {
   .name = "fit",
-  .summary = "constants of the models from measurements, with intervals and the error on what was held out",
+  .summary = "fit model constants to measurements, with intervals and the error on held-out points",
   .usage = "FOLDER | FILE... --topology T [flags] -o CAL.yaml",
   .example = "forerun fit probe.json nvbandwidth.json fio.json --topology hgx_h200 -o our_node.yaml",
   .notes =
-      "FILE: what forerun-probe wrote, CSV (of collectives; of copies and storage as forerun import writes it), or what "
-      "nccl-tests,\n"
-      "nvbandwidth, p2pBandwidthLatencyTest, fio (JSON) and gdsio print, told apart by what stands in it.\n"
-      "The answer is a calibration file (calibration: of a topology, --calibration of a verb); what was found goes to stderr or\n"
-      "--report. A constant that the measurements leave open keeps its default, and the file says so.\n",
+      "FILE is a result of forerun-probe, a CSV file (of collectives; or of copies and storage, as forerun import writes it), or "
+      "output of nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, fio (JSON) or gdsio. The program recognises the format by the "
+      "content.\nThe answer is a calibration file, for the key calibration: of a topology or the flag --calibration. A summary "
+      "goes to stderr or into --report. A constant that the measurements do not determine keeps its default; the file says so.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

@@ -16,12 +16,13 @@ typedef struct {
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "topology, calibration or model", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "its name (default: the file's, or its folder's)" },
-  { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, where the input does not say (forerun list gpus)" },
-  { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY", "of slurm-topology: each node is as those of this topology" },
+  { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the result (default: that of the file, or of its folder)" },
+  { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, if the input does not name it (forerun list gpus)" },
+  { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY", "slurm-topology: every node is like those of this topology" },
   { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
-    "of slurm-topology: this one of topology.yaml; default: the cluster's" },
-  { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv", "of nccl-log: also write what NCCL took for which size" },
+    "slurm-topology: read this topology of topology.yaml (default: the cluster's)" },
+  { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
+    "nccl-log: also write the algorithm that NCCL chose for each size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -247,17 +248,19 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_import = {
   .name = "import",
-  .summary = "makes topology, calibration and model files of what a machine or a model says of itself, and CSV of measurements",
+  .summary = "make topology, calibration and model files, and CSV, from output of other tools",
   .usage = "KIND FILE [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
-  .notes = "A topology comes of nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes) and nvidia-smi-topo (the output of\n"
-           "nvidia-smi topo -m); a calibration with the channels that NCCL found of nccl-log (NCCL_DEBUG=INFO\n"
-           "NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) and nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
-           "slurm-topology: Slurm's topology.conf or topology.yaml, and --like TOPOLOGY for what a node is.\n"
-           "A model (scenarios/llms) comes of hf-config, HuggingFace's config.json (docs/llms.md: which model types).\n"
-           "CSV comes of measurements: nccl-tests (text or JSON; for validate), nvbandwidth (text or JSON), p2p-bandwidth-test\n"
-           "(the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and gdsio; columns and units: docs/measurements.md.\n"
-           "FILE - reads stdin. What the file does not say is assumed, marked so, and warned about.\n",
+  .completes =
+      "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology hf-config nccl-tests nvbandwidth p2p-bandwidth-test fio gdsio",
+  .notes = "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes), nvidia-smi-topo (the output of nvidia-smi "
+           "topo -m), or slurm-topology (topology.conf or topology.yaml of Slurm, with --like TOPOLOGY for the node).\nA "
+           "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
+           "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
+           "of HuggingFace (docs/llms.md lists the model types).\nCSV is made from measurements: nccl-tests (text or JSON; for "
+           "validate), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and "
+           "gdsio. docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are assumed; they "
+           "are marked as assumed, with a warning.\n",
   .flags = { flags_table, cli_import_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_JSON,

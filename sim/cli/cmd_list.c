@@ -7,7 +7,7 @@
 #include "scenario/scenario.h"
 
 typedef struct {
-  const char *kind;
+  const char *kind, *summary;
   const char *folder;       /* shipped files, folders parted by ':'; NULL: a table of names */
   const char *first_key;    /* that they begin with: other kinds may lie beside them */
   const BaseName *names;    /* or: */
@@ -33,31 +33,39 @@ fill_schedule (const BaseName *name, BaseTable *table)
   base_table_text (table, "source", facts->source);
 }
 
+static const BaseColumn alias_columns[] = {
+  { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "aliases", "alias", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "summary", "summary", BASE_CELL_TEXT, 0, NULL, 0 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+};
+
 static const ListKind kinds[] = {
-  { "topologies", .folder = "topologies", .first_key = "topology" },
-  { "gpus", .folder = "topologies/gpus", .first_key = "gpu" },
-  { "nics", .folder = "topologies/nics", .first_key = "nic" },
-  { "links", .folder = "topologies/links", .first_key = "link_class" },
-  { "switches", .folder = "topologies/switches", .first_key = "switch" },
-  { "storage", .folder = "topologies/storage", .first_key = "drive" },
-  { "storage-types", .folder = "topologies/storage", .first_key = "storage_type" },
-  { "scenarios", .folder = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER, .first_key = "scenario" },
-  { "plans", .folder = "scenarios/plans", .first_key = "plan" },
-  { "offers", .folder = "scenarios/offers", .first_key = "offers" },
-  { "prices", .folder = "scenarios/prices", .first_key = "prices" },
-  { "llms", .columns = cli_llm_columns, .fill_all = cli_list_llms },
-  { "calibrations", .folder = "calibrate/defaults", .first_key = "calibration" },
-  { "failures", .folder = "calibrate/defaults/failures", .first_key = "failures" },
-  { "ops", .names = mdl_op_names },
-  { "algorithms", .names = mdl_algo_names },
-  { "protocols", .names = mdl_proto_names },
-  { "dtypes", .names = mdl_dtype_names },
-  { "families", .schema = &clu_schema_link_class, .key = "family" },
-  { "kinds", .names = scn_kind_names },
-  { "schedules", .names = mdl_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
-  { "launch-modes", .names = mdl_launch_names },
-  { "modes", .names = col_mode_names },
-  { "steps", .names = col_steps_names },
+  { "topologies", "nodes and clusters: --topology", .folder = "topologies", .first_key = "topology", .columns = alias_columns },
+  { "gpus", "GPU types of topologies", .folder = "topologies/gpus", .first_key = "gpu" },
+  { "nics", "NIC types of topologies", .folder = "topologies/nics", .first_key = "nic" },
+  { "links", "link classes: NVLink, PCIe, InfiniBand …", .folder = "topologies/links", .first_key = "link_class" },
+  { "switches", "switch types of topologies", .folder = "topologies/switches", .first_key = "switch" },
+  { "storage", "drive types of topologies", .folder = "topologies/storage", .first_key = "drive" },
+  { "storage-types", "storage systems", .folder = "topologies/storage", .first_key = "storage_type" },
+  { "scenarios", "questions for forerun run and ratio", .folder = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER,
+    .first_key = "scenario" },
+  { "plans", "questions for forerun plan", .folder = "scenarios/plans", .first_key = "plan" },
+  { "offers", "questions for forerun offers", .folder = "scenarios/offers", .first_key = "offers" },
+  { "prices", "price lists of plans", .folder = "scenarios/prices", .first_key = "prices" },
+  { "llms", "language models", .columns = cli_llm_columns, .fill_all = cli_list_llms },
+  { "calibrations", "measured constants: --calibration", .folder = "calibrate/defaults", .first_key = "calibration" },
+  { "failures", "failure rates", .folder = "calibrate/defaults/failures", .first_key = "failures" },
+  { "ops", "collective operations", .names = mdl_op_names },
+  { "algorithms", "collective algorithms: --algo", .names = mdl_algo_names },
+  { "protocols", "protocols of NCCL: --proto", .names = mdl_proto_names },
+  { "dtypes", "element types: --dtype", .names = mdl_dtype_names },
+  { "families", "families of link classes", .schema = &clu_schema_link_class, .key = "family" },
+  { "kinds", "kinds of workload of a scenario", .names = scn_kind_names },
+  { "schedules", "pipeline schedules", .names = mdl_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
+  { "launch-modes", "how operations are launched: --launch", .names = mdl_launch_names },
+  { "modes", "how times are computed: --mode", .names = col_mode_names },
+  { "steps", "how a collective is simulated: --steps", .names = col_steps_names },
   { .kind = NULL },
 };
 
@@ -78,7 +86,7 @@ leaf_text (const BaseYamlNode *root, const char *key)
 }
 
 static gboolean
-list_folder (const Cli *cli, const char *folder, const char *first_key, BaseTable *table, GError **error)
+list_folder (const Cli *cli, const ListKind *kind, const char *folder, BaseTable *table, GError **error)
 {
   static const char *const keys[] = { "description", "summary", "product" };
   g_auto (GStrv) names = base_lookup_list (cli->lookup, folder);
@@ -89,13 +97,17 @@ list_folder (const Cli *cli, const char *folder, const char *first_key, BaseTabl
     if (yaml == NULL)
       return FALSE;
     const BaseYamlNode *root = base_yaml_root (yaml);
-    if (base_yaml_get (root, first_key) == NULL)
+    if (base_yaml_get (root, kind->first_key) == NULL)
       continue;
     const char *summary = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS (keys) && summary == NULL; i++)
       summary = leaf_text (root, keys[i]);
     base_table_row (table);
     base_table_text (table, "name", *name);
+    if (kind->columns == alias_columns) {
+      g_autofree char *aliases = base_lookup_aliases (cli->lookup, folder, *name);
+      base_table_text (table, "aliases", aliases);
+    }
     base_table_text (table, "summary", summary);
   }
   return TRUE;
@@ -106,7 +118,7 @@ list_files (const Cli *cli, const ListKind *kind, BaseTable *table, GError **err
 {
   g_auto (GStrv) folders = g_strsplit (kind->folder, ":", -1);
   for (char **folder = folders; *folder != NULL; folder++)
-    if (!list_folder (cli, *folder, kind->first_key, table, error))
+    if (!list_folder (cli, kind, *folder, table, error))
       return FALSE;
   return TRUE;
 }
@@ -146,11 +158,18 @@ fail_kind (const Cli *cli, const char *word, GError **error)
   const char *names[G_N_ELEMENTS (kinds)] = { NULL };
   for (size_t i = 0; kinds[i].kind != NULL; i++)
     names[i] = kinds[i].kind;
-  g_autofree char *accepted = g_strjoinv (", ", (char **)names);
-  if (word == NULL)
-    return cli_fail (cli, error, "which kind? accepted: %s", accepted);
-  g_autofree char *hint = base_hint (word, names);
+  g_autofree char *accepted = g_strjoinv (", ", (char **)names), *hint = base_hint (word, names);
   return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", word, hint, accepted);
+}
+
+static void
+list_kinds (BaseTable *table)
+{
+  for (const ListKind *kind = kinds; kind->kind != NULL; kind++) {
+    base_table_row (table);
+    base_table_text (table, "name", kind->kind);
+    base_table_text (table, "summary", kind->summary);
+  }
 }
 
 static gboolean
@@ -162,12 +181,14 @@ run (Cli *cli, const void *flags, char **words, GError **error)
   const ListKind *kind = kinds;
   while (kind->kind != NULL && g_strcmp0 (kind->kind, words[0]) != 0)
     kind++;
-  if (kind->kind == NULL)
+  if (words[0] != NULL && kind->kind == NULL)
     return fail_kind (cli, words[0], error);
   if (cli->sets != NULL)
     return cli_fail (cli, error, "--set has no meaning here: nothing that is listed can be changed");
   g_autoptr (BaseTable) table = base_table_new (kind->columns != NULL ? kind->columns : columns);
-  if (kind->fill_all != NULL) {
+  if (words[0] == NULL) {
+    list_kinds (table);
+  } else if (kind->fill_all != NULL) {
     if (!cli_lookup (cli, error) || !kind->fill_all (cli, table, error))
       return FALSE;
   } else if (kind->folder == NULL)
@@ -180,18 +201,17 @@ run (Cli *cli, const void *flags, char **words, GError **error)
 
 const CliVerb cli_verb_list = {
   .name = "list",
-  .summary = "what is shipped and what can be named: topologies, gpus, llms, algorithms, scenarios …",
-  .usage = "KIND [flags]",
+  .summary = "list shipped files and accepted names: topologies, gpus, llms, algorithms …",
+  .usage = "[KIND] [flags]",
   .example = "forerun list topologies",
-  .notes =
-      "KIND is one of topologies gpus nics links switches storage storage-types scenarios plans offers prices llms\n"
-      "calibrations failures ops algorithms protocols dtypes families kinds schedules launch-modes modes steps.\n"
-      "Of schedules, for even stages and free sends: p ranks of a pipeline, v chunks of the model on each, m micro-batches; F, B, "
-      "W:\n"
-      "what a rank's share of a micro-batch takes forward, for the gradient of the input, for that of the weights; FB: a forward\n"
-      "beside a backward. The bubble is what a rank waits in a step (zb_v: from its own start to its own end); in flight are the\n"
-      "activations that the fullest rank holds, in micro-batches of its share.\n"
-      "Of llms, parameters and those that one token uses, in billions; json and tsv tell them to the last and their source.\n",
+  .completes = "",
+  .notes = "Without KIND, the kinds are listed.\n"
+           "For schedules, times assume even stages and free sends. p: ranks of a pipeline; v: model chunks on each rank; m: "
+           "micro-batches. F, B and W: time of a rank for one micro-batch forward, for the gradient of the input, and for the "
+           "gradient of the weights; FB: a forward pass concurrently with a backward pass. bubble: idle time of a rank in a step "
+           "(zb_v: between its own start and end). in flight: activations on the rank that holds the most, in micro-batches.\n"
+           "For llms, parameters and active parameters for each token are in billions; json and tsv give exact counts and "
+           "sources.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

@@ -104,12 +104,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_merge = {
   .name = "merge",
-  .summary = "puts the parts of a plan together that forerun plan --shard wrote, and answers as one process would",
+  .summary = "combine the parts that forerun plan --shard wrote; the answer is that of one process",
   .usage = "PART.json... [flags]",
   .example = "forerun merge part*.json",
-  .notes = "Run it where the plan is found by the name that the parts had for it. All parts of one plan, one version and the same "
-           "files,\n"
-           "each once; --set and --seed are theirs. The engine then simulates the best few of all.\n",
+  .notes =
+      "Run it where the plan file has the same path as for the parts. Give every part exactly once. The parts must come from the "
+      "same plan, version and input files; --set and --seed are taken from them. Then the engine simulates the best few options.\n",
   .flags = { cli_plan_flags },
   .size = sizeof (CliPlanFlags),
   .formats = CLI_FORMAT_TSV,

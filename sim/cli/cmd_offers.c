@@ -12,7 +12,7 @@ typedef struct {
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also draw what each costs, by part; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also plot the cost of each offer, by part; .svg, .png or .pdf" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -79,12 +79,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_offers = {
   .name = "offers",
-  .summary = "what given machines cost for the same work, bought or rented, with power, side by side",
+  .summary = "compare the cost of given offers for the same work: bought or rented, with power",
   .usage = "OFFERS.yaml [flags]",
   .example = "forerun offers train_175b --set deadline='30 days'",
-  .notes =
-      "OFFERS is a file, a shipped name (forerun list offers), or - for stdin. Times and prices are given there; forerun plan\n"
-      "finds the times itself. Exit status 3: none keeps to the limits.\n",
+  .completes = "offers",
+  .notes = "OFFERS is a file, a shipped name (forerun list offers), or - for stdin. It gives times and prices; forerun plan "
+           "computes the times itself. Exit status 3: no offer meets the limits.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

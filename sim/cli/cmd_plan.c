@@ -14,28 +14,32 @@ enum { MAX_PARTS = 100000 };
 
 const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, search.best), "N", "simulate the N best, 0 to 100; default 3" },
+  { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, search.best), "N",
+    "how many of the best options the engine simulates, 0 to 100 (default: 3)" },
   { CLI_FLAG_SWITCH, "per-machine", 0, offsetof (CliPlanFlags, search.per_machine), NULL,
-    "show and simulate only the best of each cluster option" },
-  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, search.rows), "N", "rows of the table; default 10, with --vary 1" },
+    "show and simulate only the best option of each cluster; --best counts all of them" },
+  { CLI_FLAG_TEXT, "rows", 0, offsetof (CliPlanFlags, search.rows), "N",
+    "how many options are shown (default: 10; with --vary: 1)" },
   { CLI_FLAG_TEXT, "threads", 0, offsetof (CliPlanFlags, search.threads), "N",
-    "threads; default: one per processor; the answer is the same" },
+    "threads for both stages (default: one for each processor); the answer is the same" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (CliPlanFlags, sensitivity), "S",
-    "assumed: change each assumed constant by 20 % and show its effect; datasheet: those of data sheets too" },
+    "what the recommended option depends on: assumed varies each assumed constant by 20 % down and up; datasheet varies those from "
+    "data sheets too" },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (CliPlanFlags, plot), "F",
-    "also draw time against cost into F, and cost by part into F_cost (with --sensitivity also F_tornado)" },
+    "also plot time against cost into F, and cost by part into F_cost; with --sensitivity also F_tornado" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (CliPlanFlags, report), "F.html",
-    "also write a report: question, answer, plots, sources" },
+    "also write a report to share: question, answer, plots, and the data that the answer depends on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
 static const CliFlag share_flags[] = {
-  { CLI_FLAG_HEADING, "sharing the search", 0, 0, NULL, NULL },
+  { CLI_FLAG_HEADING, "sharing the search among processes", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "shard", 0, offsetof (Flags, shard), "I/N",
-    "compute part I of N only, I from 1 to N, and write it for forerun merge" },
-  { CLI_FLAG_TEXT, "resume", 0, offsetof (Flags, resume), "FILE", "save finished work in FILE, and continue from there" },
+    "compute only part I of N (I from 1 to N) and write it for forerun merge" },
+  { CLI_FLAG_TEXT, "resume", 0, offsetof (Flags, resume), "FILE",
+    "save progress in FILE and continue from it, so that an interrupt loses nothing" },
   { CLI_FLAG_TEXT, "mpi", 0, offsetof (Flags, mpi), "auto|on|off",
-    "share the search with the processes that mpirun started; default: auto" },
+    "share the search with the processes that mpirun started; auto (default): if it started any" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -365,14 +369,13 @@ static const char *const headlines[] = { "total_usd", "days",   "step_time_s", "
 
 const CliVerb cli_verb_plan = {
   .name = "plan",
-  .summary = "searches machines and cuts of a model for the fastest, cheapest or least energy that meets a goal",
+  .summary = "choose a cluster and parallel layout: the fastest, cheapest or least energy for a goal",
   .usage = "PLAN.yaml [flags]",
   .example = "forerun plan buy_256_gpus",
-  .notes =
-      "PLAN is a file, a shipped name (scenarios/plans), or - for stdin. First everything that divides is reckoned in closed "
-      "form,\n"
-      "then the engine simulates the best few. Exit status 3: nothing meets the constraints.\n"
-      "On many machines: mpirun -n 64 forerun plan …; or --shard in a job array, then forerun merge. The answer is the same.\n",
+  .completes = "plans",
+  .notes = "PLAN is a file, a shipped name (forerun list plans), or - for stdin. First, every valid parallel layout is estimated "
+           "with closed formulas. Then the engine simulates the best few. Exit status 3: no option meets the constraints.\nOn many "
+           "computers: mpirun -n 64 forerun plan …; or --shard in a job array, then forerun merge. The answer is the same.\n",
   .flags = { cli_plan_flags, share_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

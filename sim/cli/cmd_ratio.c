@@ -15,22 +15,22 @@ typedef struct {
 #define MOST_POINTS 10000u
 
 static const CliFlag flags_table[] = {
-  { CLI_FLAG_HEADING, "what is asked", 0, 0, NULL, NULL },
+  { CLI_FLAG_HEADING, "what to compute", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N[,N…]",
-    "numbers of nodes; default: 1, 2, 4 … up to four times the scenario's, those that divide" },
+    "numbers of nodes (default: 1, 2, 4 … up to four times the scenario's, where the model divides evenly)" },
   { CLI_FLAG_TEXT, "batch", 0, offsetof (Flags, batch), "B[,B…]",
-    "batches of a step, all replicas together: sequences; of layers with given times micro-batches; default: the scenario's" },
+    "global batch sizes, in sequences; for layers with given times, in micro-batches (default: the scenario's)" },
   { CLI_FLAG_TEXT, "rate", 0, offsetof (Flags, rate), "R[,R…]",
-    "of an adapter, e.g. '100,200,400 Gb/s'; switches follow; default: a quarter, half, once and twice its own" },
-  { CLI_FLAG_TEXT, "ratio", 0, offsetof (Flags, ratio), "X", "the line: communication over compute; default 1" },
+    "NIC rates, e.g. '100,200,400 Gb/s'; switch ports get the same rate (default: 1/4, 1/2, 1 and 2 times the scenario's)" },
+  { CLI_FLAG_TEXT, "ratio", 0, offsetof (Flags, ratio), "X", "first limit: communication time over compute time (default: 1)" },
   { CLI_FLAG_TEXT, "waits", 0, offsetof (Flags, waits), "P",
-    "the other line: share of a step that waits for communication; default 10 %" },
+    "second limit: fraction of a step spent waiting for communication (default: 10 %)" },
   { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
-    "model (default): the closed form, the engine at each speed that it solves for; event: the engine alone" },
-  { CLI_FLAG_SWITCH, "no-check", 0, offsetof (Flags, no_check), NULL, "leave the engine out" },
+    "model (default): closed formulas, checked by the engine at each solution; event: only the engine" },
+  { CLI_FLAG_SWITCH, "no-check", 0, offsetof (Flags, no_check), NULL, "do not check with the engine" },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F",
-    "also draw the map into F, and throughput by GPUs beside it (_scaling); .svg, .png or .pdf" },
+    "also plot the map into F, and throughput by number of GPUs into F_scaling; .svg, .png or .pdf" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -234,12 +234,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_ratio = {
   .name = "ratio",
-  .summary = "communication over compute of a training step, by nodes, batch and network, and where it turns",
+  .summary = "communication time over compute time of a training step, by nodes, batch and network",
   .usage = "SCENARIO.yaml [flags]",
   .example = "forerun ratio ddp_16_nodes --nodes 1,4,16,64 --rate '50,100,200,400 Gb/s'",
-  .notes =
-      "SCENARIO trains: a file, or a shipped name (forerun list scenarios). For each number of nodes and batch it solves for the\n"
-      "slowest network that keeps to both lines; for each network, for the most nodes and the smallest batch.\n",
+  .completes = "scenarios",
+  .notes = "SCENARIO is a training scenario: a file, or a shipped name (forerun list scenarios). For each number of nodes and "
+           "batch, the program computes the slowest network that meets both limits. For each network, it computes the largest "
+           "number of nodes and the smallest batch.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

@@ -14,27 +14,30 @@ typedef struct {
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
-  { CLI_FLAG_TEXT, "steps", 0, offsetof (Flags, steps), "S", "fluid (default): one pipelined activity; exact: every message" },
+  { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
+    "event (default): simulate with the event engine; model: use the closed formulas" },
+  { CLI_FLAG_TEXT, "steps", 0, offsetof (Flags, steps), "S",
+    "fluid (default): a collective is one pipelined activity; exact: simulate every message" },
   { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
-    "simulate every link of a model's step, not one for all that are alike (slower; the same answer)" },
-  { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json", "also write what ran when, for Perfetto or chrome://tracing" },
+    "simulate every link of a training step, not one for each group of equal links (slower, same answer)" },
+  { CLI_FLAG_TEXT, "trace", 0, offsetof (Flags, trace), "F.json",
+    "also write a trace of what ran when, for Perfetto or chrome://tracing" },
   { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "DIR",
-    "also draw into this folder: breakdown, timeline of the stages, memory, links, and what other flags add, as .svg" },
+    "also write plots (.svg) into this folder: time breakdown, pipeline timeline, memory, links, and those that other flags add" },
   { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
-    "also write a page to hand on: question, answer, pictures, what it rests on" },
+    "also write a report to share: question, answer, plots, and the data that the answer depends on" },
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
-    "exit status 3 where a model does not fit into its GPUs' memory" },
+    "end with exit status 3 if the model does not fit into GPU memory" },
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
-    "for a training step of a model: simulates changes to hardware, software and layout, each alone" },
+    "for a training step of a model: list changes that would make it faster; each change is simulated" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
-    "varies each assumed constant by 20 % (datasheet: data sheets' too); with --goodput also failures and checkpoints" },
-  { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL,
-    "with --advise: also lists changes that cannot run, with reasons" },
+    "what the answer depends on: assumed varies each assumed constant by 20 % down and up; datasheet varies those from data sheets "
+    "too; with --goodput also for the days of the run" },
+  { CLI_FLAG_SWITCH, "verbose", 0, offsetof (Flags, verbose), NULL, "with --advise: also show changes that cannot run, and why" },
   { CLI_FLAG_SWITCH, "goodput", 0, offsetof (Flags, goodput), NULL,
-    "for a training step: simulates days of training with failures and checkpoints" },
+    "for a training step: length of the whole run in days, with the scenario's failures and checkpoints" },
   { CLI_FLAG_SWITCH, "no-interference", 0, offsetof (Flags, no_interference), NULL,
-    "for a training step of a model: no interference of compute and communication" },
+    "for a training step of a model: compute and communication do not slow each other down" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -266,12 +269,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_run = {
   .name = "run",
-  .summary = "simulates a scenario: a collective, copies, storage or a training step on a cluster",
+  .summary = "simulate a scenario: a collective, copies, storage or a training step on a cluster",
   .usage = "SCENARIO.yaml [flags]",
   .example = "forerun run scenarios/quickstart.yaml --format json",
-  .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys: --set "
-           "cluster.nodes=4,\n"
-           "--set workload.bytes='2 GiB', --set topology.node.nics.rate='200 Gb/s'.\n",
+  .completes = "scenarios",
+  .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys, for example --set "
+           "cluster.nodes=4, --set workload.bytes='2 GiB' or --set topology.node.nics.rate='200 Gb/s'.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

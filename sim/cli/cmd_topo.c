@@ -13,12 +13,13 @@ typedef struct {
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "what to show", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N", "build N nodes (default: as many as the file says)" },
-  { CLI_FLAG_PAIR, "path", 0, offsetof (Flags, path), "A B", "the way from device A to device B, hop by hop" },
+  { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N", "number of nodes (default: as in the file)" },
+  { CLI_FLAG_PAIR, "path", 0, offsetof (Flags, path), "A B", "show the path from device A to device B, hop by hop" },
   { CLI_FLAG_TEXT, "calibration", 0, offsetof (Flags, calibration), "NAME|FILE",
-    "with what a calibration measured of links and host memory (default: what the topology says)" },
-  { CLI_FLAG_SWITCH, "dot", 0, offsetof (Flags, dot), NULL, "the graph for Graphviz: forerun topo T --dot | dot -Tsvg" },
-  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL, "with --dot: every node and switch, alike or not" },
+    "use measured constants of links and host memory from a calibration (default: those of the topology)" },
+  { CLI_FLAG_SWITCH, "dot", 0, offsetof (Flags, dot), NULL, "print the graph for Graphviz: forerun topo T --dot | dot -Tsvg" },
+  { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
+    "with --dot: draw every node and switch, not one for each group of equal ones" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -124,11 +125,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_topo = {
   .name = "topo",
-  .summary = "shows a cluster: devices, links with the rates they reach, bisection, paths",
+  .summary = "show a topology: devices, links and the rates they reach, bisection, paths",
   .usage = "TOPOLOGY [flags]",
   .example = "forerun topo hgx_h200 -n 2 --path gpu0 node1.gpu3",
-  .notes = "TOPOLOGY is a shipped name (forerun list topologies) or a file. Devices: gpu9, node1.gpu1, node0.nic3, node0.host,\n"
-           "node0.nvme2, storage.NAME. Rates are one way; reached is the specified rate times the link's efficiency.\n",
+  .completes = "topologies",
+  .notes = "TOPOLOGY is a shipped name or alias (forerun list topologies), or a file. Names of devices: gpu9, node1.gpu1, "
+           "node0.nic3, node0.host, node0.nvme2, storage.NAME. Rates are for one direction. The rate reached is the specified rate "
+           "times the efficiency of the link.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

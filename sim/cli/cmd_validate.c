@@ -13,10 +13,11 @@ typedef struct {
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "measurements", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "margins", 0, offsetof (Flags, margins), "FILE",
-    "how far off predictions may be (default: margins.yaml of the folder)" },
-  { CLI_FLAG_SWITCH, "points", 0, offsetof (Flags, points), NULL, "each point, as plots/error.gp reads them, and no judgement" },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also draw each point's error by size; .svg, .png or .pdf" },
-  { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M", "event (default): the event engine; model: the closed form" },
+    "largest errors allowed (default: margins.yaml of the folder)" },
+  { CLI_FLAG_SWITCH, "points", 0, offsetof (Flags, points), NULL, "print each point, for plots/error.gp, without a verdict" },
+  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also plot the error of each point by size; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
+    "event (default): simulate with the event engine; model: use the closed formulas" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -130,12 +131,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_validate = {
   .name = "validate",
-  .summary = "compares predictions with measurements by system, operation, algorithm, protocol and size",
+  .summary = "compare predictions with measurements: errors by system, operation, algorithm and size",
   .usage = "[FOLDER] [flags]",
   .example = "forerun validate --format tsv -o scores.tsv",
-  .notes =
-      "FOLDER has systems.yaml, which says what was measured where (default: the measurements of the source tree, tests/data).\n"
-      "Exit status 1 when a row is worse than margins.yaml allows.\n",
+  .notes = "FOLDER contains systems.yaml, which lists the measurements and their systems (default: tests/data of the source tree). "
+           "Exit status 1: an error is larger than margins.yaml allows.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

@@ -11,18 +11,18 @@
 
 const CliFlag cli_coll_flags_where[] = {
   HEADING ("cluster"),
-  FLAG ("topology", 0, topology, "T", "a shipped name (forerun list topologies) or a file; needed"),
-  FLAG ("nodes", 'n', nodes, "N[,N...]", "nodes in use; more than the topology has are built (default: all of it)"),
-  FLAG ("gpus", 'g', gpus, "G", "GPUs in use on each node (default: all of a node)"),
+  FLAG ("topology", 0, topology, "T", "a shipped name or alias (forerun list topologies), or a file; required"),
+  FLAG ("nodes", 'n', nodes, "N[,N...]", "number of nodes; may be more than the file has (default: all nodes of the file)"),
+  FLAG ("gpus", 'g', gpus, "G", "GPUs used on each node (default: all)"),
   HEADING (NULL),
 };
 
 const CliFlag cli_coll_flags_sizes[] = {
-  HEADING ("sizes: bytes as nccl-tests counts them, 8G is 8 GiB"),
+  HEADING ("sizes: in bytes, written as for nccl-tests; 8G is 8 GiB"),
   FLAG ("minbytes", 'b', min, "SIZE", "smallest size (default: 8)"),
   FLAG ("maxbytes", 'e', max, "SIZE", "largest size (default: 8G)"),
-  FLAG ("stepfactor", 'f', factor, "F", "each size is F times the one before (default: 2)"),
-  FLAG ("stepbytes", 'i', step, "SIZE", "each size is SIZE above the one before, in place of -f"),
+  FLAG ("stepfactor", 'f', factor, "F", "each size is F times the previous one (default: 2)"),
+  FLAG ("stepbytes", 'i', step, "SIZE", "each size is SIZE more than the previous one; replaces -f"),
   HEADING (NULL),
 };
 
@@ -30,20 +30,25 @@ const CliFlag cli_coll_flags_how[] = {
   FLAG ("dtype", 'd', dtype, "TYPE", "element type (default: fp32)"),
   FLAG ("root", 'r', root, "RANK", "root of broadcast and reduce (default: 0)"),
   HEADING ("algorithm"),
-  FLAG ("algo", 0, algo, "A", "auto (default): NCCL's choice; best: the fastest; or one of them (not of compare: it takes all)"),
+  FLAG ("algo", 0, algo, "A",
+        "auto (default): the choice of NCCL; best: the fastest; or a name (forerun list algorithms); compare ignores it and tries "
+        "all"),
   FLAG ("proto", 0, proto, "P", "auto (default), ll, ll128 or simple"),
-  FLAG ("disable", 0, disable, "A[,A...]", "algorithms and protocols that may not be taken"),
-  FLAG ("max-channels", 0, max_channels, "N", "at most so many channels (NCCL_MAX_NCHANNELS)"),
+  FLAG ("disable", 0, disable, "A[,A...]", "algorithms and protocols that must not be used"),
+  FLAG ("max-channels", 0, max_channels, "N", "at most N channels (NCCL_MAX_NCHANNELS)"),
   { CLI_FLAG_TEXTS, "nccl", 0, offsetof (FrCollFlags, nccl), "NAME=VALUE",
-    "a variable of NCCL's (NCCL_CROSS_NIC=0), or version=2.28; repeatable (docs/nccl.md)" },
-  FLAG ("iters", 0, iters, "N", "operations in a row, as nccl-tests' -n (default: 20)"),
+    "a variable of NCCL, such as NCCL_CROSS_NIC=0, or version=2.28; repeatable (docs/nccl.md)" },
+  FLAG ("iters", 0, iters, "N", "number of operations in a row, as -n of nccl-tests (default: 20)"),
   HEADING ("software"),
-  FLAG ("library", 0, library, "L", "nccl (default), or plain: alpha and beta of the links alone"),
-  FLAG ("calibration", 0, calibration, "NAME|FILE", "measured constants (default: those named like the GPU, if shipped)"),
-  FLAG ("launch", 0, launch, "L", "graph, threads, serial or registered: how operations reach the GPUs (default: threads)"),
+  FLAG ("library", 0, library, "L", "nccl (default); plain: only latency and bandwidth of the links"),
+  FLAG ("calibration", 0, calibration, "NAME|FILE",
+        "measured constants (default: the shipped ones with the name of the GPU, if any)"),
+  FLAG ("launch", 0, launch, "L",
+        "how operations are launched on the GPUs: graph, threads, serial or registered (default: threads)"),
   HEADING ("engine"),
-  FLAG ("mode", 0, mode, "M", "event: the event engine; model: the closed form (default: event; of compare: model)"),
-  FLAG ("steps", 0, steps, "S", "fluid (default): one pipelined activity; exact: every message"),
+  FLAG ("mode", 0, mode, "M",
+        "event: simulate with the event engine; model: use the closed formulas (default: event; compare: model)"),
+  FLAG ("steps", 0, steps, "S", "fluid (default): a collective is one pipelined activity; exact: simulate every message"),
   HEADING (NULL),
 };
 

@@ -15,15 +15,15 @@
     CLI_FLAG_TEXT, name, letter, offsetof (CliImportFlags, field), arg, help \
   }
 const CliFlag cli_import_flags[] = {
-  { CLI_FLAG_HEADING, "what a measurement does not say", 0, 0, NULL, NULL },
-  FLAG ("op", 0, op, "OP", "of nccl-tests: operation (forerun list ops)"),
-  FLAG ("nodes", 'n', nodes, "N", "of nccl-tests: nodes (default: hosts that it lists, else 1)"),
-  FLAG ("gpus", 'g', gpus, "G", "of nccl-tests: GPUs on each node (default: those that it lists)"),
-  FLAG ("algo", 0, algo, "ALGO", "of nccl-tests: what NCCL_ALGO was (default: as logged, else empty)"),
-  FLAG ("proto", 0, proto, "PROTO", "of nccl-tests: what NCCL_PROTO was (default: as logged, else empty)"),
-  FLAG ("launch", 0, launch, "HOW", "of nccl-tests: graph, threads, serial or registered (default: by -G, -t and -g of the run)"),
-  FLAG ("nccl-version", 0, nccl, "V", "of nccl-tests: NCCL's version, where nothing prints it"),
-  FLAG ("copy", 0, bytes, "SIZE", "of nvbandwidth and p2p-bandwidth-test: bytes of a copy, e.g. 512M"),
+  { CLI_FLAG_HEADING, "details that a measurement may lack", 0, 0, NULL, NULL },
+  FLAG ("op", 0, op, "OP", "nccl-tests: operation (forerun list ops)"),
+  FLAG ("nodes", 'n', nodes, "N", "nccl-tests: nodes (default: the hosts that it lists, else 1)"),
+  FLAG ("gpus", 'g', gpus, "G", "nccl-tests: GPUs on each node (default: those that it lists)"),
+  FLAG ("algo", 0, algo, "ALGO", "nccl-tests: value of NCCL_ALGO (default: as logged, else empty)"),
+  FLAG ("proto", 0, proto, "PROTO", "nccl-tests: value of NCCL_PROTO (default: as logged, else empty)"),
+  FLAG ("launch", 0, launch, "HOW", "nccl-tests: graph, threads, serial or registered (default: from -G, -t and -g of the run)"),
+  FLAG ("nccl-version", 0, nccl, "V", "nccl-tests: version of NCCL, if it is not printed"),
+  FLAG ("copy", 0, bytes, "SIZE", "nvbandwidth and p2p-bandwidth-test: bytes of a copy, e.g. 512M"),
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <json-glib/json-glib.h>
+
 #include "base/output.h"
 #include "cli-private.h"
+#include "manual-private.h"
 #include "models/self_check.h"
 #include "scenario/scenario.h"
 
@@ -13,30 +16,6 @@ static const CliVerb *const verbs[] = { &cli_verb_run,    &cli_verb_coll,     &c
                                         &cli_verb_merge,  &cli_verb_offers,   &cli_verb_ratio,   &cli_verb_explain,
                                         &cli_verb_topo,   &cli_verb_check,    &cli_verb_list,    &cli_verb_import,
                                         &cli_verb_export, &cli_verb_validate, &cli_verb_fit,     NULL };
-
-static void
-append_short_help (GString *out)
-{
-  g_string_append (out, "usage: forerun VERB [flags]; forerun VERB --help tells a verb's flags\n");
-  for (const CliVerb *const *verb = verbs; *verb != NULL; verb++)
-    g_string_append_printf (out, "  %-8s %s\n", (*verb)->name, (*verb)->summary);
-  g_string_append (out, "try: forerun coll all_reduce --topology hgx_h200 -n 2\n");
-}
-
-static void
-append_help (GString *out)
-{
-  g_string_append (out, "forerun " FORERUN_VERSION ": run the cluster before you buy it\n\n");
-  g_string_append (out,
-                   "Says how long communication and training take on a GPU cluster that a YAML file describes, what bounds them,\n"
-                   "and how sure the answer is.\n\n");
-  append_short_help (out);
-  g_string_append (out,
-                   "\nforerun --version says the version.\n"
-                   "Data goes to stdout, talk to stderr. Quantities in files carry units (400 Gb/s, 2 us, 16 GiB).\n"
-                   "FORERUN_DATA names the folder with topologies/, scenarios/ and calibrate/ when it is not found by itself.\n"
-                   "exit status: 0 done, 1 failed while running, 2 bad usage or input, 3 plan infeasible\n");
-}
 
 static int
 status_of (const GError *error)
@@ -131,26 +110,90 @@ self_check (GError **error)
   return mdl_self_check (error) && clu_self_check (error) && col_self_check (error) && scn_self_check (error);
 }
 
+/* One JSON object: version, commit, compiler, and the checksum and folder of the shipped data where they are found. */
+static void
+append_version_json (GString *out)
+{
+  g_autofree char *exe = g_file_read_link ("/proc/self/exe", NULL), *root = fr_data_root (exe, NULL);
+  g_autofree char *checksum = root != NULL ? cli_data_checksum (root) : NULL;
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  const char *const members[][2] = { { "version", FORERUN_VERSION },
+                                     { "commit", cli_build_commit () },
+                                     { "compiler", cli_build_compiler () },
+                                     { "data", root },
+                                     { "data_sha256", checksum } };
+  json_builder_begin_object (json);
+  for (size_t i = 0; i < G_N_ELEMENTS (members); i++) {
+    json_builder_set_member_name (json, members[i][0]);
+    if (members[i][1] != NULL)
+      json_builder_add_string_value (json, members[i][1]);
+    else
+      json_builder_add_null_value (json);
+  }
+  json_builder_end_object (json);
+  g_autoptr (JsonNode) node = json_builder_get_root (json);
+  g_autofree char *text = json_to_string (node, TRUE);
+  g_string_append_printf (out, "%s\n", text);
+}
+
+static int
+refuse (const char *what)
+{
+  fprintf (stderr, "forerun: %s\n", what);
+  return CLI_EXIT_INPUT;
+}
+
+/* What stands where a verb is expected and begins with a dash. -1: nothing that is known. */
+static int
+run_option (char *const *words)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  const char *value = words[1];
+  if (strcmp (words[0], "--help") == 0 || strcmp (words[0], "-h") == 0 || strcmp (words[0], "help") == 0) {
+    cli_help_program (verbs, out);
+  } else if (strcmp (words[0], "--version") == 0) {
+    if (value != NULL && strcmp (value, "--json") == 0)
+      append_version_json (out);
+    else
+      g_string_append (out, "forerun " FORERUN_VERSION "\n");
+  } else if (strcmp (words[0], "--completion") == 0) {
+    if (value == NULL || !cli_completion (verbs, value, out))
+      return refuse ("--completion needs the name of a shell: bash, zsh or fish");
+  } else if (strcmp (words[0], "--manuals") == 0) {
+    g_autoptr (GError) error = NULL;
+    if (value == NULL)
+      return refuse ("--manuals needs a folder, which gets the manual pages and completion scripts");
+    return cli_manuals_write (verbs, value, &error) ? CLI_EXIT_DONE : report (error);
+  } else
+    return -1;
+  return print (out);
+}
+
+/* "forerun plan" alone: what to write instead. */
+static int
+show_example (const CliVerb *verb)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  cli_help_example (verb, out);
+  fputs (out->str, stderr);
+  return CLI_EXIT_INPUT;
+}
+
 int
 main (int argc, char **argv)
 {
   struct sigaction ignore = { .sa_handler = SIG_IGN };
   sigaction (SIGPIPE, &ignore, NULL); /* a reader that stops, as in `| head`, is seen as EPIPE */
 
-  g_autoptr (GString) help = g_string_new (NULL);
   if (argc < 2) {
-    append_short_help (help);
+    g_autoptr (GString) help = g_string_new (NULL);
+    cli_help_short (verbs, help);
     fputs (help->str, stderr);
     return CLI_EXIT_INPUT;
   }
-  if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0 || strcmp (argv[1], "help") == 0) {
-    append_help (help);
-    return print (help);
-  }
-  if (strcmp (argv[1], "--version") == 0) {
-    g_string_append (help, "forerun " FORERUN_VERSION "\n");
-    return print (help);
-  }
+  const int answered = run_option (argv + 1);
+  if (answered >= 0)
+    return answered;
   GError *error = NULL;
   const CliVerb *verb = self_check (&error) ? find_verb (argv[1], &error) : NULL;
   if (verb == NULL) {
@@ -158,6 +201,8 @@ main (int argc, char **argv)
     g_error_free (error);
     return status;
   }
+  if (argc == 2 && cli_help_needs_words (verb))
+    return show_example (verb);
   Cli *cli = cli_new (verb, argc, argv);
   gboolean done = cli_run (cli, argv + 2, &error);
   int status = finish (cli, done, error);

@@ -3,6 +3,7 @@
 
 #include "base/yaml.h"
 #include "cli-private.h"
+#include "manual-private.h"
 
 static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
                                          { "json", CLI_FORMAT_JSON, NULL },
@@ -79,7 +80,7 @@ run (Cli *cli, char *const *words, const char *const *sets, const char *format, 
     take_point (cli, sets, format);
     done = run_point (cli, flags, rest, error);
   } else if (done && cli->help) {
-    cli_flags_help (cli->verb, cli->out);
+    cli_help_verb (cli->verb, cli->out);
   } else if (done) {
     done = run_once (cli, words, flags, rest, error);
   }

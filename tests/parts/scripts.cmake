@@ -28,6 +28,7 @@ set_tests_properties(unit.gallery_draws_what_its_page_shows PROPERTIES TIMEOUT 3
 forerun_script_test(record_is_that_of_the_document ${CMAKE_CURRENT_SOURCE_DIR}/record.sh ${PROJECT_SOURCE_DIR})
 add_test(NAME page.in_a_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(page.in_a_browser PROPERTIES LABELS page TIMEOUT 500 SKIP_RETURN_CODE 77)
+forerun_script_test(manuals_say_what_help_says ${CMAKE_CURRENT_SOURCE_DIR}/manuals.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
 
 # A collective, a schedule, a link class, a storage type, a kind of workload and a verb, added to a copy of the tree and run.

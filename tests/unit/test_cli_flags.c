@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "comm-private.h"
+#include "manual-private.h"
 #include "harness.h"
 
 typedef struct {
@@ -129,7 +130,7 @@ static void
 help_shows_every_flag_with_its_value (void)
 {
   g_autoptr (GString) help = g_string_new (NULL);
-  cli_flags_help (&verb, help);
+  cli_help_verb (&verb, help);
   TEST_HAS (help->str, "usage:    forerun try THING\n");
   TEST_HAS (help->str, "\nthings\n  -w, --word W              a word\n");
   TEST_HAS (help->str, "  --path A B                two words\n");

@@ -1,4 +1,4 @@
-/* One table of flags a verb drives the parser (GOptionContext) and the help. */
+/* One table of flags a verb drives the parser (GOptionContext), the help, the manual pages and the completion. */
 #include <string.h>
 
 #include "cli-private.h"
@@ -6,19 +6,20 @@
 const CliFlag cli_common_flags[] = {
   { CLI_FLAG_HEADING, "output and input", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "format", 0, offsetof (Cli, format_text), "FORMAT", "text (default), json or tsv" },
-  { CLI_FLAG_TEXT, "output", 'o', offsetof (Cli, output), "FILE", "write there instead of stdout; replaced only when complete" },
+  { CLI_FLAG_TEXT, "output", 'o', offsetof (Cli, output), "FILE",
+    "write the answer there, not to stdout; an existing file is replaced only when the answer is complete" },
   { CLI_FLAG_TEXT, "columns", 0, offsetof (Cli, columns), "NAMES",
-    "show these columns of the tables, by commas: keys of --format tsv" },
-  { CLI_FLAG_SWITCH, "wide", 0, offsetof (Cli, wide), NULL, "all columns, however long the lines (default: 100 characters)" },
+    "show these columns of the tables, separated by commas; names as in --format tsv" },
+  { CLI_FLAG_SWITCH, "wide", 0, offsetof (Cli, wide), NULL,
+    "show all columns, whatever the line length (default: lines of at most 100 characters)" },
   { CLI_FLAG_TEXTS, "set", 0, offsetof (Cli, sets), "PATH=VALUE",
     "change a key of the input, e.g. node.nics.rate='200 Gb/s'; repeatable" },
   { CLI_FLAG_TEXTS, "vary", 0, offsetof (Cli, varies), "PATH=A,B,…",
-    "run with each of these values and make a table; repeatable: all combinations" },
-  { CLI_FLAG_TEXT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE",
-    "with --vary: draw the first of the columns; .svg, .png or .pdf" },
-  { CLI_FLAG_TEXT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a map of colours" },
-  { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all that is random (default: the scenario's, else 1)" },
-  { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings on stderr" },
+    "run with each of these values and print a table; repeatable: all combinations" },
+  { CLI_FLAG_TEXT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE", "with --vary: plot the first column; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a colour map" },
+  { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all random numbers (default: the scenario's, else 1)" },
+  { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings and no progress on stderr" },
   { CLI_FLAG_SWITCH, "help", 'h', offsetof (Cli, help), NULL, "this text" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
@@ -177,33 +178,13 @@ is_of_vary (const CliFlag *flag)
          flag->offset == offsetof (Cli, vary_map);
 }
 
-static void
-append_flags (const CliVerb *verb, const CliFlag *flags, GString *out)
-{
-  for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
-    if (flags == cli_common_flags && !verb->varies && flag->kind != CLI_FLAG_HEADING && is_of_vary (flag))
-      continue;
-    if (flag->kind == CLI_FLAG_HEADING) {
-      g_string_append_printf (out, "\n%s\n", flag->name);
-      continue;
-    }
-    g_autofree char *letter = flag->letter != 0 ? g_strdup_printf ("-%c, ", flag->letter) : g_strdup ("");
-    g_autofree char *left =
-        g_strdup_printf ("%s--%s%s%s", letter, flag->name, flag->arg != NULL ? " " : "", flag->arg != NULL ? flag->arg : "");
-    int blanks = 24 - (int)g_utf8_strlen (left, -1); /* printf pads by bytes, and there is an ellipsis */
-    g_string_append_printf (out, "  %s%*s  %s\n", left, MAX (blanks, 0), "", flag->help);
-  }
-}
-
 void
-cli_flags_help (const CliVerb *verb, GString *out)
+cli_flags_each (const CliVerb *verb, void (*visit) (const CliFlag *flag, void *data), void *data)
 {
-  g_string_append_printf (out, "forerun %s: %s\n\nusage:    forerun %s %s\nexample:  %s\n", verb->name, verb->summary, verb->name,
-                          verb->usage, verb->example);
-  if (verb->notes != NULL)
-    g_string_append_printf (out, "\n%s", verb->notes);
   for (const CliFlag *const *table = verb->flags; *table != NULL; table++)
-    append_flags (verb, *table, out);
-  append_flags (verb, cli_common_flags, out);
-  g_string_append (out, "\nexit status: 0 done, 1 failed while running, 2 bad usage or input, 3 plan infeasible\n");
+    for (const CliFlag *flag = *table; flag->name != NULL; flag++)
+      visit (flag, data);
+  for (const CliFlag *flag = cli_common_flags; flag->name != NULL; flag++)
+    if (verb->varies || flag->kind == CLI_FLAG_HEADING || !is_of_vary (flag))
+      visit (flag, data);
 }
