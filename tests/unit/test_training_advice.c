@@ -67,8 +67,8 @@ faster_links_and_free_overlap_never_slow_a_step (void)
   static const char *const workload = "model: gpt2_medium, sequence: 1024, global_batch: 64, framework: fused, parallel: {tp: 4}";
   g_auto (ModelRun) run = model_run (TWO_NODES, workload);
   g_autoptr (GPtrArray) changes = trn_advice_changes (scn_training (run.scenario));
-  static const char *const better[] = { "network adapters 50 GB/s -> 100 GB/s", "scale-up links of a GPU 450 GB/s -> 900 GB/s",
-                                        "do not slow each other" };
+  static const char *const better[] = { "NICs 50 GB/s -> 100 GB/s", "NVLink of each GPU 450 GB/s -> 900 GB/s",
+                                        "no interference" };
   for (guint i = 0; i < G_N_ELEMENTS (better); i++) {
     const TrnChange *change = change_named (changes, better[i]);
     g_autofree char *reason = NULL;
@@ -84,13 +84,13 @@ what_is_on_is_not_advised (void)
   g_auto (ModelRun) plain = model_run (TWO_NODES, "model: gpt2_small, sequence: 512, global_batch: 64, framework: fused");
   g_autoptr (GPtrArray) of_plain = trn_advice_changes (scn_training (plain.scenario));
   static const char *const absent[] = {
-    "sequence parallelism", "schedule", "computed again", "kernels fused", "tp 1 -> 0", "cp", "ep", "sends between stages"
+    "sequence parallelism", "schedule", "recompute", "fused kernels", "tp 1 -> 0", "cp", "ep", "sends between stages"
   };
   for (guint i = 0; i < G_N_ELEMENTS (absent); i++)
     TEST_TRUE (change_named (of_plain, absent[i]) == NULL);
   TEST_TRUE (change_named (of_plain, "gradient buckets 25 MiB -> 50 MiB") != NULL);
   TEST_TRUE (change_named (of_plain, "tp 1 -> 2") != NULL);
-  TEST_INT (change_named (of_plain, "gradients' reductions not beside compute")->kind, TRN_CHANGE_SENSITIVITY);
+  TEST_INT (change_named (of_plain, "gradient reductions not overlapped with compute")->kind, TRN_CHANGE_SENSITIVITY);
   TEST_INT (change_named (of_plain, "NVLS")->kind, TRN_CHANGE_SENSITIVITY);
   g_auto (ModelRun) sp = model_run (
       TWO_NODES, "model: gpt2_small, sequence: 512, global_batch: 64, framework: fused, parallel: {tp: 2, sp: true, pp: 2}");

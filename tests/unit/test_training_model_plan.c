@@ -64,7 +64,7 @@ experts_are_cut_where_there_are_some (void)
   refused (MIX "parallel: {ep: 3}", "3", "ep 3 x etp 1 does not divide the 8 ranks");
   refused_on ("topology: hgx_h100, nodes: 2", MIX "parallel: {ep: 16}", "16}", "the number of experts 8 does not divide by 16");
   refused (MIX "parallel: {ep: 4}, moe: {etp: 4}", "4}", "ep 4 x etp 4 does not divide the 8 ranks");
-  refused (MIX "moe: {capacity: 1.25, imbalance: 1.1}", "1.1", "'imbalance' is of dropless experts");
+  refused (MIX "moe: {capacity: 1.25, imbalance: 1.1}", "1.1", "'imbalance' applies to dropless experts");
 }
 
 static void
@@ -81,7 +81,7 @@ static void
 words_that_are_not_known_are_named (void)
 {
   refused (L8 "recompute: most", "most", "'recompute' is none, selective, full, or {modules: [core_attention");
-  refused (L8 "recompute: {modules: [nosuch]}", "nosuch", "'nosuch' is no module");
+  refused (L8 "recompute: {modules: [nosuch]}", "nosuch", "'nosuch' is not a module");
   refused (L8 "lora: {rank: 8, modules: [x]}", "x", "'x' is no matrix of a layer; accepted: q k v o gate up down");
   refused (L8 "placement: [tp, dp, pp]", "[tp", "'placement' names tp, cp, dp and pp");
   refused (L8 "placement: [tp, tp, cp, pp]", "tp, cp", "'tp' in 'placement'; accepted: tp, cp, ep, dp and pp, each once");
