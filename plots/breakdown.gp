@@ -14,7 +14,7 @@ series = ""
 columns_needed = "part value_s"
 without_sizes = 1
 n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
-height = 180 + 38 * (n_rows < 3 ? 3 : n_rows)
+height = 240 + 40 * (n_rows < 3 ? 3 : n_rows)
 load system ("dirname -- '".ARG0."'")."/common.gp"
 
 stats data using (column ("value_s")) name "V" nooutput
