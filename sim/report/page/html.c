@@ -23,7 +23,7 @@ static const char style[] =
     ".scroll{overflow-x:auto;margin:.6rem 0}\n"
     "table{border-collapse:collapse;font-size:.87rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.22rem .7rem .22rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}\n"
-    "th{color:var(--soft);font-weight:600;white-space:nowrap}td{white-space:nowrap}.n{text-align:right}\n"
+    "th{color:var(--soft);font-weight:600;vertical-align:bottom}td{white-space:nowrap}.n{text-align:right}\n"
     "td.l{white-space:normal;min-width:11rem}:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\n"
     "figure{margin:1rem 0}figure svg{width:100%;height:auto;display:block}\n"
     "@media (max-width:40rem){figure svg{min-width:38rem}}\n"

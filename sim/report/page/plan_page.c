@@ -24,7 +24,7 @@ static const BaseColumn columns[] = {
   { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
   { "capital_usd", "purchase (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f", 0 },
-  { "told", "against the recommended", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "told", "against recommended", BASE_CELL_TEXT, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
