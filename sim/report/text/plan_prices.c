@@ -49,7 +49,7 @@ is_used (const List *list, const char *topology, const char *rate)
   for (guint i = 0; i < machines->len && !used; i++) {
     const PlnMachine *machine = &g_array_index (machines, PlnMachine, i);
     used = topology != NULL ? g_strcmp0 (machine->topology, topology) == 0
-                            : machine->nic_rate == NULL || strcmp (machine->nic_rate, rate) == 0;
+                            : machine->nic_rate == NULL || g_strcmp0 (machine->nic_rate, rate) == 0;
   }
   return used;
 }
