@@ -160,7 +160,7 @@ a_picture_that_could_run_something_is_left_out (void)
   for (size_t i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GString) html = g_string_new (NULL);
     rep_html_figure (html, "it", bad[i], 1);
-    TEST_STR (html->str, "<p class=\"soft\">it This picture could not be put into the page.</p>\n");
+    TEST_STR (html->str, "<p class=\"soft\">it This plot could not be put into the report.</p>\n");
   }
 }
 

@@ -165,7 +165,7 @@ shipped_prices_name_their_sources (void)
         g_printerr ("%s: %s\n", lists[i], *line);
       TEST_TRUE (good);
     }
-    TEST_TRUE (published >= 6);
+    TEST_TRUE (published >= 3); /* those of nodes that the plan has */
   }
 }
 
