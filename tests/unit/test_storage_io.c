@@ -100,8 +100,8 @@ what_cannot_be_is_refused_at_its_place (void)
   } rows[] = {
     { TIER, "{kind: io, tier: scratch, bytes: 1 GB}", "has no storage tier 'scratch'; accepted: fs" },
     { TIER, READ (", stripe_count: 3"), "a stripe over 3 targets, but storage 'fs' has 2; accepted: at most 2" },
-    { TIER, READ (", path: gds, cache: cold"), "GPUDirect Storage goes past the page cache" },
-    { TIER, READ (", op: write, cache: warm"), "'warm' is of reads" },
+    { TIER, READ (", path: gds, cache: cold"), "GPUDirect Storage bypasses the page cache" },
+    { TIER, READ (", op: write, cache: warm"), "'warm' applies to reads only" },
     { TIER, READ (", cache: warm"), "the size of the page cache is not known; give node.sockets memory_capacity" },
     { "{storage_type: t, kind: nfs, read: {rate: 1 GB/s}, write: {rate: 1 GB/s}}", READ (", path: gds"),
       "GPUDirect Storage does not work with nfs; accepted: path: bounce" },
@@ -216,8 +216,7 @@ whoever_asked_for_no_way_is_told_where_the_host_s_is_faster (void)
   TEST_STR (across->io.path, "gds");
   TEST_INT (across->run.warnings->len, 1);
   TEST_HAS (across->run.warnings->pdata[0],
-            "GPUDirect Storage is bounded by node0.socket0 (peers): 6 GB/s where the way through the host's "
-            "memory has 40 GB/s");
+            "GPUDirect Storage is limited by node0.socket0 (peers) to 6 GB/s; the route through host memory reaches 40 GB/s");
   g_autoptr (ScnResult) near = run_drives ("[socket0]", DRIVES "auto}", COL_MODE_EVENT, NULL);
   TEST_INT (near->run.warnings->len, 0);
 }
