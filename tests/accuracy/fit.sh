@@ -21,7 +21,7 @@ fit () # name, what is fitted…
   "$forerun" fit "$@" --over h200_sxm --quiet -o "$scratch/$name.yaml" --report "$scratch/$name.txt"
   "$forerun" check "$scratch/$name.yaml" --quiet >/dev/null
   grep -E "^all |^# NCCL's" "$scratch/$name.txt"
-  sed -n '/^# band/,$p' "$scratch/$name.txt"
+  sed -n '/^# error band/,$p' "$scratch/$name.txt"
 }
 
 check () # name, part, most median (%), most 95th percentile (%)
@@ -36,14 +36,14 @@ section () # name, section, most median and 95th percentile of what was held out
   awk -v section="$2" -v median="$3" -v p95="$4" -v least="$5" '
     /^# / { on = index($0, "# " section ": error") == 1 || (on && !/: constants/) }
     on && $1 == "all" && index($0, " held out ") { split($0, cell, /  +/); scored = cell[4] <= median && cell[5] <= p95 }
-    on && /^# band/ { match($0, /holds [0-9]+/); held = substr($0, RSTART + 6, RLENGTH - 6) >= least }
+    on && /^# error band/ { match($0, /contains [0-9]+/); held = substr($0, RSTART + 9, RLENGTH - 9) >= least }
     END { exit !(scored && held) }' "$scratch/$1.txt" ||
     { echo "$1, $2: worse than $3 and $4 %, or its band holds less than $5 %"; failed=1; }
 }
 
 bands () # name: 90 % bands hold 80 to 100 of a hundred points that they were not made from
 {
-  awk '/^# band/ { on = 1 } on && NF == 3 && $3 ~ /^[0-9]+$/ { n++; if ($3 < 80) bad = 1 } END { exit bad || n < 3 }' \
+  awk '/^# error band/ { on = 1 } on && NF == 3 && $3 ~ /^[0-9]+$/ { n++; if ($3 < 80) bad = 1 } END { exit bad || n < 3 }' \
     "$scratch/$1.txt" || { echo "$1: a band holds too few"; failed=1; }
 }
 

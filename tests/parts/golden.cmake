@@ -11,7 +11,7 @@ foreach(cmd IN LISTS cases)
   string(REPLACE "/" "." name ${case})
   add_test(NAME golden.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/run.sh
            $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} ${PROJECT_VERSION} ${CMAKE_CURRENT_SOURCE_DIR}/golden/${case})
-  set_tests_properties(golden.${name} PROPERTIES LABELS golden TIMEOUT 120 SKIP_RETURN_CODE 77)
+  set_tests_properties(golden.${name} PROPERTIES LABELS golden TIMEOUT 300 SKIP_RETURN_CODE 77)
 endforeach()
 if(FORERUN_COVERAGE) # counters are files too, and the case's limit on file size would cut them short
   set_tests_properties(golden.output.file_on_a_full_disk PROPERTIES DISABLED ON)
