@@ -28,11 +28,11 @@ renew () # document, first line, last line, file with what belongs between them
 
 worse=0
 "$2/plots/validation.sh" --tables "$forerun" >"$tmp/ring"
-FORERUN_DATA=$2 "$forerun" validate --quiet >"$tmp/scores" || worse=$?
+FORERUN_DATA=$2 "$forerun" validate --quiet --wide >"$tmp/scores" || worse=$?
 { echo '```text'; cat -- "$tmp/scores"; echo '```'; } >"$tmp/block"
 
 renew "$2/docs/validation.md" '<!-- plots/validation.sh --tables -->' '<!-- end -->' "$tmp/ring"
-renew "$2/docs/validation_collectives.md" '<!-- forerun validate --quiet -->' '<!-- end of forerun validate -->' "$tmp/block"
+renew "$2/docs/validation_collectives.md" '<!-- forerun validate --quiet --wide -->' '<!-- end of forerun validate -->' "$tmp/block"
 if [ -n "$update" ]; then
   status=0
 elif [ "$status" -ne 0 ]; then
