@@ -61,7 +61,7 @@ chooses_unit (const BaseColumn *column)
 static BaseScale
 scale_of (const BaseTable *table, unsigned column)
 {
-  double least = INFINITY, most = 0;
+  double least = (double)INFINITY, most = 0;
   for (unsigned r = 0; r < table->rows->len; r++) {
     const double size = fabs (number_of (cell_of (table, r, column)));
     most = MAX (most, size);

@@ -204,7 +204,7 @@ probe_team_time (ProbeTeam *team, unsigned n, ProbeJob job, void *user)
 {
   if (!probe_team_run (team, n, job, user, NULL))
     return -1;
-  double begin_s = INFINITY, end_s = 0;
+  double begin_s = (double)INFINITY, end_s = 0;
   for (unsigned i = 0; i < n; i++) {
     begin_s = fmin (begin_s, team->member[i].begin_s);
     end_s = fmax (end_s, team->member[i].end_s);
