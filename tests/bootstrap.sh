@@ -91,7 +91,7 @@ expect 2 "unknown command 'tset'; accepted: build, install, run, test" tset
 expect 2 'which scenario?' run
 expect 2 "test takes no arguments (got 'fast')" test fast
 
-# What is built is told with the way to call it; what is installed, with what PATH lacks.
+# A build ends with how to call the program; an installation with what PATH lacks.
 mkdir -p "$tmp/tree/build/release"
 : >"$tmp/tree/build/release/build.ninja"
 machine "${complete[@]}"

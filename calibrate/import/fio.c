@@ -10,7 +10,7 @@
 
 #include "import/measured-private.h"
 
-/* How far fio's own rate may be from bytes over ms before that is told. */
+/* How far fio's own rate may be from bytes over ms before a warning. */
 #define RATE_SLACK 0.02
 
 /* Where jobs name a size of blocks and did another. */

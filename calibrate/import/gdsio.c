@@ -12,7 +12,7 @@
 #define KIB         1024.0
 #define GIB         0x1p30
 
-/* How far throughput may be from what was moved over the time before that is told. */
+/* How far throughput may be from what was moved over the time before a warning. */
 #define RATE_SLACK 0.02
 
 enum { NONE, UNKNOWN, RATE }; /* notes */

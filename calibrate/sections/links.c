@@ -419,7 +419,7 @@ tell_topology (const CalSectionFit *fit, GPtrArray *out)
 }
 
 /* Points that are slower than their like (the same copy between other devices) by more than the fit's band, and at least 5 %: the
- * fastest quarter of them stands for the others. A GPU all of whose pairs are slow is told as one. And when the topology cannot be
+ * fastest quarter of them stands for the others. A GPU all of whose pairs are slow is one finding. And when the topology cannot be
  * that of the node. Returned: full, of char *. */
 static GPtrArray *
 list_notes (const CalSectionFit *fit)

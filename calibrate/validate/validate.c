@@ -10,7 +10,7 @@ typedef struct {
   CalValidation *out;
 } Visit;
 
-/* A point that cannot run where it was measured is told, not scored. */
+/* A point that cannot run where it was measured is reported, not scored. */
 static gboolean
 predict_point (const Visit *visit, CalGroup *group, const CalMeasured *point, GError **error)
 {

@@ -128,7 +128,7 @@ draw (Cli *cli, const char *path, const StdRatio *ratio, const char *name, GErro
 
 /* ---- the verb ---- */
 
-/* What did not run, and what does not fit, is told. FALSE and *error when nothing ran. */
+/* Warns of what did not run and what does not fit. FALSE and *error when nothing ran. */
 static gboolean
 tell_points (Cli *cli, const StdRatio *ratio, GError **error)
 {

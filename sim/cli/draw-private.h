@@ -28,7 +28,7 @@ typedef struct {
   const BaseTable *rows;     /* its table; NULL: the text is shown */
   const GPtrArray *pictures; /* RepPicture */
 } CliSweepPage;
-/* What it rests on is told of the last number of nodes and of `size_B`. */
+/* What it rests on: of the last number of nodes and `size_B`. */
 gboolean cli_page_sweep (Cli *cli, const FrCollAsk *question, double size_B, const char *path, const CliSweepPage *what,
                          GError **error);
 

@@ -103,7 +103,7 @@ print (const GString *text)
   return write_out (NULL, text, &error) ? CLI_EXIT_DONE : report (error);
 }
 
-/* A row that was added without its parts is told of, before anything is run with it. */
+/* Reports a row of a table that was added without its parts, before anything runs. */
 static gboolean
 self_check (GError **error)
 {

@@ -20,7 +20,7 @@ gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts 
 /* A plan by name or path, with the --set values; its inputs and warnings are the run's. *path: where it was found, full. Returned:
  * full; NULL and *error. */
 Pln *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
-/* The same of a path, and no more: nothing is told, inputs are not taken. Returned: full; NULL and *error. */
+/* The same of a path, and no more: no warnings, inputs are not taken. Returned: full; NULL and *error. */
 Pln *cli_plan_read (Cli *cli, const char *path, GError **error);
 /* Writes the answer. */
 gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,

@@ -351,7 +351,7 @@ col_load_edge (ColComm *comm, const ColEdge *edge, GError **error)
   return load_edge (comm, edge, NULL, error);
 }
 
-/* `series` is told of the edges' ways, unless it is NULL. */
+/* `series` gets the edges' routes, unless it is NULL. */
 static gboolean
 load_edges (ColComm *comm, const GPtrArray *pipes, ColSeries *series, GError **error)
 {

@@ -133,7 +133,7 @@ run_point (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps,
   return TRUE;
 }
 
-/* How far above a line a point is; without any compute that is told, as far as can be. */
+/* How far above a line a point is; infinitely far without any compute time. */
 static double
 above (const StdRatioAsk *ask, StdLine line, const StdRatioPoint *point)
 {

@@ -42,7 +42,7 @@ lists_are_expanded_in_order (void)
 }
 
 static void
-what_is_wrong_is_told_with_its_place (void)
+what_is_wrong_is_reported_with_its_place (void)
 {
   const char *const rows[][2] = { { "n[1-", "1: a '[' without its ']'" },
                                   { "n1]", "2: a ']' without its '['" },
@@ -84,7 +84,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "lists are expanded in order", lists_are_expanded_in_order },
-    { "what is wrong is told with its place", what_is_wrong_is_told_with_its_place },
+    { "what is wrong is reported with its place", what_is_wrong_is_reported_with_its_place },
     { "names are joined as far as neighbours allow", names_are_joined_as_far_as_neighbours_allow },
     { NULL, NULL },
   };

@@ -137,7 +137,7 @@ a_newer_version_takes_the_last_and_says_so (void)
 }
 
 static void
-what_is_wrong_in_the_file_is_told_with_its_place (void)
+what_is_wrong_in_the_file_is_reported_with_its_place (void)
 {
   static const struct {
     const char *from, *to, *says;
@@ -172,7 +172,7 @@ main (void)
     { "a series is its last release", a_series_is_its_last_release },
     { "versions that are not known are told", versions_that_are_not_known_are_told },
     { "a newer version takes the last and says so", a_newer_version_takes_the_last_and_says_so },
-    { "what is wrong in the file is told with its place", what_is_wrong_in_the_file_is_told_with_its_place },
+    { "what is wrong in the file is reported with its place", what_is_wrong_in_the_file_is_reported_with_its_place },
     { NULL, NULL },
   };
   lookup = base_lookup_new (TEST_SOURCE_DIR);

@@ -104,7 +104,7 @@ channels_and_links_slow_each_other (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 16.001e-3, 1e-9);
   q.link_rate_Bps = 48e9;
   TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 128e6 / 12e9 + 1e-6, 1e-9);
-  q.link_rate_Bps = 5e9; /* slower links: 1 / (1/16 + 1/5), told as what they carry for nothing */
+  q.link_rate_Bps = 5e9; /* slower links: 1 / (1/16 + 1/5), as the rate that they carry for free */
   TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 128e6 * (1 / 16e9 + 1 / 5e9) + 1e-6, 1e-9);
   /* One chunk a channel at the links' rate: 16 MB at 5 GB/s, by half, and what the blend loses: 1.6 ms x 21/16. */
   l.pairwise.fill = num (0.5);

@@ -119,7 +119,7 @@ training_text_leaves_out_parts_that_took_no_time (void)
 }
 
 static void
-transfer_is_told_with_its_path (void)
+transfer_is_reported_with_its_path (void)
 {
   ScnResult result = { .kind = SCN_KIND_TRANSFER };
   char from[] = "gpu0", to[] = "node1.gpu3", bottleneck[] = "node0.nic0 -> leaf0";
@@ -231,7 +231,7 @@ main (void)
     { "breakdown sums to the step", breakdown_sums_to_the_step },
     { "training tsv is one row under one header", training_tsv_is_one_row_under_one_header },
     { "training text leaves out parts that took no time", training_text_leaves_out_parts_that_took_no_time },
-    { "transfer is told with its path", transfer_is_told_with_its_path },
+    { "transfer is reported with its path", transfer_is_reported_with_its_path },
     { "trace is json with lanes as threads", trace_is_json_with_lanes_as_threads },
     { "trace of nothing is still json", trace_of_nothing_is_still_json },
     { "envelope holds command, inputs, results and warnings", envelope_holds_command_inputs_results_and_warnings },

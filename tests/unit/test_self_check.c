@@ -1,4 +1,4 @@
-/* Tables that others add rows to: those of the program are whole, and a row that lacks a part is told of by name. */
+/* Tables that others add rows to: those of the program are whole, and a row that lacks a part is reported by name. */
 #include "comm-private.h"
 #include "harness.h"
 #include "models/self_check.h"
@@ -16,7 +16,7 @@ the_programs_own_tables_are_whole (void)
 }
 
 static void
-a_collective_without_a_formula_or_without_edges_is_told_of (void)
+a_collective_without_a_formula_or_without_edges_is_reported (void)
 {
   MdlColl row = *mdl_colls[0];
   TEST_TRUE (mdl_coll_fault (&row, "star") == NULL);
@@ -31,7 +31,7 @@ a_collective_without_a_formula_or_without_edges_is_told_of (void)
 }
 
 static void
-a_schedule_without_an_order_is_told_of (void)
+a_schedule_without_an_order_is_reported (void)
 {
   MdlScheduleRow row = mdl_schedule_1f1b;
   TEST_TRUE (mdl_schedule_fault (&row, "snake") == NULL);
@@ -41,7 +41,7 @@ a_schedule_without_an_order_is_told_of (void)
 }
 
 static void
-a_kind_of_workload_without_a_run_or_without_members_is_told_of (void)
+a_kind_of_workload_without_a_run_or_without_members_is_reported (void)
 {
   ScnKindOps row = scn_kind_io;
   TEST_TRUE (scn_kind_fault (&row, "nap") == NULL);
@@ -58,9 +58,9 @@ main (void)
 {
   static const TestCase cases[] = {
     { "the program's own tables are whole", the_programs_own_tables_are_whole },
-    { "a collective without a formula or without edges is told of", a_collective_without_a_formula_or_without_edges_is_told_of },
-    { "a schedule without an order is told of", a_schedule_without_an_order_is_told_of },
-    { "a kind of workload without a run or members is told of", a_kind_of_workload_without_a_run_or_without_members_is_told_of },
+    { "a collective without a formula or without edges is reported", a_collective_without_a_formula_or_without_edges_is_reported },
+    { "a schedule without an order is reported", a_schedule_without_an_order_is_reported },
+    { "a kind of workload without a run or members is reported", a_kind_of_workload_without_a_run_or_without_members_is_reported },
     { NULL, NULL },
   };
   return test_main ("self check", cases);

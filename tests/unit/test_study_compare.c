@@ -71,7 +71,7 @@ where_the_winner_changes_is_found_between_two_sizes (void)
 }
 
 static void
-what_cannot_run_is_told_with_its_reason (void)
+what_cannot_run_is_reported_with_its_reason (void)
 {
   const guint64 sizes[] = { 1024 };
   g_autoptr (StdCompare) compare = compare_of (BIT (RING) | BIT (NVLS), sizes, 1, 1, 0);
@@ -93,7 +93,7 @@ static const TestCase cases[] = {
   { "each algorithm has a row of each size and the first wins a tie",
     each_algorithm_has_a_row_of_each_size_and_the_first_wins_a_tie },
   { "where the winner changes is found between two sizes", where_the_winner_changes_is_found_between_two_sizes },
-  { "what cannot run is told with its reason", what_cannot_run_is_told_with_its_reason },
+  { "what cannot run is reported with its reason", what_cannot_run_is_reported_with_its_reason },
   { "one rank has no column", one_rank_has_no_column },
   { NULL, NULL },
 };

@@ -80,7 +80,7 @@ data_sheets_count_where_they_are_asked_for_and_are_not_the_questions_own (void)
 }
 
 static void
-what_changes_the_first_is_told (void)
+what_changes_the_first_is_reported (void)
 {
   g_autoptr (StdSensitivity) found = ask (TRUE, STD_SCOPE_ASSUMED, "/root/question.yaml");
   TEST_STR (found->first, "a");
@@ -95,7 +95,7 @@ static const TestCase cases[] = {
   { "the constant that moves the answer most comes first", the_constant_that_moves_the_answer_most_comes_first },
   { "data sheets count where they are asked for and are not the question's own",
     data_sheets_count_where_they_are_asked_for_and_are_not_the_questions_own },
-  { "what changes the first is told", what_changes_the_first_is_told },
+  { "what changes the first is reported", what_changes_the_first_is_reported },
   { NULL, NULL },
 };
 

@@ -39,7 +39,7 @@ typedef struct {
 
 /* Appends a point with a copy of its item, of item_B bytes. */
 void cal_collect_add (CalCollect *collect, const CalSectionPoint *point, const void *item, gsize item_B);
-/* Visits each point of the section that counts, in order: `visit` is told its number and time, s. FALSE and *error on numbers that
+/* Visits each point of the section that counts, in order: `visit` gets its number and time, s. FALSE and *error on numbers that
  * no probe writes, or as the visitor says. */
 gboolean cal_collect_each (CalCollect *collect, const char *section,
                            gboolean (*visit) (CalCollect *collect, guint i, double median_s, GError **error), GError **error);

@@ -90,7 +90,7 @@ const MdlColl *mdl_coll_find (MdlAlgo algo, MdlOp op); /* NULL if the algorithm 
 gboolean mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                             const char **reason);
 
-/* Classes of sizes, by what decides of their time: an error is told of each. */
+/* Classes of sizes, by what decides of their time: each has an error of its own. */
 typedef enum { MDL_SIZE_SMALL, MDL_SIZE_MIDDLE, MDL_SIZE_LARGE, MDL_SIZE_N } MdlSize;
 extern const BaseName mdl_size_names[];
 /* Sizes below limits_B[0] are small, below limits_B[1] middle. */

@@ -1,4 +1,4 @@
-/* Tables that others add rows to, looked at when a program starts: a row without its parts is told of, and nothing is run. */
+/* Tables that others add rows to, looked at when a program starts: a row without its parts is reported, and nothing is run. */
 #ifndef MODELS_SELF_CHECK_H
 #define MODELS_SELF_CHECK_H
 

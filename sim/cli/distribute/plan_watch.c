@@ -11,7 +11,7 @@
 #define SHOW_EVERY_US G_GINT64_CONSTANT (200000)
 #define SHOW_FROM_US  G_GINT64_CONSTANT (500000) /* a search that is over sooner shows nothing */
 #define SAVE_EVERY_US (60 * G_USEC_PER_SEC)
-#define LEAST_SHARE   1e-3 /* done before the time that remains is told */
+#define LEAST_SHARE   1e-3 /* done before the remaining time is shown */
 
 struct CliPlanWatch {
   Cli *cli;
@@ -101,8 +101,8 @@ cli_plan_watch_stop (void *user)
 static gboolean
 save (CliPlanWatch *watch, const PlnWork *work, GError **error)
 {
-  gboolean same = watch->there && pln_work_count (work).cuts_done == watch->cuts_before &&
-                  pln_work_n_runs (work) == watch->runs_before;
+  gboolean same =
+      watch->there && pln_work_count (work).cuts_done == watch->cuts_before && pln_work_n_runs (work) == watch->runs_before;
   if (watch->resume == NULL || same)
     return TRUE;
   g_autofree char *text = cli_part_text (watch->cli, watch->word, work);

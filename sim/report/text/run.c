@@ -1,4 +1,4 @@
-/* What a scenario came to. A kind of workload is a row of `kinds`: the members of its result, and how it is told in text. Several
+/* What a scenario came to. A kind of workload is a row of `kinds`: the members of its result, and its text. Several
  * jobs at the same time hold such results again, each job's alone. */
 #include "report/run.h"
 
@@ -53,7 +53,7 @@ static const Kind kinds[] = {
   [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_text, rep_io_facts, 0, 0 },
 };
 
-/* A kind without a row here is told by the members of its own row in the scenario layer. */
+/* A kind without a row here is printed from the members of its own row in the scenario layer. */
 static gboolean
 is_own (const ScnResult *result)
 {

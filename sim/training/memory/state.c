@@ -1,4 +1,4 @@
-/* What is told of the memory of all stages: the fullest one, its largest part, what a checkpoint saves of it. */
+/* The memory of all stages in short: the fullest one, its largest part, what a checkpoint saves of it. */
 #include "model-private.h"
 
 gboolean

@@ -152,7 +152,7 @@ void trn_step_communication (const TrnBuild *b, TrnResult *out);
 void trn_step_bound (const TrnBuild *b, TrnResult *out);
 /* What the host of that lane does. */
 void trn_step_host (const TrnBuild *b, TrnResult *out);
-/* Everything else that is told of a step, from its breakdown. */
+/* Everything else that a step's result has, from its breakdown. */
 void trn_step_summarise (const TrnBuild *b, TrnResult *out);
 /* layers.c, where times are given: gradient buckets, what bounds the step, and what the longest of its traffic takes alone. */
 void trn_step_layers (const TrnBuild *b, TrnResult *out);

@@ -1,4 +1,4 @@
-/* What is told of a step of layers with given times, and is not of a model's: its gradient buckets, what the longest chain of tasks
+/* What only a step of layers with given times reports, and a model does not: its gradient buckets, what the longest chain of tasks
  * consists of, and what its traffic takes alone. */
 #include <math.h>
 #include <string.h>

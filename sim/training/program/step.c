@@ -337,7 +337,7 @@ run_ends (const TrnStepRun *middle, TrnResult *training, GError **error)
   return TRUE;
 }
 
-/* What is told of a step that ran. */
+/* Fills the result of a step that ran. */
 static gboolean
 take (TrnStepRun *run, TrnResult *training, ColRunInfo *info, GError **error)
 {

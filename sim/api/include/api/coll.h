@@ -54,7 +54,7 @@ ColCollRequest fr_coll_request (const FrCollAsk *ask, double size_B);
 /* As scn_ranks_open, for one number of nodes. */
 gboolean fr_ranks_open (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, ScnRanks *out, GError **error);
 
-/* Who is told of prices; nothing told is kept. */
+/* Callbacks that receive prices; they must not keep the pointers. */
 typedef struct {
   void *user;
   void (*begin) (void *user, const ScnRanks *ranks);                          /* each number of nodes; NULL: not told */
@@ -62,7 +62,7 @@ typedef struct {
 } FrCollSink;
 /* Prices all sizes on all numbers of nodes. FALSE and *error on failure. */
 gboolean fr_coll_price (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
-/* Compares all algorithms at all sizes on all numbers of nodes; sink->begin is told of those with several ranks. Returned: full;
+/* Compares all algorithms at all sizes on all numbers of nodes; sink->begin is called for those with several ranks. Returned: full;
  * NULL and *error on failure. */
 StdCompare *fr_coll_compare_all (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink,
                                  GError **error);

@@ -1,4 +1,4 @@
-/* What of many values is told of them all. */
+/* Statistics of many values. */
 #ifndef BASE_STATS_H
 #define BASE_STATS_H
 

@@ -13,7 +13,7 @@ typedef struct {
   guint32 nodes, gpus;
   double batch;             /* as of TrnScale */
   double rate_Bps, gpu_Bps; /* of an adapter; what of it is a GPU's */
-  char *why_not;            /* owned: it did not run; NULL: it did, and what follows is told */
+  char *why_not;            /* owned: it did not run; NULL: it did, and what follows is set */
   double step_time_s, step_time_lo_s, step_time_hi_s, compute_s, communication_s, exposed_s;
   double value[STD_LINE_N]; /* ratio, waits */
   double exposed_fraction;  /* of communication */
