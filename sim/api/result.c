@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api-private.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "report/envelope.h"
 
@@ -11,13 +12,6 @@ struct FrResult {
   GPtrArray *warnings; /* char * */
   char *json;
 };
-
-static void
-add_once (GPtrArray *texts, const char *text)
-{
-  if (!g_ptr_array_find_with_equal_func (texts, text, g_str_equal, NULL))
-    g_ptr_array_add (texts, g_strdup (text));
-}
 
 /* ---- fields ---- */
 
@@ -175,9 +169,9 @@ fr_result_new (const FrAnswer *answer)
   add_keys (result->results, "", result->keys);
   result->warnings = g_ptr_array_new_with_free_func (g_free);
   for (unsigned i = 0; answer->diag != NULL && i < base_diag_n_warnings (answer->diag); i++)
-    add_once (result->warnings, base_diag_warning (answer->diag, i));
+    base_add_once (result->warnings, base_diag_warning (answer->diag, i));
   for (guint i = 0; answer->warnings != NULL && i < answer->warnings->len; i++)
-    add_once (result->warnings, answer->warnings->pdata[i]);
+    base_add_once (result->warnings, answer->warnings->pdata[i]);
   result->json = json_of (result, answer);
   return result;
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static struct {
   guint width;
   const char *const *columns;
@@ -41,8 +43,8 @@ base_layout_list (BaseLayoutList list)
 void
 base_layout_note (BaseLayoutList list, const char *name)
 {
-  if (!g_ptr_array_find_with_equal_func ((GPtrArray *)base_layout_list (list), name, g_str_equal, NULL))
-    g_ptr_array_add (layout.lists[list], g_strdup (name));
+  base_layout_list (list);
+  base_add_once (layout.lists[list], name);
 }
 
 /* ---- units ---- */
@@ -113,17 +115,17 @@ unit_for (BaseDim dim, double least, double most)
 }
 
 static BaseScale
-scale_in (BaseDim dim, const Unit *unit, double deciding)
+scale_in (const Unit *unit, double deciding)
 {
   const int before = deciding > 0 ? (int)floor (log10 (deciding / unit->si)) : 0;
-  const gboolean whole = dim == BASE_DIM_BYTES && unit == bytes; /* there is no half of a byte */
+  const gboolean whole = unit == bytes; /* there is no half of a byte */
   return (BaseScale){ unit->unit, 1 / unit->si, whole ? 0 : (guint)CLAMP (3 - before, 0, 3) };
 }
 
 BaseScale
 base_scale_of (BaseDim dim, double least, double most)
 {
-  return scale_in (dim, unit_for (dim, least, most), units_of[dim].by_least ? least : most);
+  return scale_in (unit_for (dim, least, most), units_of[dim].by_least ? least : most);
 }
 
 /* A size that was asked for in thousands: whole in them to SHOWN_DIGITS digits, and not whole in KiB. */
@@ -141,7 +143,7 @@ scale_of_one (BaseDim dim, double value)
   const Unit *unit = is_decimal (dim, value) ? decimal_bytes : units_of[dim].units;
   while (unit[1].unit != NULL && value >= (units_of[dim].by_least ? unit[1].from : unit[1].si))
     unit++;
-  return scale_in (dim, unit, value);
+  return scale_in (unit, value);
 }
 
 /* Without zeros at the end of a fraction. */

@@ -1,5 +1,6 @@
 #include "base/lookup.h"
 
+#include "base/text.h"
 #include "base/watch.h"
 #include "text-private.h"
 
@@ -48,12 +49,6 @@ base_lookup_watch (const BaseLookup *lookup)
   return lookup->watch;
 }
 
-static int
-name_compare (const void *a, const void *b)
-{
-  return strcmp (*(const char *const *)a, *(const char *const *)b);
-}
-
 static void
 list_folder (const char *path, GPtrArray *names)
 {
@@ -73,7 +68,7 @@ base_lookup_list (const BaseLookup *lookup, const char *folder)
     g_autofree char *path = g_build_filename (lookup->shipped, *f, NULL);
     list_folder (path, names);
   }
-  g_ptr_array_sort (names, name_compare); /* a folder's own order is the file system's */
+  g_ptr_array_sort (names, base_by_text); /* a folder's own order is the file system's */
   GPtrArray *unique = g_ptr_array_new ();
   for (unsigned i = 0; i < names->len; i++)
     if (i == 0 || strcmp (names->pdata[i], names->pdata[i - 1]) != 0)

@@ -1,4 +1,27 @@
+#include "base/text.h"
+
+#include <string.h>
+
 #include "text-private.h"
+
+int
+base_by_text (const void *a, const void *b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+gboolean
+base_has_text (const GPtrArray *texts, const char *text)
+{
+  return g_ptr_array_find_with_equal_func ((GPtrArray *)texts, text, g_str_equal, NULL);
+}
+
+void
+base_add_once (GPtrArray *texts, const char *text)
+{
+  if (!base_has_text (texts, text))
+    g_ptr_array_add (texts, g_strdup (text));
+}
 
 gboolean
 base_text_is_printable (gunichar c)

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "base/layout.h"
+#include "base/text.h"
 #include "cli-private.h"
 
 #define LEAST_WIDTH 60 /* narrower, and tables lose what decides */
@@ -46,7 +47,7 @@ check_picked (const Cli *cli, GError **error)
 {
   const GPtrArray *known = base_layout_list (BASE_LAYOUT_KNOWN), *picked = base_layout_list (BASE_LAYOUT_PICKED);
   for (char **name = cli->picked; name != NULL && *name != NULL; name++) {
-    if (g_ptr_array_find_with_equal_func ((GPtrArray *)picked, *name, g_str_equal, NULL))
+    if (base_has_text (picked, *name))
       continue;
     g_autoptr (GPtrArray) names = g_ptr_array_new ();
     for (guint i = 0; i < known->len; i++)

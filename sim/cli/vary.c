@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "draw-private.h"
 #include "study/vary.h"
 
@@ -30,7 +31,7 @@ said_by_all (const Runs *runs, guint n, const char *warning)
 {
   gboolean all = TRUE;
   for (guint k = 0; k < n && all; k++)
-    all = g_ptr_array_find_with_equal_func (runs->own[k]->warnings, warning, g_str_equal, NULL);
+    all = base_has_text (runs->own[k]->warnings, warning);
   return all;
 }
 
@@ -45,8 +46,7 @@ gather_point (Cli *cli, const Runs *runs, guint n, const char *name, const Cli *
   }
   rep_inputs_merge (cli->inputs, own->inputs);
   for (guint i = 0; i < own->read->len; i++)
-    if (!g_ptr_array_find_with_equal_func (cli->read, own->read->pdata[i], g_str_equal, NULL))
-      g_ptr_array_add (cli->read, g_strdup (own->read->pdata[i]));
+    base_add_once (cli->read, own->read->pdata[i]);
   cli->seed = own->seed;
   cli->status = MAX (cli->status, own->status);
 }

@@ -1,6 +1,7 @@
 /* What this program is: the commit and compiler that it was built with, and the data that it reads. */
 #include <string.h>
 
+#include "base/text.h"
 #include "manual-private.h"
 
 const char *
@@ -19,12 +20,6 @@ cli_build_compiler (void)
 #endif
 }
 
-static int
-by_name (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Takes the files below `root`/`folder` in the order of their names: a folder's own order is the file system's. */
 static void
 add_folder (const char *root, const char *folder, GChecksum *sum)
@@ -34,7 +29,7 @@ add_folder (const char *root, const char *folder, GChecksum *sum)
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;)
     g_ptr_array_add (names, g_build_filename (folder, name, NULL));
-  g_ptr_array_sort (names, by_name);
+  g_ptr_array_sort (names, base_by_text);
   for (guint i = 0; i < names->len; i++) {
     const char *name = names->pdata[i];
     g_autofree char *file = g_build_filename (root, name, NULL), *bytes = NULL;

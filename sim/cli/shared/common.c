@@ -2,14 +2,14 @@
 
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "base/yaml.h"
 #include "cli-private.h"
 
 void
 cli_warn (Cli *cli, const char *text)
 {
-  if (!g_ptr_array_find_with_equal_func (cli->warnings, text, g_str_equal, NULL))
-    g_ptr_array_add (cli->warnings, g_strdup (text));
+  base_add_once (cli->warnings, text);
 }
 
 void
@@ -59,26 +59,19 @@ data_root (const Cli *cli)
   return cli->lookup != NULL ? base_lookup_root (cli->lookup) : NULL;
 }
 
-static void
-take_path (Cli *cli, const char *path)
-{
-  if (!g_ptr_array_find_with_equal_func (cli->read, path, g_str_equal, NULL))
-    g_ptr_array_add (cli->read, g_strdup (path));
-}
-
 void
 cli_take_inputs (Cli *cli, const GPtrArray *yamls)
 {
   rep_inputs_add_yamls (cli->inputs, yamls, data_root (cli));
   for (guint i = 0; i < yamls->len; i++)
-    take_path (cli, base_yaml_path (g_ptr_array_index (yamls, i)));
+    base_add_once (cli->read, base_yaml_path (g_ptr_array_index (yamls, i)));
 }
 
 void
 cli_take_input (Cli *cli, const char *path, const char *bytes, gsize n_B)
 {
   rep_inputs_add (cli->inputs, path, data_root (cli), bytes, n_B);
-  take_path (cli, path);
+  base_add_once (cli->read, path);
 }
 
 static gboolean

@@ -8,9 +8,10 @@
 
 #define SMALL_PART 0.005 /* of a step: not worth a sentence */
 
-static void
-transfer_answer (const StoTransferResult *transfer, GString *out)
+void
+rep_transfer_answer (const void *of, GString *out)
 {
+  const StoTransferResult *transfer = of;
   g_autofree char *band = rep_band (transfer->time_s, transfer->time_lo_s, transfer->time_hi_s);
   const double n = transfer->count * MAX (transfer->pairs, 1);
   if (n > 1)
@@ -22,9 +23,10 @@ transfer_answer (const StoTransferResult *transfer, GString *out)
            n > 1 ? "{rate_Bps} each.\nBottleneck: {bound_by}.\n" : "{rate_Bps}.\nBottleneck: {bound_by}.\n");
 }
 
-static void
-io_answer (const StoIoResult *io, GString *out)
+void
+rep_io_answer (const void *of, GString *out)
 {
+  const StoIoResult *io = of;
   g_autofree char *band = rep_band (io->time_s, io->time_lo_s, io->time_hi_s);
   rep_say (out, rep_io_members, io,
            io->op == MDL_IO_READ ? "Reading {bytes} from {tier} by {clients#client} takes "
@@ -56,9 +58,10 @@ memory_answer (const TrnResult *training, GString *out)
                           m->fits ? "fits" : "DOES NOT FIT");
 }
 
-static void
-training_answer (const TrnResult *training, GString *out)
+void
+rep_training_answer (const void *of, GString *out)
 {
+  const TrnResult *training = of;
   g_autofree char *band = rep_band (training->step_time_s, training->step_time_lo_s, training->step_time_hi_s);
   const int wait = largest_wait (training);
   g_string_append (out, "A training step");
@@ -78,8 +81,8 @@ training_answer (const TrnResult *training, GString *out)
   memory_answer (training, out);
 }
 
-static void
-jobs_answer (const ScnResult *result, GString *out)
+void
+rep_jobs_answer (const ScnResult *result, GString *out)
 {
   g_string_append_printf (out, "%u jobs run at the same time:", result->jobs->len);
   for (guint i = 0; i < result->jobs->len; i++) {
@@ -90,24 +93,6 @@ jobs_answer (const ScnResult *result, GString *out)
       g_string_append_printf (out, ", %.2f x its time alone", job->time_s / job->alone_s);
   }
   g_string_append (out, ".\n");
-}
-
-void
-rep_run_answer (const ScnResult *result, GString *out)
-{
-  if (result->jobs != NULL) {
-    jobs_answer (result, out);
-    return;
-  }
-  if (result->kind == SCN_KIND_COLLECTIVE) {
-    g_autofree char *words = rep_coll_answer (&result->coll);
-    g_string_append (out, words);
-  } else if (result->kind == SCN_KIND_TRANSFER)
-    transfer_answer (&result->transfer, out);
-  else if (result->kind == SCN_KIND_IO)
-    io_answer (&result->io, out);
-  else if (result->kind == SCN_KIND_TRAINING)
-    training_answer (&result->training, out);
 }
 
 void

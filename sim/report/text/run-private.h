@@ -12,6 +12,12 @@ void rep_transfer_text (const void *transfer, GString *out);
 void rep_io_text (const void *io, GString *out);
 void rep_training_text (const void *training, GString *out);
 
+/* The answer in one or two sentences, of each kind's result and of several jobs. */
+void rep_transfer_answer (const void *transfer, GString *out);
+void rep_io_answer (const void *io, GString *out);
+void rep_training_answer (const void *training, GString *out);
+void rep_jobs_answer (const ScnResult *result, GString *out);
+
 /* Parts of a training step: members that stand in its own, and text; nothing where it has none. */
 extern const BaseMember rep_memory_members[], rep_loader_members[], rep_checkpoint_members[];
 void rep_memory_text (const TrnResult *training, GString *out);

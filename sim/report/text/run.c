@@ -35,22 +35,30 @@ coll_text (const void *of, GString *out)
     rep_say (out, coll_members, result, "Repeated {repeat} times: {total_time_s} in all.\n");
 }
 
+static void
+coll_answer (const void *of, GString *out)
+{
+  g_autofree char *words = rep_coll_answer (&((const ScnResult *)of)->coll);
+  g_string_append (out, words);
+}
+
 typedef struct {
   size_t offset; /* in ScnResult, of what has the members */
   const BaseMember *members;
   const char *const *columns; /* of TSV, as of base_members_row; NULL: all single values */
+  void (*answer) (const void *of, GString *out);
   void (*text) (const void *of, GString *out);
   void (*facts) (const void *of, GString *html); /* of a page */
   size_t step, cost; /* in ScnResult, of the training step and of the closed form's cost that it is priced by; 0: none */
 } Kind;
 
 static const Kind kinds[] = {
-  [SCN_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_text, rep_coll_facts, 0, offsetof (ScnResult, coll.cost) },
-  [SCN_KIND_TRANSFER] = { offsetof (ScnResult, transfer), rep_transfer_members, NULL, rep_transfer_text, rep_transfer_facts, 0,
-                          offsetof (ScnResult, transfer.cost) },
-  [SCN_KIND_TRAINING] = { offsetof (ScnResult, training), rep_training_members, rep_training_columns, rep_training_text,
-                          rep_training_facts, offsetof (ScnResult, training), 0 },
-  [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_text, rep_io_facts, 0, 0 },
+  [SCN_KIND_COLLECTIVE] = { 0, coll_members, NULL, coll_answer, coll_text, rep_coll_facts, 0, offsetof (ScnResult, coll.cost) },
+  [SCN_KIND_TRANSFER] = { offsetof (ScnResult, transfer), rep_transfer_members, NULL, rep_transfer_answer, rep_transfer_text,
+                          rep_transfer_facts, 0, offsetof (ScnResult, transfer.cost) },
+  [SCN_KIND_TRAINING] = { offsetof (ScnResult, training), rep_training_members, rep_training_columns, rep_training_answer,
+                          rep_training_text, rep_training_facts, offsetof (ScnResult, training), 0 },
+  [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_answer, rep_io_text, rep_io_facts, 0, 0 },
 };
 
 /* A kind without a row here is printed from the members of its own row in the scenario layer. */
@@ -88,6 +96,15 @@ const MdlCollCost *
 rep_run_cost (const ScnResult *result)
 {
   return result->jobs != NULL || is_own (result) ? NULL : part_of (result, kinds[result->kind].cost);
+}
+
+void
+rep_run_answer (const ScnResult *result, GString *out)
+{
+  if (result->jobs != NULL)
+    rep_jobs_answer (result, out);
+  else if (!is_own (result))
+    kinds[result->kind].answer (of_kind (result), out);
 }
 
 void

@@ -276,9 +276,9 @@ run_beside (Rank *r, const TrnPriced *priced, gboolean expert, double ready_s)
 }
 
 static gboolean
-run_coll (Rank *r, TrnGroupKind group, MdlOp op, double size_B, MdlFormat format, gboolean expert, double ready_s, GError **error)
+run_coll (Rank *r, TrnGroupKind group, MdlOp op, double size_B, gboolean expert, double ready_s, GError **error)
 {
-  const TrnPriced *priced = trn_group_price (r->prices, group, op, size_B, format, error);
+  const TrnPriced *priced = trn_group_price (r->prices, group, op, size_B, r->model->reduce, error);
   if (priced == NULL)
     return FALSE;
   run_beside (r, priced, expert, ready_s);
@@ -295,10 +295,10 @@ reduce (Rank *r, gboolean expert, double bytes, double ready_s, GError **error)
   if (bytes <= 0 || r->ranks[whole] <= 1)
     return TRUE;
   if (model->sync == TRN_SYNC_DDP)
-    return run_coll (r, whole, MDL_OP_ALL_REDUCE, bytes, model->reduce, expert, ready_s, error);
-  return run_coll (r, group, MDL_OP_REDUCE_SCATTER, bytes, model->reduce, expert, ready_s, error) &&
+    return run_coll (r, whole, MDL_OP_ALL_REDUCE, bytes, expert, ready_s, error);
+  return run_coll (r, group, MDL_OP_REDUCE_SCATTER, bytes, expert, ready_s, error) &&
          (expert || r->ranks[TRN_GROUP_REPLICA] <= 1 ||
-          run_coll (r, TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / r->ranks[group], model->reduce, FALSE, ready_s, error));
+          run_coll (r, TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / r->ranks[group], FALSE, ready_s, error));
 }
 
 /* ---- buckets ---- */
