@@ -22,7 +22,7 @@ ln -s -- "$forerun" "$tmp/bin/forerun"
 
 run () # command line: its output as the document shows it
 {
-  (cd -- "$source" && PATH=$tmp/bin:$PATH LC_ALL=C FORERUN_DATA=$source COLUMNS='' bash -c "$1" </dev/null) \
+  (cd -- "$source" && PATH=$tmp/bin:$PATH LC_ALL=C FORERUN_DATA=$source FORERUN_PROGRESS=off COLUMNS='' bash -c "$1" </dev/null) \
     >"$tmp/out" 2>"$tmp/err" || true
   cat -- "$tmp/out" "$tmp/err"
   case $1 in

@@ -2,6 +2,7 @@
 # The examples of docs/examples/ say what the program says. usage: examples.sh c|python EXAMPLE LIBRARY FORERUN SOURCE_DIR
 # EXAMPLE: the program built of predict.c, or predict.py. Exits 77 without python3.
 set -euo pipefail
+export FORERUN_PROGRESS=off
 
 what=$1 example=$2 library=$3 forerun=$4
 export FORERUN_DATA=$5 FORERUN_LIBRARY=$library

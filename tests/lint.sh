@@ -316,9 +316,10 @@ lint () # in the source tree
   report process < <(code_of "${c[@]}" | calls "$prints|$logs|$ends")
   report process < <(code_of "${c[@]}" | grep -v '^sim/base/output\.c:' |
     { LC_ALL=C grep -P '^[^:]*:\d+:.*(?<![\w.>])(stdout|stderr)\b(?!\s*\()' || true; })
-  # What goes on beside a search shows how fast it is, and saves it from time to time.
-  report determinism < <(code_of "${library[@]}" | grep -vE '^sim/cli/([a-z]+/)?plan_watch\.c:' | calls "$clocks|$dice")
-  report determinism < <(code_of "${library[@]}" | grep -E '^sim/cli/([a-z]+/)?plan_watch\.c:' | calls "$dice")
+  # Progress is reported, and a search is saved, from time to time.
+  local timed='^sim/(cli/([a-z]+/)?plan_watch|base/progress)\.c:'
+  report determinism < <(code_of "${library[@]}" | grep -vE "$timed" | calls "$clocks|$dice")
+  report determinism < <(code_of "${library[@]}" | grep -E "$timed" | calls "$dice")
   report locale < <(code_of "${library[@]}" | calls "$readers")
 
   files . -name '*.md' -not -path './build*' -not -path './.*'

@@ -2,6 +2,7 @@
 # One plan by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where a process is
 # lost or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
 set -euo pipefail
+export FORERUN_PROGRESS=off
 
 forerun=$(realpath -- "$1")
 export FORERUN_DATA

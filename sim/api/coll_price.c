@@ -1,6 +1,7 @@
 /* Prices of a collective by message size, on each number of nodes. */
 #include "api/coll.h"
 #include "api/values.h"
+#include "base/progress.h"
 
 ColCollRequest
 fr_coll_request (const FrCollAsk *ask, double size_B)
@@ -35,6 +36,21 @@ fail (const FrCollAsk *ask, GError *why, GError **error)
   return FALSE;
 }
 
+/* One size, row `*n_rows` of all. */
+static gboolean
+price_size (const ScnHost *host, const FrCollAsk *ask, ScnRanks *ranks, guint64 size_B, guint *n_rows, ColAnswer *coll,
+            GError **error)
+{
+  const ColCollRequest request = fr_coll_request (ask, (double)size_B);
+  GError *why = NULL;
+  if (!col_coll_price (ranks->comm, &request, coll, &why))
+    return fail (ask, why, error);
+  if (++*n_rows > SCN_MAX_ROWS)
+    return fr_fail_of (ask->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
+  col_comm_switch_warnings (ranks->comm, coll, host->warnings);
+  return TRUE;
+}
+
 /* One number of nodes. *n_rows: so far, of all. */
 static gboolean
 price_ranks (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, ScnRanks *ranks, const FrCollSink *sink,
@@ -42,17 +58,18 @@ price_ranks (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, S
 {
   g_autoptr (GArray) list = scn_sizes_list (sizes, ask->op, mdl_dtype_size_B (ask->dtype), ranks->n);
   g_auto (ColAnswer) coll = { 0 };
-  for (guint i = 0; i < list->len; i++) {
-    const ColCollRequest request = fr_coll_request (ask, (double)g_array_index (list, guint64, i));
-    GError *why = NULL;
-    if (!col_coll_price (ranks->comm, &request, &coll, &why))
-      return fail (ask, why, error);
-    if (++*n_rows > SCN_MAX_ROWS)
-      return fr_fail_of (ask->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
-    col_comm_switch_warnings (ranks->comm, &coll, host->warnings);
-    sink->row (sink->user, &coll, i, list->len);
+  const gboolean counts = base_progress_begin ("sizes", list->len, 0);
+  gboolean good = TRUE;
+  for (guint i = 0; i < list->len && good; i++) {
+    good = price_size (host, ask, ranks, g_array_index (list, guint64, i), n_rows, &coll, error);
+    if (good)
+      sink->row (sink->user, &coll, i, list->len);
+    if (counts)
+      base_progress_step ();
   }
-  return TRUE;
+  if (counts)
+    base_progress_end ();
+  return good;
 }
 
 gboolean

@@ -127,6 +127,11 @@ extern const CliFlag cli_common_flags[];
 #define cli_count_value(cli, ...) fr_count_value ((cli)->verb->name, __VA_ARGS__)
 #define cli_size_value(cli, ...)  fr_size_value ((cli)->verb->name, __VA_ARGS__)
 
+/* Reports on stderr how far the run is, after two seconds, unless --quiet: a line every ten seconds, or on a terminal one line that
+ * is renewed. base_progress_stop ends it, and cli_progress_clear then removes the line from the terminal. */
+void cli_progress_start (const Cli *cli);
+void cli_progress_clear (void);
+
 /* Lays out text by the flags and the output, before the verb prints; and breaks its long lines and names the columns that found no
  * room, after it. FALSE and *error where --columns names what no table has. */
 gboolean cli_layout_begin (Cli *cli, GError **error);

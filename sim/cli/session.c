@@ -1,6 +1,7 @@
 /* One run of a verb: its flags read, its work done, what it gathers. */
 #include <string.h>
 
+#include "base/progress.h"
 #include "base/yaml.h"
 #include "cli-private.h"
 #include "manual-private.h"
@@ -48,7 +49,10 @@ run_once (Cli *cli, char *const *words, const void *flags, char **rest, GError *
 {
   if (!check_common (cli, error) || !cli_layout_begin (cli, error))
     return FALSE;
+  cli_progress_start (cli);
   const gboolean done = cli->varies != NULL ? cli_vary (cli, words, rest, error) : cli->verb->run (cli, flags, rest, error);
+  base_progress_stop ();
+  cli_progress_clear ();
   return done && cli_layout_end (cli, error) && cli_spare_inputs (cli, error);
 }
 

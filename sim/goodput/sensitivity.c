@@ -243,7 +243,7 @@ gdp_hangs (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, dou
       g_array_append_val (agains, again);
     }
   }
-  base_parallel_each (agains->data, agains->len, sizeof (Again), 0, run_again);
+  base_parallel_each (agains->data, agains->len, sizeof (Again), 0, "runs of many days", run_again);
   *time_s = g_array_index (agains, Again, 0).time_s;
   for (guint i = 0; i < hangs->len; i++)
     for (int side = 0; side < 2; side++) {

@@ -71,7 +71,7 @@ pln_contenders (const Pln *plan, guint threads, guint each, GError **error)
                      .machine = i,
                      .met = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)),
                      .missed = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)) };
-  base_parallel_each (jobs, n, sizeof (Job), threads, ask_machine);
+  base_parallel_each (jobs, n, sizeof (Job), threads, NULL, ask_machine);
   for (guint i = 0; i < n; i++) {
     take_best (jobs[i].met, each, contenders);
     take_best (jobs[i].missed, each, contenders);

@@ -340,7 +340,7 @@ do_all (PlnWork *work, guint n_tasks, GError **error)
     g_autofree PlnWork **same = g_new (PlnWork *, n);
     for (guint i = 0; i < n; i++)
       same[i] = work;
-    base_parallel_each (same, n, sizeof *same, n, serve);
+    base_parallel_each (same, n, sizeof *same, n, NULL, serve);
   }
   if (work->error == NULL)
     return TRUE;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "base/units.h"
 
 /* The first line of a reason, without the place that --set has in it. Returned: full. */
@@ -65,11 +66,16 @@ std_advise (const StdQuestion *question, const TrnResult *before, const GPtrArra
 {
   GArray *advice = g_array_new (FALSE, TRUE, sizeof (StdAdvice));
   g_array_set_clear_func (advice, clear_advice);
+  const gboolean counts = base_progress_begin ("changes", changes->len, 0);
   for (guint i = 0; i < changes->len; i++) {
     StdAdvice one;
     try_change (question, before, changes->pdata[i], &one);
     g_array_append_val (advice, one);
+    if (counts)
+      base_progress_step ();
   }
+  if (counts)
+    base_progress_end ();
   g_array_sort (advice, compare); /* stable: equal ones stay in the order of the changes */
   return advice;
 }

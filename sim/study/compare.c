@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
+
 /* An algorithm that could not run, and on which numbers of nodes. */
 typedef struct {
   char *who, *why;
@@ -275,7 +277,7 @@ add_rows (const Pricer *pricer, guint size, GArray *rows, StdCompare *compare, G
 }
 
 static gboolean
-price_column (const Pricer *pricer, StdCompare *compare, StdCompareColumn *column, GError **error)
+price_column (const Pricer *pricer, StdCompare *compare, StdCompareColumn *column, gboolean counts, GError **error)
 {
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (StdCompareRow));
   Winner last = { 0 };
@@ -284,6 +286,8 @@ price_column (const Pricer *pricer, StdCompare *compare, StdCompareColumn *colum
     Winner winner;
     if (!add_rows (pricer, s, rows, compare, error))
       return FALSE;
+    if (counts)
+      base_progress_step ();
     if (!winner_of (rows, round_size (pricer, g_array_index (compare->sizes, guint64, s)), &winner))
       continue;
     if (!has_last || winner.size_B <= last.size_B)
@@ -370,7 +374,11 @@ std_compare_price (StdCompare *compare, const StdCompareAsk *ask, ColComm *comm,
     note (compare, "all algorithms", "one rank has nobody to talk to", nodes);
     return TRUE;
   }
-  if (!price_column (&pricer, compare, std_compare_add_column (compare, nodes, ranks), error))
+  const gboolean counts = base_progress_begin ("sizes", compare->sizes->len, 0);
+  const gboolean good = price_column (&pricer, compare, std_compare_add_column (compare, nodes, ranks), counts, error);
+  if (counts)
+    base_progress_end ();
+  if (!good)
     return FALSE;
   note_left_out (&pricer, compare);
   return TRUE;

@@ -485,7 +485,7 @@ StdRatio *
 std_ratio (const StdRatioAsk *ask)
 {
   g_autoptr (GArray) jobs = make_jobs (ask);
-  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, work);
+  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "points", work);
   StdRatio *ratio = ratio_new (ask);
   take_jobs (jobs, ratio);
   return ratio;

@@ -128,7 +128,7 @@ try_one (void *item)
 static void
 try_all (GArray *trials)
 {
-  base_parallel_each (trials->data, trials->len, sizeof (Trial), 0, try_one);
+  base_parallel_each (trials->data, trials->len, sizeof (Trial), 0, "runs with changed constants", try_one);
 }
 
 /* To the last bit. */

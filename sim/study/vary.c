@@ -179,7 +179,7 @@ std_vary (const GPtrArray *axes, void (*run) (StdPoint *point), gpointer user)
     *point = (StdPoint){ .index = i, .sets = sets_of (axes, i), .user = user };
     works[i] = (Work){ point, run };
   }
-  base_parallel_each (works, n, sizeof (Work), 0, work);
+  base_parallel_each (works, n, sizeof (Work), 0, "combinations", work);
   return points;
 }
 

@@ -43,7 +43,7 @@ ln -s -- "$here/unprivileged" "$tmp/bin/unprivileged"
 stdin=/dev/null
 [ ! -f "$case_dir/stdin" ] || stdin=$case_dir/stdin
 environment=(PATH="$tmp/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" HOME="$tmp/home" TMPDIR="$tmp/tmp" LC_ALL=C TZ=UTC
-  FORERUN_DATA="$data")
+  FORERUN_DATA="$data" FORERUN_PROGRESS=off)
 for name in ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS; do
   [ -z "${!name:-}" ] || environment+=("$name=${!name}")
 done

@@ -4,6 +4,7 @@
 # usage: run.sh SOURCE_DIR WORK_DIR [cmake arguments…]
 # Without one of the compilers the rest is compared, and the test says that it was skipped (77).
 set -euo pipefail
+export FORERUN_PROGRESS=off
 
 source=$(realpath -- "$1")
 mkdir -p -- "$2"

@@ -25,7 +25,7 @@ every_item_is_worked_on_once (void)
       Item items[1001];
       for (guint i = 0; i < G_N_ELEMENTS (items); i++)
         items[i] = (Item){ i, 0 };
-      base_parallel_each (items, counts[c], sizeof (Item), threads[t], square);
+      base_parallel_each (items, counts[c], sizeof (Item), threads[t], NULL, square);
       guint wrong = 0;
       for (guint64 i = 0; i < G_N_ELEMENTS (items); i++)
         wrong += i < counts[c] ? items[i].value != i * i || items[i].times != 1 : items[i].value != i || items[i].times != 0;

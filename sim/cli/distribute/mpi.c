@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/progress.h"
 #include "distribute/mpi-private.h"
 
 enum { TAG_TASK = 1, TAG_QUIT, TAG_REPLY, TAG_FAILED }; /* the last one and the code of the error */
@@ -61,6 +62,8 @@ cli_ranks_open (Cli *cli, GError **error)
   for (int i = 0; i < ranks->n; i++)
     ranks->members[i].machine = G_MAXUINT32;
   cli->silent = ranks->self > 0;
+  if (cli->silent)
+    base_progress_stop ();
   cli->end = end;
   cli->end_data = ranks;
   return ranks;

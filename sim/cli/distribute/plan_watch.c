@@ -1,24 +1,20 @@
-/* What goes on beside a plan's search: a line of progress, a file of what is done, and a look for signals. The clock decides when a
- * line is shown and when the file is written, and nothing else. */
+/* What runs concurrently with a plan's search: the count of what is done, a file of it, and a look for signals. The clock decides
+ * when the file is written, and nothing else. */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/output.h"
+#include "base/progress.h"
 #include "plan-private.h"
 
-#define SHOW_EVERY_US G_GINT64_CONSTANT (200000)
-#define SHOW_FROM_US  G_GINT64_CONSTANT (500000) /* a search that is over sooner shows nothing */
 #define SAVE_EVERY_US (60 * G_USEC_PER_SEC)
-#define LEAST_SHARE   1e-3 /* done before the remaining time is shown */
 
 struct CliPlanWatch {
   Cli *cli;
   char *word, *resume;
-  gboolean shows, shown, held;
+  gboolean counts, held;
   sigset_t before; /* mask, where signals are held */
-  gint64 start_us, shown_us, saved_us;
+  gint64 saved_us;
   guint64 cuts_before; /* done when this process began; and runs: */
   guint runs_before;
   gboolean there; /* the file has what was done then */
@@ -40,8 +36,7 @@ cli_plan_watch_new (Cli *cli, const char *word, const char *resume)
   watch->cli = cli;
   watch->word = g_strdup (word);
   watch->resume = g_strdup (resume);
-  watch->shows = !cli->quiet && cli->varies == NULL && isatty (STDERR_FILENO);
-  watch->start_us = watch->saved_us = g_get_monotonic_time ();
+  watch->saved_us = g_get_monotonic_time ();
   if (resume != NULL) {
     /* Held back, and looked for between tasks: threads that start from now on hold them back too. */
     sigset_t stops;
@@ -54,11 +49,11 @@ cli_plan_watch_new (Cli *cli, const char *word, const char *resume)
 }
 
 static void
-clear_line (CliPlanWatch *watch)
+stop_counting (CliPlanWatch *watch)
 {
-  if (watch->shown)
-    fputs ("\r\033[K", stderr);
-  watch->shown = FALSE;
+  if (watch->counts)
+    base_progress_end ();
+  watch->counts = FALSE;
 }
 
 /* One that waits ends the process now, but where it is what the process ends with anyway. */
@@ -75,7 +70,7 @@ cli_plan_watch_free (CliPlanWatch *watch)
 {
   if (watch == NULL)
     return;
-  clear_line (watch);
+  stop_counting (watch);
   release (watch);
   g_free (watch->word);
   g_free (watch->resume);
@@ -110,37 +105,22 @@ save (CliPlanWatch *watch, const PlnWork *work, GError **error)
   return base_output_file (watch->resume, text, strlen (text), error);
 }
 
-static void
-show (CliPlanWatch *watch, const PlnCount *count, gint64 now_us)
-{
-  double share = count->n_cuts > 0 ? (double)count->cuts_done / (double)count->n_cuts : 1;
-  double passed_s = (double)(now_us - watch->start_us) / G_USEC_PER_SEC;
-  double here = (double)(count->cuts_done - watch->cuts_before), rate = here / passed_s;
-  watch->shown = TRUE;
-  watch->shown_us = now_us;
-  if (count->n_runs > count->runs_done)
-    fprintf (stderr, "\r\033[Kengine: %u of %u", count->runs_done, count->n_runs);
-  else if (share < LEAST_SHARE || here <= 0)
-    fprintf (stderr, "\r\033[K%.1f %% of %" G_GUINT64_FORMAT " configurations", 100 * share, count->n_cuts);
-  else
-    fprintf (stderr, "\r\033[K%.1f %% of %" G_GUINT64_FORMAT " configurations, %.0f/s, %.0f s left", 100 * share, count->n_cuts,
-             rate, (double)(count->n_cuts - count->cuts_done) / rate);
-  fflush (stderr);
-}
-
 void
 cli_plan_watch_progress (void *user, PlnWork *work, const PlnCount *count)
 {
   CliPlanWatch *watch = user;
-  gint64 now_us = g_get_monotonic_time ();
-  if (watch->shows && now_us - watch->start_us >= SHOW_FROM_US && now_us - watch->shown_us >= SHOW_EVERY_US)
-    show (watch, count, now_us);
-  if (watch->resume != NULL && now_us - watch->saved_us >= SAVE_EVERY_US)
-    save (watch, work, NULL); /* if it cannot be written, the last time tells */
+  const gboolean simulates = count->n_runs > count->runs_done;
+  if (watch->counts && simulates)
+    base_progress_set ("simulated options", count->n_runs, count->runs_done);
+  else if (watch->counts)
+    base_progress_set ("configurations", count->n_cuts, count->cuts_done);
+  if (watch->resume != NULL && g_get_monotonic_time () - watch->saved_us >= SAVE_EVERY_US)
+    save (watch, work, NULL); /* if it cannot be written, the last save reports it */
 }
 
-gboolean
-cli_plan_watch_begin (CliPlanWatch *watch, PlnWork *work, GError **error)
+/* What the file says was done becomes done. */
+static gboolean
+take_file (CliPlanWatch *watch, PlnWork *work, GError **error)
 {
   if (watch->resume == NULL)
     return TRUE;
@@ -165,10 +145,20 @@ cli_plan_watch_begin (CliPlanWatch *watch, PlnWork *work, GError **error)
 }
 
 gboolean
+cli_plan_watch_begin (CliPlanWatch *watch, PlnWork *work, GError **error)
+{
+  if (!take_file (watch, work, error))
+    return FALSE;
+  const PlnCount count = pln_work_count (work);
+  watch->counts = base_progress_begin ("configurations", count.n_cuts, count.cuts_done);
+  return TRUE;
+}
+
+gboolean
 cli_plan_watch_end (CliPlanWatch *watch, PlnWork *work, gboolean done, GError **error)
 {
   int which = done ? 0 : waiting_signal (watch);
-  clear_line (watch);
+  stop_counting (watch);
   if (watch->resume == NULL || (!done && which == 0))
     return done;
   g_clear_error (error);
