@@ -45,6 +45,7 @@ read_outcome (Outcome *outcome, const char *path)
   outcome->parser = json_parser_new ();
   if (json_parser_load_from_file (outcome->parser, path, NULL)) {
     JsonObject *all = json_node_get_object (json_parser_get_root (outcome->parser));
+    TEST_STR (json_object_get_string_member (all, "version"), FORERUN_VERSION);
     JsonArray *array = json_object_get_array_member (all, "notes");
     outcome->points = json_object_get_array_member (all, "points");
     for (guint i = 0; i < json_array_get_length (array); i++)

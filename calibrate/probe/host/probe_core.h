@@ -5,8 +5,7 @@
 #include "probe.h"
 #include "probe_json.h"
 
-#define PROBE_VERSION "0.1.0"
-#define PROBE_SCHEMA  "forerun-probe/1"
+#define PROBE_SCHEMA "forerun-probe/1" /* PROBE_VERSION is forerun's: CMakeLists.txt defines it */
 
 struct ProbeCase {
   const char *section, *what; /* borrowed */
