@@ -8,14 +8,15 @@
 G_STATIC_ASSERT ((int)MDL_PATH_NET == (int)CLU_PATH_NET && (int)MDL_PATH_PXN == (int)CLU_PATH_PXN);
 G_STATIC_ASSERT ((int)MDL_CPU_OTHER == (int)CLU_CPU_OTHER && (int)MDL_CPU_AMD == (int)CLU_CPU_AMD);
 
-/* Lanes of the first link that a rank leaves by inside its island; 0 where that is no scale-up link. */
+/* Lanes of the first link that a rank of the slowest node leaves by inside its island; 0 where that is no scale-up link. */
 static double
 scale_up_lanes (ColComm *comm)
 {
   for (guint32 r = 0; comm->rings != NULL && r < comm->rings->n_rings; r++)
     for (guint32 i = 0; i < comm->n; i++) {
       guint32 a = comm->rings->ring[r].order[i], b = comm->rings->ring[r].order[(i + 1) % comm->n];
-      if (comm->island[a] != comm->island[b] || !col_comm_route (comm, a, b, CLU_NONE, &comm->route, NULL))
+      if (comm->island[a] != comm->island[b] || clu_dev_node (comm->clu, comm->dev[a]) != comm->slow_node ||
+          !col_comm_route (comm, a, b, CLU_NONE, &comm->route, NULL))
         continue;
       CluLink link;
       return comm->route.path_class == CLU_PATH_NVL && col_comm_first_link (comm, &link) ? link.lanes : 0;
@@ -27,7 +28,7 @@ static void
 ask_search (ColComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
 {
   const ColSettings *settings = comm->settings;
-  guint32 node = clu_dev_node (comm->clu, comm->dev[0]);
+  const guint32 node = comm->slow_node; /* src/init.cc:initTransportsRank takes minima over ranks */
   const CluNodeSpec *node_spec = clu_node_spec (comm->clu, node);
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, node);
   memset (q, 0, sizeof *q);
@@ -67,12 +68,26 @@ ask_search (ColComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   q->collnet = settings->collnet && col_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) == NULL;
 }
 
+static unsigned
+max_capability (const ColComm *comm)
+{
+  double most = 0;
+  guint32 seen = CLU_NONE;
+  for (guint32 i = 0; i < comm->n; i++) {
+    const guint32 node = clu_dev_node (comm->clu, comm->dev[i]);
+    if (node != seen)
+      most = fmax (most, clu_gpu_spec (comm->clu, node)->compute_capability.v);
+    seen = node;
+  }
+  return (unsigned)most;
+}
+
 /* Made once a communicator; NULL where the library's choice is not modelled. */
 static const MdlTuner *
 prepared (ColComm *comm)
 {
   const struct MdlTunerSpec *spec = comm->settings->library != NULL ? mdl_library_tuner (comm->settings->library) : NULL;
-  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, comm->slow_node);
   if (spec == NULL || comm->n < 2 || !gpu->compute_capability.set || comm->settings->degrade.host_only)
     return NULL;
   if (comm->tuner == NULL) {
@@ -85,7 +100,7 @@ prepared (ColComm *comm)
                            .nodes = comm->n_islands,
                            .max_local = comm->max_local,
                            .min_capability = question.capability,
-                           .max_capability = question.capability,
+                           .max_capability = max_capability (comm),
                            .cpu = question.cpu,
                            .switched = question.switched,
                            .collnet_gathers = question.collnet }; /* NVIDIA's plugin does both, from its ninth interface on */

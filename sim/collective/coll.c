@@ -34,7 +34,7 @@ ask (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   q->inter_rate_Bps = comm->inter.used ? comm->inter.rate_Bps : HUGE_VAL;
   q->network = comm->network;
   q->link_rate_Bps = HUGE_VAL;
-  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, comm->slow_node);
   q->compute_capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   q->switched = col_comm_is_switched (comm);
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */

@@ -32,6 +32,7 @@ struct ColComm {
   CluDev *dev;
   ColGround *ground;
   ColStand *stand; /* of each rank */
+  guint32 slow_node; /* whose GPUs are the slowest among the ranks': nodes agree on the least that each of them found */
   guint32 *island; /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   ColHopSurvey intra, inter;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "collective/gpu.h"
 #include "comm-private.h"
 
 const BaseName col_mode_names[] = {
@@ -63,7 +64,7 @@ col_comm_nics (const ColComm *comm, double *each_Bps)
 gboolean
 col_comm_is_switched (const ColComm *comm)
 {
-  return clu_node_device (comm->clu, clu_dev_node (comm->clu, comm->dev[0]), CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
+  return clu_node_device (comm->clu, comm->slow_node, CLU_DEV_NVSWITCH, 0) != CLU_NONE &&
          (!comm->intra.used || comm->intra.hop == MDL_HOP_NVLINK);
 }
 
@@ -212,6 +213,7 @@ col_comm_new_on (ColGround *ground, const Clu *clu, const ColSettings *settings,
     comm->stand[i] = col_ground_stand (ground, gpus[i]);
     comm->dev[i] = comm->stand[i].dev;
   }
+  comm->slow_node = col_gpu_slowest (clu, gpus, n);
   number_islands (comm);
   if (n > 1 && (!clu_rings_find (clu, gpus, n, &settings->degrade, &comm->rings, error) || !survey_hops (comm, error))) {
     col_comm_free (comm);

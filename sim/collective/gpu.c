@@ -27,6 +27,30 @@ col_gpu_facts (const Clu *clu, guint32 node, MdlGpu *out)
   }
 }
 
+/* Dense peak of what models are trained in; of a GPU without such units, of the next best. */
+static double
+training_peak (const CluGpuSpec *spec)
+{
+  return spec->peak.bf16.set ? spec->peak.bf16.v : spec->peak.fp16.set ? spec->peak.fp16.v : spec->peak.fp32.v;
+}
+
+guint32
+col_gpu_slowest (const Clu *clu, const guint32 *gpus, guint32 n)
+{
+  guint32 slowest = CLU_NONE, seen = CLU_NONE;
+  for (guint32 i = 0; i < n; i++) {
+    const guint32 node = clu_dev_node (clu, clu_gpu (clu, gpus != NULL ? gpus[i] : i));
+    if (node == seen)
+      continue;
+    seen = node;
+    const CluGpuSpec *its = clu_gpu_spec (clu, node), *least = slowest != CLU_NONE ? clu_gpu_spec (clu, slowest) : NULL;
+    if (least == NULL || training_peak (its) < training_peak (least) ||
+        (training_peak (its) <= training_peak (least) && its->memory_bandwidth.v < least->memory_bandwidth.v))
+      slowest = node;
+  }
+  return slowest;
+}
+
 double
 col_link_rate_Bps (const CluLinkSpec *link)
 {

@@ -72,7 +72,7 @@ load_nvls (ColComm *comm, const guint32 *rank, guint32 n, guint32 heads, MdlOp o
 static gboolean
 load_nvls_islands (ColComm *comm, const Members *m, MdlOp op, GError **error)
 {
-  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, clu_dev_node (comm->clu, comm->dev[0]));
+  const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, comm->slow_node);
   unsigned capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
   double reach = mdl_nvls_efficiency (comm->settings->library, capability);
   for (guint32 v = 0; v < comm->n_islands; v++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/yaml.h"
+#include "collective/gpu.h"
 
 static void
 warn_all (const ScnHost *host, const BaseDiag *diag)
@@ -84,7 +85,8 @@ static gboolean
 load_library (const ScnHost *host, const ScnRanksAsk *ask, ScnRanks *ranks, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const CluGpuSpec *gpu = clu_gpu_spec (ranks->clu, 0);
+  const guint32 n = clu_n_gpus (ranks->clu), node = col_gpu_slowest (ranks->clu, NULL, n);
+  const CluGpuSpec *gpu = clu_gpu_spec (ranks->clu, n > 0 ? node : 0);
   const MdlLibraryAsk constants = { .name = ask->calibration,
                                     .gpu_type = gpu != NULL ? gpu->name.v : NULL,
                                     .nccl = ranks->settings.nccl_version,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cluster/background.h"
+#include "collective/gpu.h"
 #include "jobs-private.h"
 #include "models/library-spec.h"
 #include "scenario/ranks.h"
@@ -277,6 +278,15 @@ check_software (const Scn *scenario, GError **error)
   return TRUE;
 }
 
+/* Constants are of one GPU type: where several compute together, the slowest sets the pace. */
+static const char *
+slowest_gpu (const Scn *scenario)
+{
+  const GArray *gpus = scenario->system.gpus;
+  const guint32 node = col_gpu_slowest (scenario->system.clu, (const guint32 *)(const void *)gpus->data, gpus->len);
+  return clu_gpu_spec (scenario->system.clu, gpus->len > 0 ? node : 0)->name.v;
+}
+
 static gboolean
 load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, GPtrArray *topology_sets, ScnLibraryLoad load,
            void *user, GError **error)
@@ -301,7 +311,7 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
     return slow_links (scenario, error);
   const MdlLibraryAsk ask = { .name = cluster->calibration.v,
                               .from = base_yaml_path (scenario->yaml),
-                              .gpu_type = clu_gpu_spec (scenario->system.clu, 0)->name.v,
+                              .gpu_type = slowest_gpu (scenario),
                               .nccl = scenario->system.settings.nccl_version,
                               .inputs = scenario->inputs,
                               .warnings = scenario->warnings };

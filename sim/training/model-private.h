@@ -81,6 +81,13 @@ typedef struct {
   gboolean embedding, head;
 } TrnCut;
 
+/* A type of GPU among the ranks'. */
+typedef struct {
+  MdlGpu gpu;
+  guint32 ranks;
+  double pace; /* a layer's time over that of the slowest type */
+} TrnGpuType;
+
 /* Layers with given times: a step of units that no model of kernels makes (layers.c). */
 typedef struct TrnLayers TrnLayers;
 
@@ -98,7 +105,8 @@ typedef struct {
   guint32 m;       /* micro-batches of a replica and step */
   MdlLayerAsk ask; /* of a rank; `accumulate` as of the second micro-batch */
   TrnSync sync;
-  MdlGpu gpu; /* what the models of kernels know of it */
+  MdlGpu gpu;    /* that kernels are priced on: of several types the slowest */
+  GArray *types; /* TrnGpuType, where the ranks have several; NULL: one */
   TrnSoftware software;
   gboolean overlap_tp;    /* collectives of tensor parallelism run part by part beside products */
   gboolean overlap_sends; /* sends between stages run beside compute */
@@ -121,6 +129,14 @@ gboolean trn_model_check_stragglers (const TrnModel *model, GError **error);
 gboolean trn_model_clips (const TrnModel *model);
 /* How many times as long the compute of pipeline rank `pp` takes, by the slowest of its ranks: stragglers and jitter. */
 double trn_model_slow (const TrnModel *model, guint32 pp);
+/* gpus.c: fills gpu and types, once the compute format is known. */
+void trn_model_take_gpus (TrnModel *model);
+/* Compute of pipeline rank `pp` over that of the slowest type: the slowest of its ranks' GPUs. 1 where there is one type. */
+double trn_model_gpu_pace (const TrnModel *model, guint32 pp);
+/* Dense peak of the compute format, of the mean rank. */
+double trn_model_peak_flop_per_s (const TrnModel *model);
+/* "24 h100_sxm and 8 a100_80_sxm: ranks wait …". Returned: full; NULL where there is one type. */
+char *trn_model_mixed (const TrnModel *model);
 /* software.c: fills software and overlap_tp; without constants of frameworks, as if there were none. */
 void trn_model_take_software (TrnModel *model);
 /* Bytes at which a bucket of gradients is full, on pipeline rank `lane`; `first`: of the step. HUGE_VAL: all of a chunk in one. */

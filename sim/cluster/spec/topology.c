@@ -167,7 +167,8 @@ static const BaseField override_fields[] = {
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_override = { "overrides",
-                                         "An entry of `overrides`: nodes that differ in any key of a node. Later entries win.",
+                                         "An entry of `overrides`: nodes that differ in any key of a node. Later entries win. "
+                                         "Of several GPU types in one job the slowest sets the pace.",
                                          override_fields, NULL };
 
 static const BaseField tier_fields[] = {

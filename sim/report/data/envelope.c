@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "json-private.h"
 
@@ -145,16 +146,32 @@ rep_count_sources (const Clu *clu, unsigned *n)
   }
 }
 
+/* "h100_sxm", or all types in the order of their nodes. Returned: full; NULL where the topology names none. */
+static char *
+gpu_types (const Clu *clu)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  for (guint32 node = 0; node < clu_n_nodes (clu); node++) {
+    const CluGpuSpec *gpu = clu_gpu_spec (clu, node);
+    if (gpu != NULL && gpu->name.v != NULL)
+      base_add_once (names, gpu->name.v);
+  }
+  if (names->len == 0)
+    return NULL;
+  g_ptr_array_add (names, NULL);
+  return g_strjoinv (", ", (char **)names->pdata);
+}
+
 void
 rep_header_cluster (GString *out, const Clu *clu)
 {
   unsigned n[BASE_SOURCE_N];
   rep_count_sources (clu, n);
-  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  g_autofree char *types = gpu_types (clu);
   g_string_append_printf (out, "# topology %s: %u node%s, %u GPU%s", clu_name (clu), clu_n_nodes (clu),
                           clu_n_nodes (clu) == 1 ? "" : "s", clu_n_gpus (clu), clu_n_gpus (clu) == 1 ? "" : "s");
-  if (gpu != NULL && gpu->name.v != NULL)
-    g_string_append_printf (out, " (%s)", gpu->name.v);
+  if (types != NULL)
+    g_string_append_printf (out, " (%s)", types);
   guint all = 0;
   for (int s = 0; s < BASE_SOURCE_N; s++)
     all += n[s];

@@ -198,7 +198,7 @@ jitter (const TrnModel *model, guint32 pp)
 double
 trn_model_slow (const TrnModel *model, guint32 pp)
 {
-  return slowness (model, pp) * jitter (model, pp);
+  return slowness (model, pp) * jitter (model, pp) * trn_model_gpu_pace (model, pp);
 }
 
 gboolean

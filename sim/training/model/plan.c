@@ -428,7 +428,6 @@ trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
   if (job->spec.model.model == NULL)
     return plan_layers (model, error);
   model->overlap_sends = job->spec.model.overlap.p2p.v;
-  col_gpu_facts (job->system->clu, 0, &model->gpu);
   model->llm = job->llm;
   model->mtp = (guint32)job->spec.model.mtp.v;
   mdl_llm_count (&model->llm, &model->count);
@@ -441,6 +440,7 @@ trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
     return FALSE;
   set_ask (model);
   settle_formats (model);
+  trn_model_take_gpus (model);
   trn_model_take_software (model);
   if (!check_formats (model, error) || !check_gpu (model, error) || !read_recompute (model, error) || !read_lora (model, error) ||
       !trn_model_cut (model, error))
@@ -453,5 +453,6 @@ void
 trn_model_clear (TrnModel *model)
 {
   g_clear_pointer (&model->cut, g_free);
+  g_clear_pointer (&model->types, g_array_unref);
   g_clear_pointer (&model->layers, trn_layers_free);
 }

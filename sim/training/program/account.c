@@ -169,7 +169,7 @@ summarise_model (const TrnBuild *b, TrnResult *out)
   mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->ask.packed, model->mtp, &flop);
   double lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
-  double peak = model->gpu.peak_flop_per_s[mdl_format_precision (model->ask.compute)], seconds = out->step_time_s * out->n_ranks;
+  double peak = trn_model_peak_flop_per_s (model), seconds = out->step_time_s * out->n_ranks;
   out->parameters = model->count.total + model->mtp * model->count.mtp;
   out->active_parameters = model->count.active;
   out->has_model = TRUE;

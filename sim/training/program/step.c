@@ -356,6 +356,9 @@ take (TrnStepRun *run, TrnResult *training, ColRunInfo *info, GError **error)
       trn_step_spans (b, info->spans);
     return run_ends (run, training, error);
   }
+  g_autofree char *mixed = trn_model_mixed (&run->model);
+  if (mixed != NULL)
+    col_run_warn (info, "%s", mixed);
   if (info->spans != NULL) {
     training->trace = trn_step_trace (b, run->order, run->done);
     if (trn_trace_written (training->trace) != NULL)

@@ -1,0 +1,118 @@
+/* Which GPUs a model's ranks run on. Of several types the slowest is the one that kernels are priced on; pipeline ranks whose GPUs
+ * are all faster take a share of its time. */
+#include <math.h>
+
+#include "model-private.h"
+
+/* What one layer's products and its pass over the weights take on a GPU: forward of attention's and the MLP's matrices on one
+ * micro-batch. It only compares types. */
+static double
+layer_s (const TrnModel *model, const MdlGpu *gpu)
+{
+  const MdlKernels *kernels = model->job->system->kernels;
+  const MdlLlm *llm = &model->llm;
+  const TrnModelSpec *m = &model->spec->model;
+  const double tp = model->ask.tp, wide = llm->mlp.ffn.v > 0 ? llm->mlp.ffn.v : llm->moe.ffn.v;
+  const MdlPrecision dtype = mdl_format_precision (model->ask.compute);
+  MdlGemm gemm = { .m = fmax (floor (m->micro_batch.v * m->sequence.v / model->ask.cp), 1),
+                   .k = llm->hidden.v,
+                   .dtype = dtype,
+                   .sustained = TRUE,
+                   .terse = TRUE };
+  const double widths[] = { 4 * llm->hidden.v, 3 * wide };
+  double time_s = 0, weights = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (widths); i++) {
+    gemm.n = fmax (floor (widths[i] / tp), 1);
+    time_s += mdl_gemm_time_s (kernels, gpu, &gemm);
+    weights += gemm.n * gemm.k;
+  }
+  const MdlMemory pass = { .kind = MDL_MEMORY_COPY,
+                           .read_B = weights * mdl_precision_size_B (dtype),
+                           .written_B = weights * mdl_precision_size_B (dtype),
+                           .terse = TRUE };
+  return time_s + mdl_memory_time_s (kernels, gpu, &pass);
+}
+
+static TrnGpuType *
+type_of (GArray *types, const Clu *clu, guint32 node)
+{
+  const char *name = clu_gpu_spec (clu, node)->name.v;
+  for (guint i = 0; i < types->len; i++)
+    if (g_strcmp0 (g_array_index (types, TrnGpuType, i).gpu.name, name) == 0)
+      return &g_array_index (types, TrnGpuType, i);
+  TrnGpuType type = { 0 };
+  col_gpu_facts (clu, node, &type.gpu);
+  g_array_append_val (types, type);
+  return &g_array_index (types, TrnGpuType, types->len - 1);
+}
+
+static guint32
+node_of (const TrnModel *model, guint32 rank)
+{
+  const Clu *clu = model->job->system->clu;
+  return clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, rank)));
+}
+
+void
+trn_model_take_gpus (TrnModel *model)
+{
+  const Clu *clu = model->job->system->clu;
+  GArray *types = g_array_new (FALSE, FALSE, sizeof (TrnGpuType));
+  TrnGpuType *type = NULL;
+  guint32 seen = CLU_NONE;
+  for (guint32 i = 0; i < model->grid.n; i++) {
+    const guint32 node = node_of (model, i);
+    type = node != seen ? type_of (types, clu, node) : type;
+    seen = node;
+    type->ranks++;
+  }
+  const guint32 *gpus = (const guint32 *)(const void *)model->job->system->gpus->data;
+  col_gpu_facts (clu, col_gpu_slowest (clu, gpus, model->grid.n), &model->gpu);
+  if (types->len < 2 || model->job->system->kernels == NULL) { /* without constants only keys are checked */
+    g_array_unref (types);
+    return;
+  }
+  const double slowest_s = layer_s (model, &model->gpu);
+  for (guint i = 0; i < types->len; i++) {
+    type = &g_array_index (types, TrnGpuType, i);
+    type->pace = fmin (layer_s (model, &type->gpu) / slowest_s, 1);
+  }
+  model->types = types;
+}
+
+double
+trn_model_gpu_pace (const TrnModel *model, guint32 pp)
+{
+  double pace = 0;
+  for (guint32 local = 0; model->types != NULL && local < trn_grid_locals (&model->grid); local++) {
+    const guint32 node = node_of (model, trn_grid_rank (&model->grid, pp, local));
+    pace = fmax (pace, type_of (model->types, model->job->system->clu, node)->pace);
+  }
+  return model->types == NULL ? 1 : pace;
+}
+
+double
+trn_model_peak_flop_per_s (const TrnModel *model)
+{
+  const MdlPrecision precision = mdl_format_precision (model->ask.compute);
+  double sum = 0;
+  for (guint i = 0; model->types != NULL && i < model->types->len; i++) {
+    const TrnGpuType *type = &g_array_index (model->types, TrnGpuType, i);
+    sum += type->ranks * type->gpu.peak_flop_per_s[precision];
+  }
+  return model->types == NULL ? model->gpu.peak_flop_per_s[precision] : sum / model->grid.n;
+}
+
+char *
+trn_model_mixed (const TrnModel *model)
+{
+  if (model->types == NULL)
+    return NULL;
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < model->types->len; i++) {
+    const TrnGpuType *type = &g_array_index (model->types, TrnGpuType, i);
+    g_string_append_printf (text, "%s%u %s", i == 0 ? "" : i + 1 < model->types->len ? ", " : " and ", type->ranks, type->gpu.name);
+  }
+  g_string_append_printf (text, ": ranks wait for the slowest type, %s", model->gpu.name);
+  return g_string_free (text, FALSE);
+}
