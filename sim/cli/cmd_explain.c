@@ -20,12 +20,14 @@ typedef struct {
   GArray *alternatives; /* owned; NULL: none */
   RepReckoning nccl;
   gboolean has_nccl;
+  ColAnswer bucket; /* the largest gradient bucket of a step, with what it puts on the links; n_ranks 0: none */
 } Beside;
 
 static void
 beside_clear (Beside *beside)
 {
   g_clear_pointer (&beside->alternatives, g_array_unref);
+  col_coll_clear (&beside->bucket);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
 
@@ -139,10 +141,29 @@ explain_op (Cli *cli, const FrCollFlags *flags, const FrCollAsk *question, GErro
 
 /* ---- a scenario ---- */
 
+/* The run's own answer. A step keeps that of its largest gradient bucket without its loads. */
 static const ColAnswer *
 collective_of (const ScnResult *result)
 {
   return result->kind == SCN_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
+}
+
+/* The same with its loads. */
+static const ColAnswer *
+loaded_of (const ScnResult *result, const Beside *beside)
+{
+  return beside->bucket.n_ranks > 0 ? &beside->bucket : collective_of (result);
+}
+
+/* By the closed form, as the step priced it. */
+static gboolean
+price_bucket (ColComm *comm, const ColCollRequest *request, ColSettings *settings, ColAnswer *out, GError **error)
+{
+  ColMode mode = settings->mode;
+  settings->mode = COL_MODE_MODEL;
+  gboolean done = col_coll_price (comm, request, out, error);
+  settings->mode = mode;
+  return done;
 }
 
 /* *out stays empty where the run has no collective, or only one rank in it. */
@@ -154,7 +175,9 @@ beside_of (const CliScenarioRun *run, Beside *out, GError **error)
   ColSettings settings = *scn_settings (run->scenario);
   ColCollRequest request;
   g_autoptr (ColComm) comm = scn_comm (run->scenario, run->result, &settings, &request, error);
-  return comm != NULL && list_alternatives (comm, &request, &settings, collective_of (run->result), out, error);
+  if (comm == NULL || (run->result->kind == SCN_KIND_TRAINING && !price_bucket (comm, &request, &settings, &out->bucket, error)))
+    return FALSE;
+  return list_alternatives (comm, &request, &settings, loaded_of (run->result, out), out, error);
 }
 
 /* What TSV has of it. Returned: full. */
@@ -174,7 +197,7 @@ append_body (const CliScenarioRun *run, const Beside *beside, GString *out)
 {
   const Clu *clu = scn_cluster (run->scenario);
   const ScnResult *result = run->result;
-  const ColAnswer *coll = collective_of (result);
+  const ColAnswer *coll = loaded_of (result, beside);
   RepExplain explain = {
     .clu = clu, .coll = coll, .alternatives = beside->alternatives, .nccl = beside->has_nccl ? &beside->nccl : NULL
   };
@@ -210,7 +233,7 @@ build_body (const CliScenarioRun *run, const Beside *beside, const Gdp *goodput,
     return;
   }
   RepExplain explain = { .clu = clu,
-                         .coll = collective_of (result),
+                         .coll = loaded_of (result, beside),
                          .alternatives = beside->alternatives,
                          .nccl = beside->has_nccl ? &beside->nccl : NULL };
   if (result->kind != SCN_KIND_TRAINING) {

@@ -7,9 +7,10 @@
 #     exit    its exit status (default: 0)
 # All other files of the folder are input. Exit status 77 of cmd skips the case; its stderr says why.
 #
-# Nothing of the caller's environment reaches cmd but sanitizer options. What differs by machine or release is replaced before
-# comparing: @TMP@ the copy of the folder, @DATA@ the source tree, @VERSION@ the version. Besides, nothing may be left in $HOME and
-# $TMPDIR: forerun writes in the working folder, where it is told to, and nowhere else.
+# Nothing of the caller's environment reaches cmd but sanitizer options. A critical message of GLib ends forerun (G_DEBUG). What
+# differs by machine or release is replaced before comparing: @TMP@ the copy of the folder, @DATA@ the source tree, @VERSION@ the
+# version. Besides, nothing may be left in $HOME and $TMPDIR: forerun writes in the working folder, where it is told to, and nowhere
+# else.
 set -euo pipefail
 
 usage ()
@@ -43,7 +44,7 @@ ln -s -- "$here/unprivileged" "$tmp/bin/unprivileged"
 stdin=/dev/null
 [ ! -f "$case_dir/stdin" ] || stdin=$case_dir/stdin
 environment=(PATH="$tmp/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" HOME="$tmp/home" TMPDIR="$tmp/tmp" LC_ALL=C TZ=UTC
-  FORERUN_DATA="$data" FORERUN_PROGRESS=off)
+  FORERUN_DATA="$data" FORERUN_PROGRESS=off G_DEBUG=fatal-criticals)
 for name in ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS; do
   [ -z "${!name:-}" ] || environment+=("$name=${!name}")
 done

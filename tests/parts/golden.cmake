@@ -20,3 +20,10 @@ endif()
 add_test(NAME golden.installed_where_it_lies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install.sh ${PROJECT_BINARY_DIR}
          ${PROJECT_SOURCE_DIR})
 set_tests_properties(golden.installed_where_it_lies PROPERTIES LABELS golden TIMEOUT 120)
+
+# Every shipped file, by the verbs that take files.
+foreach(what scenarios parts)
+  add_test(NAME golden.shipped_${what}_answer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/shipped.sh $<TARGET_FILE:forerun>
+           ${PROJECT_SOURCE_DIR} ${what})
+  set_tests_properties(golden.shipped_${what}_answer PROPERTIES LABELS golden TIMEOUT 300)
+endforeach()

@@ -10,10 +10,12 @@ typedef struct {
   double specified_Bps, reached_Bps, share, latency_s;
   guint32 alternatives;
   BaseSource source;
-  gboolean slowest;
+  gboolean slowest, has_rate; /* FALSE: a host memory for which the topology gives no rate */
 } Hop;
 
 static const BaseName bottleneck_names[] = { { "<- bottleneck", TRUE, NULL }, { "", FALSE, NULL }, { NULL, 0, NULL } };
+
+BASE_MEMBER_WHEN (has_rate, Hop, it->has_rate)
 
 #define HOP(...) BASE_MEMBER (Hop, __VA_ARGS__)
 static const BaseMember members[] = {
@@ -25,7 +27,7 @@ static const BaseMember members[] = {
   HOP ("share", share, BASE_SHOWN ("bytes per byte", 1, "%.4g"), .rank = 2),
   HOP ("alternatives", alternatives, .title = "equal links", .rank = 2),
   HOP ("latency_s", latency_s, .title = "latency"),
-  HOP ("source", source, .title = "source", .rank = 1, .names = base_source_names),
+  HOP ("source", source, .title = "source", .rank = 1, .names = base_source_names, .when = has_rate),
   BASE_MEMBER_AS (BASE_MEMBER_BOOL, Hop, "bottleneck", slowest, .title = "", .names = bottleneck_names),
   BASE_MEMBER_END,
 };
@@ -60,18 +62,20 @@ hops_of (const Clu *clu, const CluRoute *route)
   for (guint i = 0; route->hops != NULL && i < route->hops->len; i++) {
     const CluHop *hop = &g_array_index (route->hops, CluHop, i);
     CluLink link = { .rate_Bps = (double)NAN, .latency_s = (double)NAN };
+    gboolean has_rate = hop->res != CLU_NONE;
     if (hop->link != CLU_NONE)
       clu_link (clu, hop->link, &link);
     Hop one = { .from = clu_dev_name (clu, hop->from),
                 .to = clu_dev_name (clu, hop->to),
-                .link_class = clu_resource_class (clu, hop->res),
+                .link_class = has_rate ? clu_resource_class (clu, hop->res) : "host_memory",
                 .specified_Bps = link.rate_Bps,
-                .reached_Bps = clu_resource_capacity (clu, hop->res),
+                .reached_Bps = has_rate ? clu_resource_capacity (clu, hop->res) : (double)NAN,
                 .share = hop->share,
                 .latency_s = link.latency_s,
                 .alternatives = hop->n_alternatives,
-                .source = clu_resource_source (clu, hop->res),
-                .slowest = hop->res == slowest };
+                .source = has_rate ? clu_resource_source (clu, hop->res) : BASE_SOURCE_ASSUMED,
+                .slowest = has_rate && hop->res == slowest,
+                .has_rate = has_rate };
     g_array_append_val (hops, one);
   }
   return hops;

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Every shipped file is checked, run and explained: the exit status is the one expected, nothing is critical to GLib, and no number
+# is nan or infinite. A file of another kind than a scenario is refused by `run` and `explain` with a message.
+# usage: shipped.sh FORERUN SOURCE_DIR scenarios|parts
+set -euo pipefail
+export LC_ALL=C.UTF-8
+export G_DEBUG=fatal-criticals # GLib ends the program at its first critical message
+
+forerun=$(realpath -- "$1")
+cd -- "$2"
+export FORERUN_DATA=$PWD
+tmp=$(mktemp -d)
+trap 'rm -rf -- "$tmp"' EXIT
+failed=0 n=0
+fail ()
+{
+  echo "FAILED: $*"
+  failed=1
+}
+
+# Runs forerun; says what is wrong with its answer.
+try () # expected status, arguments
+{
+  local want=$1 status=0
+  shift
+  n=$((n + 1))
+  "$forerun" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+  [ "$status" -eq "$want" ] || fail "forerun $*: exit status $status, expected $want: $(head -n 3 "$tmp/err")"
+  ! grep -q CRITICAL "$tmp/err" || fail "forerun $*: $(grep -m 1 CRITICAL "$tmp/err")"
+  ! grep -hwiE -m 1 'nan|inf|infinity' "$tmp/out" "$tmp/err" || fail "forerun $*: that line has a number that is none"
+  [ "$want" -eq 0 ] || [ -s "$tmp/err" ] || fail "forerun $*: refused without a word"
+}
+
+first_key () # file
+{
+  sed -n 's/^\([a-z_]*\):.*/\1/p' "$1" | head -n 1
+}
+
+mapfile -t files < <(find scenarios topologies calibrate -name '*.yaml' | sort)
+for file in "${files[@]}"; do
+  key=$(first_key "$file")
+  case $3,$key in
+    scenarios,scenario)
+      try 0 check "$file"
+      try 0 run "$file"
+      if grep -q '^jobs:' "$file"; then
+        try 2 explain "$file"
+      else
+        try 0 explain "$file"
+        try 0 explain "$file" --format json
+      fi
+      ;;
+    scenarios,* | parts,scenario) ;;
+    parts,links | parts,record | parts,storage | parts,summary | parts,tuner) # read by calibrations, and by no one else
+      try 2 check "$file"
+      try 2 run "$file"
+      try 2 explain "$file"
+      ;;
+    parts,*)
+      try 0 check "$file"
+      try 2 run "$file"
+      try 2 explain "$file"
+      ;;
+  esac
+done
+[ "$n" -ge 100 ] || fail "only $n commands"
+[ "$failed" -ne 0 ] || echo "ok: $n commands"
+exit "$failed"
