@@ -4,6 +4,8 @@
 
 #include "import/import-private.h"
 
+#define MOST_DEPTH 16
+
 typedef struct {
   CalFound found;
   unsigned depth, gpus; /* gpus: of the channel that is open */
@@ -65,6 +67,10 @@ start_element (GMarkupParseContext *context, const char *name, const char **name
                GError **error)
 {
   Reader *reader = data;
+  if (reader->depth == MOST_DEPTH) {
+    refuse (context, error, "elements are nested more than 16 deep; NCCL writes 4 levels");
+    return;
+  }
   if (reader->depth++ == 0) {
     reader->in_graphs = strcmp (name, "graphs") == 0;
     if (!reader->in_graphs)

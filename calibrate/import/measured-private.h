@@ -39,6 +39,13 @@ void cal_note_clear (CalNote *note);
 gsize cal_text_start (const CalText *text);
 /* The line that begins at *at, of n_B bytes without its end; *at moves to the next one. NULL: the text ends there. */
 const char *cal_next_line (const CalText *text, const char **at, gsize *n_B);
+/* Bytes of a line, and lines of a CSV: more would fill the memory, and nothing that is measured has them. */
+#define CAL_MOST_LINE_B    (1u << 20)
+#define CAL_MOST_CSV_LINES 200000u
+/* FALSE and *error where the line `number` is too long. */
+gboolean cal_line_check (const CalText *text, gsize n_B, unsigned number, GError **error);
+/* FALSE and *error where a line is too long, or there are too many for a CSV. */
+gboolean cal_csv_check (const CalText *text, GError **error);
 /* The words of a line, between blanks; `words` points into `line`, which is cut up. Returned: how many, at most `most`. */
 #define CAL_MAX_WORDS 2048
 guint cal_words (char *line, char **words, guint most);

@@ -120,6 +120,26 @@ cal_next_line (const CalText *text, const char **at, gsize *n_B)
 }
 
 gboolean
+cal_line_check (const CalText *text, gsize n_B, unsigned number, GError **error)
+{
+  return n_B <= CAL_MOST_LINE_B ||
+         cal_fail (text, CAL_LINE (number), error, "%" G_GSIZE_FORMAT " B in one line; at most %u are read", n_B, CAL_MOST_LINE_B);
+}
+
+gboolean
+cal_csv_check (const CalText *text, GError **error)
+{
+  unsigned number = 0;
+  gsize n_B;
+  for (const char *at = text->bytes; cal_next_line (text, &at, &n_B) != NULL;)
+    if (++number > CAL_MOST_CSV_LINES)
+      return cal_fail (text, CAL_LINE (number), error, "more than %u lines; divide the file", CAL_MOST_CSV_LINES);
+    else if (!cal_line_check (text, n_B, number, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
 cal_import_lines (void *reader, const CalText *text, gboolean (*visit) (void *reader, char *line, unsigned number, GError **error),
                   GError **error)
 {
@@ -133,6 +153,8 @@ cal_import_lines (void *reader, const CalText *text, gboolean (*visit) (void *re
   }
   g_autoptr (GString) line = g_string_new (NULL);
   for (; (from = cal_next_line (text, &at, &n_B)) != NULL; number++) {
+    if (!cal_line_check (text, n_B, number, error))
+      return FALSE;
     g_string_truncate (line, 0);
     g_string_append_len (line, from, (gssize)(n_B - (n_B > 0 && from[n_B - 1] == '\r')));
     if (!visit (reader, line->str, number, error))

@@ -235,6 +235,8 @@ cal_rows_probe (const CalText *text, GError **error)
     cal_fail (text, CAL_LINE (1), error, "the header is of no CSV of copies or storage; what forerun import writes is accepted");
     return NULL;
   }
+  if (!cal_csv_check (text, error))
+    return NULL;
   Reader reader = { .text = text, .kind = kind, .points = json_array_new () };
   gboolean good = cal_import_lines (&reader, text, read_line, error);
   cal_note_end (&reader.left, text);

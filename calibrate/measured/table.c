@@ -6,7 +6,7 @@
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <string.h>
 
-#include "calibrate/import_measured.h"
+#include "import/measured-private.h"
 #include "measured/measured-private.h"
 
 /* Sizes as `coll` takes them, to the byte; times of a day and more are no operation's. */
@@ -298,6 +298,8 @@ gboolean
 cal_data_add_text (const char *path, const char *text, gsize n_B, gboolean table, const CalMeasuredFile *file, CalData *data,
                    GError **error)
 {
+  if (!cal_csv_check (&(CalText){ .path = path, .bytes = text, .n_B = n_B }, error))
+    return FALSE;
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (char **line = lines; *line != NULL; line++)
     g_strchomp (*line); /* a line may end as on Windows */

@@ -23,6 +23,17 @@ fail_size (const BaseJsonText *text, const char *what, GError **error)
                        text->limits.text_B >> 20);
 }
 
+static gboolean
+fail_packed (const BaseJsonText *text, gsize most_B, GError **error)
+{
+  if (most_B == text->limits.text_B)
+    return fail_size (text, "unpacks to", error);
+  return base_fail_at (error, (BaseMark){ .file = text->file },
+                       "unpacks to more than %" G_GSIZE_FORMAT " MiB, too much for a file of %" G_GSIZE_FORMAT
+                       " KiB; unpack it first",
+                       most_B >> 20, (text->n_B + 1023) >> 10);
+}
+
 /* What gzip made of it; NULL and *error where it is none, broken off, or larger than is read. */
 static GByteArray *
 unpack (const BaseJsonText *text, GError **error)
@@ -31,6 +42,7 @@ unpack (const BaseJsonText *text, GError **error)
   g_autoptr (GZlibDecompressor) zip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
   g_autoptr (GInputStream) plain = g_converter_input_stream_new (packed, G_CONVERTER (zip));
   g_autoptr (GByteArray) out = g_byte_array_new ();
+  const gsize most_B = MIN (text->limits.text_B, MAX (BASE_JSON_PACKED_FREE_B, BASE_JSON_PACKED_TIMES * text->n_B));
   for (;;) {
     guint8 block[65536];
     g_autoptr (GError) cause = NULL;
@@ -42,8 +54,8 @@ unpack (const BaseJsonText *text, GError **error)
       return NULL;
     }
     g_byte_array_append (out, block, (guint)n);
-    if (out->len > text->limits.text_B) {
-      fail_size (text, "unpacks to", error);
+    if (out->len > most_B) {
+      fail_packed (text, most_B, error);
       return NULL;
     }
   }

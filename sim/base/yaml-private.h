@@ -31,9 +31,6 @@ struct BaseYaml {
 gboolean base_yaml_parse (BaseArena *arena, const char *file, gboolean flag, const char *bytes, gsize n_B, BaseYamlNode **root,
                           GError **error);
 
-/* All bytes of a regular file or a pipe, at most BASE_YAML_MAX_B. `*bytes`: full. */
-gboolean base_yaml_read_bytes (const char *path, char **bytes, gsize *n_B, GError **error);
-
 /* Plain text that YAML takes for null. */
 gboolean base_yaml_text_is_null (const char *text);
 

@@ -1,6 +1,8 @@
 /* The loaded document and what is asked of its nodes. */
 #include "yaml-private.h"
 
+#include "base/file.h"
+
 #include <string.h>
 
 static BaseYaml *
@@ -58,7 +60,7 @@ base_yaml_load_file (const char *path, GError **error)
   g_return_val_if_fail (path != NULL, NULL);
   g_autofree char *bytes = NULL;
   gsize n_B = 0;
-  if (!base_yaml_read_bytes (path, &bytes, &n_B, error))
+  if (!base_file_read (path, BASE_YAML_MAX_B, &bytes, &n_B, error))
     return NULL;
   return base_yaml_load_data (path, bytes, n_B, error);
 }

@@ -141,8 +141,6 @@ gboolean cli_layout_end (Cli *cli, GError **error);
 
 /* Finds the shipped data once. FALSE and *error when there is none: says where it was looked for. */
 gboolean cli_lookup (Cli *cli, GError **error);
-/* All of a file, or of stdin for "-"; at most max_B. Returned: full, g_free. */
-char *cli_read_file (const char *path, gsize max_B, gsize *n_B, GError **error);
 /* Warnings gathered so far, each once. */
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);

@@ -1,6 +1,7 @@
 /* forerun import: what a machine says of itself, as a topology or calibration file, and what was measured on it, as CSV. */
 #include <string.h>
 
+#include "base/file.h"
 #include "calibrate/import.h"
 #include "cli-private.h"
 #include "cluster/import.h"
@@ -173,8 +174,7 @@ import_slurm (Cli *cli, const Flags *flags, const CluImport *input, GError **err
     return NULL;
   }
   g_autoptr (Clu) clu = cli_cluster_load (cli, flags->like, 0, error);
-  text = clu != NULL ? cli_read_file (like_path, BASE_YAML_MAX_B, &text_B, error) : NULL;
-  if (text == NULL)
+  if (clu == NULL || !base_file_read (like_path, BASE_YAML_MAX_B, &text, &text_B, error))
     return NULL;
   CluSlurmLike like = { clu_name (clu), text, clu_node_n (clu, 0, CLU_DEV_NIC), flags->only };
   return clu_import_slurm_topology (input, &like, error);
@@ -216,8 +216,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   gsize max_B = measured                                  ? cli_import_measured_max_B (words[0])
                 : g_str_equal (words[0], kinds[NCCL_LOG]) ? MAX_LOG_B
                                                           : BASE_YAML_MAX_B;
-  g_autofree char *bytes = cli_read_file (words[1], max_B, &n_B, error);
-  if (bytes == NULL)
+  g_autofree char *bytes = NULL;
+  if (!base_file_read (words[1], max_B, &bytes, &n_B, error))
     return FALSE;
   if (strcmp (words[1], "-") != 0)
     g_ptr_array_add (cli->read, g_strdup (words[1]));

@@ -1,5 +1,7 @@
 #include "host-private.h"
 
+#include "base/file.h"
+
 static Clu *
 load_cluster (void *user, const char *topology, guint32 nodes, GError **error)
 {
@@ -9,8 +11,8 @@ load_cluster (void *user, const char *topology, guint32 nodes, GError **error)
 static char *
 read_file (void *user, const char *path, gsize max_B, gsize *n_B, GError **error)
 {
-  char *bytes = cli_read_file (path, max_B, n_B, error);
-  if (bytes != NULL)
+  char *bytes = NULL;
+  if (base_file_read (path, max_B, &bytes, n_B, error))
     cli_take_input (user, path, bytes, *n_B);
   return bytes;
 }

@@ -81,12 +81,12 @@ test_depth (void)
 static void
 test_values (void)
 {
-  /* the list, its three elements, and the one of the second: five */
+  /* the document 1, two lists 2 each, two more elements 1 each: 7 */
   const char *text = "[1,[2],\"a,b\"]";
-  g_autofree char *good = say (text, strlen (text), 1, (BaseJsonLimits){ 100, 5 });
-  g_autofree char *bad = say (text, strlen (text), 1, (BaseJsonLimits){ 100, 4 });
+  g_autofree char *good = say (text, strlen (text), 1, (BaseJsonLimits){ 100, 7 });
+  g_autofree char *bad = say (text, strlen (text), 1, (BaseJsonLimits){ 100, 6 });
   TEST_STR (good, "other");
-  TEST_STR (bad, "x.json:1:7: more than 4 values; divide the file, each part up to that many");
+  TEST_STR (bad, "x.json:1:7: more than 6 values (a list counts as 2, a mapping as 4); divide the file");
 }
 
 /* What gzip makes of a text. Returned: full. */
@@ -115,6 +115,20 @@ test_packed (void)
   TEST_HAS (cut, "x.json: not a gzip file, or one that is cut off: ");
   TEST_STR (large, "x.json: unpacks to more than 1 MiB; divide it");
   TEST_STR (plain, "x.json: a file of more than 1 MiB; divide it");
+}
+
+/* 40 MiB of one letter pack to some 40 KB. */
+static void
+test_bomb (void)
+{
+  g_autofree char *letters = repeat ("x", 40 << 20), *text = g_strconcat ("[\"", letters, "\"]", NULL);
+  g_autoptr (GBytes) packed = pack (text);
+  gsize n_B;
+  const char *bytes = g_bytes_get_data (packed, &n_B);
+  g_autofree char *packed_says = say (bytes, n_B, 1, BASE_JSON_LIMITS), *says = say_text (text);
+  TEST_HAS (packed_says, "x.json: unpacks to more than 16 MiB, too much for a file of ");
+  TEST_HAS (packed_says, " KiB; unpack it first");
+  TEST_STR (says, "other");
 }
 
 static void
@@ -168,6 +182,7 @@ main (void)
     { "too_deep_a_document_is_refused", test_depth },
     { "too_many_values_are_refused", test_values },
     { "a_packed_document_is_unpacked_up_to_a_size", test_packed },
+    { "what_unpacks_to_far_more_than_its_size_is_refused", test_bomb },
     { "a_document_is_taken_from_the_head_of_a_text", test_first },
     { "members_have_their_kind_and_errors_their_path", test_members },
     { NULL, NULL },

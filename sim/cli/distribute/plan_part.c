@@ -2,13 +2,14 @@
  * like any other (schema, version, command, seed, inputs), so that what was read is told apart by its sums. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "plan-private.h"
 
 #define KIND "plan_part"
 /* A million rows are a million values, each of some hundred bytes. */
-#define LIMITS ((BaseJsonLimits){ (gsize)4 << 30, 1 << 24 })
+#define LIMITS ((BaseJsonLimits){ (gsize)2 << 30, 10000000 })
 
 struct CliPart {
   BaseJson *json;
@@ -86,8 +87,8 @@ CliPart *
 cli_part_read (const Cli *cli, const char *path, GError **error)
 {
   BaseJsonText text = { .file = path, .limits = LIMITS };
-  g_autofree char *bytes = cli_read_file (path, text.limits.text_B, &text.n_B, error);
-  if (bytes == NULL) {
+  g_autofree char *bytes = NULL;
+  if (!base_file_read (path, text.limits.text_B, &bytes, &text.n_B, error)) {
     g_prefix_error (error, "forerun %s: ", cli->verb->name);
     return NULL;
   }

@@ -12,11 +12,14 @@
 
 typedef struct {
   gsize text_B; /* of the text, once unpacked */
-  guint values; /* lists, mappings, texts, numbers; json-glib takes some 300 B for an empty mapping */
+  guint values; /* texts, numbers and keys, of some 80 B of memory each; a list counts as 2, a mapping as 4 */
 } BaseJsonLimits;
 
-/* Where the caller has no reason for others. */
-#define BASE_JSON_LIMITS ((BaseJsonLimits){ (gsize)256 << 20, 1 << 22 })
+/* Where the caller has no reason for others. What gzip made of a text unpacks to BASE_JSON_PACKED_TIMES its size at most, once that
+ * is more than BASE_JSON_PACKED_FREE_B: measurements and plans pack to a tenth, a text made to fill the memory to a thousandth. */
+#define BASE_JSON_PACKED_TIMES  64u
+#define BASE_JSON_PACKED_FREE_B ((gsize)16 << 20)
+#define BASE_JSON_LIMITS        ((BaseJsonLimits){ (gsize)256 << 20, 1 << 22 })
 
 typedef struct {
   const char *file; /* as messages name it */

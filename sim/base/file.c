@@ -1,5 +1,5 @@
-/* Reading a file whose size and kind are the user's: looked at before it is read, and never read beyond the limit. */
-#include "yaml-private.h"
+/* A file is looked at before it is read, and never read beyond the limit. */
+#include "base/file.h"
 
 #include "base/diag.h"
 
@@ -25,22 +25,22 @@ fail_errno (const char *path, int number, GError **error)
 }
 
 static gboolean
-fail_size (const char *path, gint64 size_B, GError **error)
+fail_size (const char *path, gint64 size_B, gsize max_B, GError **error)
 {
   const BaseMark file = { .file = path };
   if (size_B < 0)
-    return base_fail_at (error, file, "is longer than %u B, the most that is read", BASE_YAML_MAX_B);
-  return base_fail_at (error, file, "is %" G_GINT64_FORMAT " B long; at most %u B are read", size_B, BASE_YAML_MAX_B);
+    return base_fail_at (error, file, "is longer than %" G_GSIZE_FORMAT " B, the most that is read", max_B);
+  return base_fail_at (error, file, "is %" G_GINT64_FORMAT " B long; at most %" G_GSIZE_FORMAT " B are read", size_B, max_B);
 }
 
 /* Files and pipes are read; a device may never end, and is taken for standard input only. */
 static gboolean
-check_kind (const char *path, const struct stat *st, GError **error)
+check_kind (const char *path, const struct stat *st, gsize max_B, GError **error)
 {
   if (S_ISDIR (st->st_mode))
     return base_fail_at (error, (BaseMark){ .file = path }, "is a folder; name a file");
   if (S_ISREG (st->st_mode))
-    return st->st_size <= (off_t)BASE_YAML_MAX_B || fail_size (path, (gint64)st->st_size, error);
+    return (guint64)st->st_size <= max_B || fail_size (path, (gint64)st->st_size, max_B, error);
   if (S_ISFIFO (st->st_mode) || S_ISSOCK (st->st_mode))
     return TRUE;
   if (S_ISCHR (st->st_mode) && (strcmp (path, "/dev/stdin") == 0 || strcmp (path, "/dev/null") == 0))
@@ -49,7 +49,7 @@ check_kind (const char *path, const struct stat *st, GError **error)
 }
 
 static gboolean
-read_all (int fd, const char *path, GByteArray *out, GError **error)
+read_all (int fd, const char *path, gsize max_B, GByteArray *out, GError **error)
 {
   for (;;) {
     guint8 chunk[65536];
@@ -60,32 +60,48 @@ read_all (int fd, const char *path, GByteArray *out, GError **error)
       return fail_errno (path, errno, error);
     if (n == 0)
       return TRUE;
-    if (out->len + (gsize)n > BASE_YAML_MAX_B)
-      return fail_size (path, -1, error);
+    if (out->len + (gsize)n > max_B)
+      return fail_size (path, -1, max_B, error);
     g_byte_array_append (out, chunk, (guint)n);
   }
 }
 
-gboolean
-base_yaml_read_bytes (const char *path, char **bytes, gsize *n_B, GError **error)
+/* -1 and *error where it cannot be read. */
+static int
+open_file (const char *path, gsize max_B, GError **error)
 {
   struct stat st;
-  if (stat (path, &st) != 0)
-    return fail_errno (path, errno, error);
-  if (!check_kind (path, &st, error)) /* before open: a device's open may already do something */
-    return FALSE;
-  int fd = open (path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return fail_errno (path, errno, error);
-  if (fstat (fd, &st) != 0 || !check_kind (path, &st, error)) {
-    if (error != NULL && *error == NULL)
-      fail_errno (path, errno, error);
-    close (fd);
-    return FALSE;
+  if (stat (path, &st) != 0) {
+    fail_errno (path, errno, error);
+    return -1;
   }
+  if (!check_kind (path, &st, max_B, error)) /* before open: a device's open may already do something */
+    return -1;
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd >= 0 && fstat (fd, &st) == 0) {
+    if (check_kind (path, &st, max_B, error))
+      return fd;
+  } else
+    fail_errno (path, errno, error);
+  if (fd >= 0)
+    close (fd);
+  return -1;
+}
+
+gboolean
+base_file_read (const char *path, gsize max_B, char **bytes, gsize *n_B, GError **error)
+{
+  const gboolean from_stdin = strcmp (path, "-") == 0;
+  struct stat st;
+  if (from_stdin && fstat (STDIN_FILENO, &st) == 0 && S_ISDIR (st.st_mode))
+    return fail_errno ("stdin", EISDIR, error);
+  const int fd = from_stdin ? STDIN_FILENO : open_file (path, max_B, error);
+  if (fd < 0)
+    return FALSE;
   g_autoptr (GByteArray) data = g_byte_array_new ();
-  gboolean ok = read_all (fd, path, data, error);
-  close (fd);
+  gboolean ok = read_all (fd, from_stdin ? "stdin" : path, max_B, data, error);
+  if (!from_stdin)
+    close (fd);
   if (!ok)
     return FALSE;
   *n_B = data->len;
