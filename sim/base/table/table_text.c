@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "table-private.h"
+#include "table/table-private.h"
 
 #define PLAIN_BELOW 1e7 /* numbers that have no exponent, however few digits their column shows */
 #define LEAST_CUT   12  /* characters that stay of a text that is cut */

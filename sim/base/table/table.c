@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "table-private.h"
+#include "table/table-private.h"
 
 /* Whole doubles up to here are exact (2^53). */
 #define EXACT_MAX     9007199254740992.0
