@@ -1,16 +1,16 @@
+#define _GNU_SOURCE /* mkostemp */
 #include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Names tried for the temporary file before its folder is given up. */
-#define TEMPORARY_TRIES 100u
 
 /* As the kernel's own limit on links met in one path. */
 #define LINKS_MAX 40u
@@ -84,21 +84,69 @@ write_in_place (const char *path, const char *text, gsize n_B, GError **error)
   return ok || fail_errno (path, number, error);
 }
 
-/* A new file beside `path`; O_EXCL takes no file and follows no link that is there. Modes are the umask's. -1 with errno. */
+/* ---- temporary files ---- */
+
+/* The name of the temporary file that is written now, which a signal that ends the process removes; NULL: none. */
+static char *_Atomic temporary_now;
+
+static const int ending_signals[] = { SIGHUP, SIGINT, SIGTERM };
+
+/* Its action is the default one again when it runs, so that the raised signal ends the process as if this had not been here. */
+static void
+remove_temporary (int number)
+{
+  char *name = atomic_exchange (&temporary_now, NULL);
+  if (name != NULL)
+    (void)unlink (name);
+  (void)raise (number);
+}
+
+/* A signal that is ignored, or that the program handles itself, stays as it is. */
+static void
+guard_signals (sigset_t *guarded)
+{
+  sigemptyset (guarded);
+  for (size_t i = 0; i < G_N_ELEMENTS (ending_signals); i++) {
+    struct sigaction now, guard = { .sa_handler = remove_temporary, .sa_flags = (int)SA_RESETHAND };
+    sigaddset (guarded, ending_signals[i]);
+    if (sigaction (ending_signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL)
+      (void)sigaction (ending_signals[i], &guard, NULL);
+  }
+}
+
+/* A new file of a random name in `folder`: what another run has left behind is not in its way. Its mode is the umask's. -1 with
+ * errno. */
 static int
 open_temporary (const char *folder, char **name)
 {
-  for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-    g_autofree char *file = g_strdup_printf (".forerun-%u.tmp", i);
-    g_autofree char *try = g_build_filename (folder, file, NULL);
-    int fd = open (try, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd >= 0)
-      *name = g_steal_pointer (&try);
-    if (fd >= 0 || errno != EEXIST)
-      return fd;
-  }
-  errno = EEXIST;
-  return -1;
+  char *path = g_build_filename (folder, ".forerun-XXXXXX", NULL);
+  sigset_t guarded, before;
+  guard_signals (&guarded);
+  pthread_sigmask (SIG_BLOCK, &guarded, &before); /* no signal between the file and its name */
+  int fd = mkostemp (path, O_CLOEXEC);
+  int number = errno;
+  if (fd >= 0)
+    atomic_store (&temporary_now, path);
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  const mode_t mask = umask (077);
+  (void)umask (mask);
+  if (fd >= 0)
+    (void)fchmod (fd, 0666 & ~mask);
+  if (fd < 0)
+    g_clear_pointer (&path, g_free);
+  *name = path;
+  errno = number;
+  return fd;
+}
+
+/* Takes `name`, and removes the file where it has not become another one. */
+static void
+close_temporary (char *name, gboolean renamed)
+{
+  (void)atomic_exchange (&temporary_now, NULL);
+  if (!renamed)
+    (void)unlink (name);
+  g_free (name);
 }
 
 /* The new name is on disk when its folder is. Some file systems cannot sync a folder: nothing is lost but the guarantee. */
@@ -130,7 +178,7 @@ static gboolean
 replace (const char *shown, const char *path, const struct stat *old, const char *text, gsize n_B, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
-  g_autofree char *temporary = NULL;
+  char *temporary = NULL;
   /* A file that its owner made read-only is not replaced behind his back, though its folder would allow it. */
   if (old != NULL && access (path, W_OK) != 0)
     return fail_errno (shown, errno, error);
@@ -147,10 +195,9 @@ replace (const char *shown, const char *path, const struct stat *old, const char
     ok = FALSE;
     number = errno;
   }
-  if (!ok) {
-    (void)unlink (temporary);
+  close_temporary (temporary, ok);
+  if (!ok)
     return fail_errno (shown, number, error);
-  }
   sync_folder (folder);
   return TRUE;
 }
@@ -175,6 +222,36 @@ base_output_file (const char *path, const char *text, gsize n_B, GError **error)
   if (target == NULL)
     return fail_errno (path, errno, error);
   return replace (path, target, exists ? &st : NULL, text, n_B, error);
+}
+
+/* ---- one file by two names ---- */
+
+/* What the path of a file that is not there yet leads to: its folder, and its name in it (full). FALSE: the folder is not there. */
+static gboolean
+find_folder (const char *path, struct stat *folder, char **name)
+{
+  g_autofree char *target = follow_links (path);
+  g_autofree char *parent = target != NULL ? g_path_get_dirname (target) : NULL;
+  if (parent == NULL || stat (parent, folder) != 0)
+    return FALSE;
+  *name = g_path_get_basename (target);
+  return TRUE;
+}
+
+gboolean
+base_output_same (const char *a, const char *b)
+{
+  struct stat x, y;
+  g_autofree char *name = NULL, *other = NULL;
+  const gboolean is_there = stat (a, &x) == 0, other_is_there = stat (b, &y) == 0;
+  if (strcmp (a, b) == 0)
+    return TRUE;
+  if (is_there || other_is_there) /* a terminal is one device by many names */
+    return is_there && other_is_there && !S_ISCHR (x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  if (find_folder (a, &x, &name) && find_folder (b, &y, &other))
+    return x.st_dev == y.st_dev && x.st_ino == y.st_ino && strcmp (name, other) == 0;
+  g_autofree char *full = g_canonicalize_filename (a, NULL), *other_full = g_canonicalize_filename (b, NULL);
+  return strcmp (full, other_full) == 0;
 }
 
 gboolean

@@ -24,6 +24,7 @@ typedef enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI_FORMAT_TSV, CLI_FORMAT_NCCL
 typedef enum {
   CLI_FLAG_HEADING, /* a group's title in --help */
   CLI_FLAG_TEXT,    /* char *, owned; the last one given counts */
+  CLI_FLAG_OUTPUT,  /* the same: a file or a folder that is written */
   CLI_FLAG_TEXTS,   /* char **, owned; repeatable */
   CLI_FLAG_PAIR,    /* char **, owned: two words */
   CLI_FLAG_SWITCH   /* gboolean */
@@ -44,6 +45,13 @@ typedef struct {
   char *path;
   GString *bytes;
 } CliFile;
+
+/* A file or a folder that a flag names to be written; borrowed. */
+typedef struct {
+  const char *flag; /* without dashes */
+  char letter;
+  const char *path;
+} CliOutput;
 
 typedef struct {
   const char *name, *summary;
@@ -85,6 +93,7 @@ struct Cli {
   GString *out;        /* the answer */
   GString *talk;       /* what stderr gets besides warnings, whole lines */
   GPtrArray *files;    /* CliFile *: further files that flags name */
+  GArray *outputs;     /* CliOutput: all that flags name to be written, until the verb is done */
   char **picked;       /* columns that --columns names; NULL: none */
   gboolean document;   /* the text is a file for a program, of which no line is broken */
   char *folder;        /* made before they are written where it is not there; NULL: none */
@@ -115,6 +124,8 @@ gboolean cli_vary (Cli *cli, char *const *words, char *const *rest, GError **err
  * on a bad flag: says which are near. */
 char **cli_flags_parse (Cli *cli, char *const *words, void *base, GError **error);
 void cli_flags_clear (const CliFlag *flags, void *base);
+/* Puts what flags name to be written into cli->outputs; `base` is borrowed by it. */
+void cli_flags_outputs (Cli *cli, const void *base);
 /* All rows that --help shows, headings too: those of the verb, then the common ones. */
 void cli_flags_each (const CliVerb *verb, void (*visit) (const CliFlag *flag, void *data), void *data);
 extern const CliFlag cli_common_flags[];
@@ -168,6 +179,8 @@ gboolean cli_add_file (Cli *cli, const char *flag, const char *path, GString *by
 gboolean cli_make_folder (Cli *cli, const char *flag, const char *folder, GError **error);
 /* FALSE and *error when -o or another flag names a file that this run has read: an answer never takes the place of its question. */
 gboolean cli_spare_inputs (const Cli *cli, GError **error);
+/* The same before anything is read: two flags that name one file, or one that is among the verb's `words`. */
+gboolean cli_outputs_check (const Cli *cli, char *const *words, GError **error);
 /* The envelope of this run; borrowed from cli. */
 RepEnvelope cli_envelope (const Cli *cli);
 /* The same as JSON: open for its results, and closed, which takes it, onto what goes to stdout. */

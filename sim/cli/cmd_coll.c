@@ -12,8 +12,8 @@ G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also plot bus bandwidth by size; .svg, .png or .pdf" },
-  { CLI_FLAG_TEXT, "report", 0, offsetof (Flags, report), "F.html",
+  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F", "also plot bus bandwidth by size; .svg, .png or .pdf" },
+  { CLI_FLAG_OUTPUT, "report", 0, offsetof (Flags, report), "F.html",
     "also write a report to share: question, answer, plot, and the data that the answer depends on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };

@@ -22,7 +22,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY", "slurm-topology: every node is like those of this topology" },
   { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
     "slurm-topology: read this topology of topology.yaml (default: the cluster's)" },
-  { CLI_FLAG_TEXT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
+  { CLI_FLAG_OUTPUT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
     "nccl-log: also write the algorithm that NCCL chose for each size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };

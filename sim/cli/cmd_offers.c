@@ -12,7 +12,7 @@ typedef struct {
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also plot the cost of each offer, by part; .svg, .png or .pdf" },
+  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F", "also plot the cost of each offer, by part; .svg, .png or .pdf" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 

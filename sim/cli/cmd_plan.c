@@ -25,9 +25,9 @@ const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (CliPlanFlags, sensitivity), "S",
     "what the recommended option depends on: assumed varies each assumed constant by 20 % down and up; datasheet varies those from "
     "data sheets too" },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (CliPlanFlags, plot), "F",
+  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (CliPlanFlags, plot), "F",
     "also plot time against cost into F, and cost by part into F_cost; with --sensitivity also F_tornado" },
-  { CLI_FLAG_TEXT, "report", 0, offsetof (CliPlanFlags, report), "F.html",
+  { CLI_FLAG_OUTPUT, "report", 0, offsetof (CliPlanFlags, report), "F.html",
     "also write a report to share: question, answer, plots, and the data that the answer depends on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
@@ -36,7 +36,7 @@ static const CliFlag share_flags[] = {
   { CLI_FLAG_HEADING, "sharing the search among processes", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "shard", 0, offsetof (Flags, shard), "I/N",
     "compute only part I of N (I from 1 to N) and write it for forerun merge" },
-  { CLI_FLAG_TEXT, "resume", 0, offsetof (Flags, resume), "FILE",
+  { CLI_FLAG_OUTPUT, "resume", 0, offsetof (Flags, resume), "FILE",
     "save progress in FILE and continue from it, so that an interrupt loses nothing" },
   { CLI_FLAG_TEXT, "mpi", 0, offsetof (Flags, mpi), "auto|on|off",
     "share the search with the processes that mpirun started; auto (default): if it started any" },
@@ -267,20 +267,6 @@ read_shard (const Cli *cli, const Flags *flags, Ask *ask, GError **error)
                    cli->format_text);
 }
 
-static gboolean
-check_resume (const Cli *cli, const Flags *flags, GError **error)
-{
-  if (flags->resume == NULL)
-    return TRUE;
-  if (*flags->resume == '\0')
-    return cli_fail (cli, error, "--resume '' names no file");
-  const char *const others[] = { cli->output, flags->answer.plot, flags->answer.report };
-  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
-    if (g_strcmp0 (flags->resume, others[i]) == 0)
-      return cli_fail (cli, error, "--resume names '%s', which another flag names too", flags->resume);
-  return TRUE;
-}
-
 /* Whether what was asked goes together. */
 static gboolean
 check_share (const Cli *cli, const Flags *flags, const char *word, gboolean mpi, GError **error)
@@ -340,8 +326,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (words[1] != NULL)
     return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (!cli_plan_read_flags (cli, &flags->answer, &ask.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
-      !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &ask, error) ||
-      !check_resume (cli, flags, error))
+      !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &ask, error))
     return FALSE;
   ask.word = words[0];
   /* before MPI, whose threads hold signals back only if they are held back when they start */

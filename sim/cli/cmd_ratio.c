@@ -29,7 +29,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
     "model (default): closed formulas, checked by the engine at each solution; event: only the engine" },
   { CLI_FLAG_SWITCH, "no-check", 0, offsetof (Flags, no_check), NULL, "do not check with the engine" },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F",
+  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F",
     "also plot the map into F, and throughput by number of GPUs into F_scaling; .svg, .png or .pdf" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };

@@ -15,7 +15,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "margins", 0, offsetof (Flags, margins), "FILE",
     "largest errors allowed (default: margins.yaml of the folder)" },
   { CLI_FLAG_SWITCH, "points", 0, offsetof (Flags, points), NULL, "print each point, for plots/error.gp, without a verdict" },
-  { CLI_FLAG_TEXT, "plot", 0, offsetof (Flags, plot), "F", "also plot the error of each point by size; .svg, .png or .pdf" },
+  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F", "also plot the error of each point by size; .svg, .png or .pdf" },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
     "event (default): simulate with the event engine; model: use the closed formulas" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },

@@ -32,8 +32,6 @@ check_common (Cli *cli, GError **error)
   if (cli->varies == NULL && (cli->vary_plot != NULL || cli->vary_map != NULL))
     return cli_fail (cli, error, "%s goes with --vary, which says what is varied",
                      cli->vary_plot != NULL ? "--vary-plot" : "--vary-map");
-  if (cli->output != NULL && *cli->output == '\0')
-    return cli_fail (cli, error, "-o '' names no file");
   return TRUE;
 }
 
@@ -47,7 +45,8 @@ run_point (Cli *cli, const void *flags, char **rest, GError **error)
 static gboolean
 run_once (Cli *cli, char *const *words, const void *flags, char **rest, GError **error)
 {
-  if (!check_common (cli, error) || !cli_layout_begin (cli, error))
+  cli_flags_outputs (cli, flags);
+  if (!check_common (cli, error) || !cli_outputs_check (cli, rest, error) || !cli_layout_begin (cli, error))
     return FALSE;
   cli_progress_start (cli);
   const gboolean done = cli->varies != NULL ? cli_vary (cli, words, rest, error) : cli->verb->run (cli, flags, rest, error);
@@ -130,6 +129,7 @@ cli_new (const CliVerb *verb, int argc, char *const *argv)
   cli->yamls = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cli->warnings = g_ptr_array_new_with_free_func (g_free);
   cli->files = g_ptr_array_new_with_free_func (file_free);
+  cli->outputs = g_array_new (FALSE, FALSE, sizeof (CliOutput));
   cli->out = g_string_new (NULL);
   cli->talk = g_string_new (NULL);
   return cli;
@@ -141,6 +141,7 @@ cli_free (Cli *cli)
   cli_flags_clear (cli_common_flags, cli);
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
+  g_array_unref (cli->outputs);
   g_free (cli->folder);
   g_strfreev (cli->picked);
   cst_store_clear (&cli->constants);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct {
@@ -254,16 +255,72 @@ what_may_not_be_written_stays_whole (void)
 
 /* Another run's unfinished file is left alone. */
 static void
-a_temporary_file_of_others_is_not_touched (void)
+what_other_runs_left_behind_is_not_in_the_way (void)
 {
   Place p = place_new ();
-  g_autofree char *other = g_build_filename (p.dir, ".forerun-0.tmp", NULL);
-  TEST_TRUE (g_file_set_contents (other, "theirs", -1, NULL));
+  for (unsigned i = 0; i < 100; i++) { /* all names that were tried once */
+    g_autofree char *name = g_strdup_printf (".forerun-%u.tmp", i), *other = g_build_filename (p.dir, name, NULL);
+    TEST_TRUE (g_file_set_contents (other, "theirs", -1, NULL));
+  }
   put (p.file, "mine");
-  g_autofree char *theirs = contents (other);
-  TEST_STR (theirs, "theirs");
-  g_autofree char *mine = contents (p.file);
+  g_autofree char *mine = contents (p.file), *other = g_build_filename (p.dir, ".forerun-7.tmp", NULL), *theirs = contents (other);
   TEST_STR (mine, "mine");
+  TEST_STR (theirs, "theirs");
+  TEST_INT (n_files (&p), 101);
+  place_free (&p);
+}
+
+/* Ends a writer by SIGTERM as soon as its temporary file is there. */
+static void
+end_a_writer (const Place *p, const char *text, gsize n_B)
+{
+  pid_t child = fork ();
+  if (child == 0) {
+    signal (SIGTERM, SIG_DFL);
+    _exit (base_output_file (p->file, text, n_B, NULL) ? 0 : 1);
+  }
+  int status = 0;
+  while (n_files (p) == 0 && waitpid (child, &status, WNOHANG) == 0)
+    g_usleep (500);
+  (void)kill (child, SIGTERM);
+  (void)waitpid (child, &status, 0);
+}
+
+static void
+a_signal_leaves_no_temporary (void)
+{
+  const gsize n_B = 32 << 20;
+  g_autofree char *text = g_malloc0 (n_B);
+  for (int i = 0; i < 5; i++) {
+    Place p = place_new ();
+    end_a_writer (&p, text, n_B);
+    struct stat st;
+    TEST_INT (n_files (&p), stat (p.file, &st) == 0 ? 1 : 0); /* whole, or nothing */
+    if (stat (p.file, &st) == 0)
+      TEST_INT ((gint64)st.st_size, (gint64)n_B);
+    place_free (&p);
+  }
+}
+
+static void
+one_file_is_known_by_all_its_names (void)
+{
+  Place p = place_new ();
+  g_autofree char *link = g_build_filename (p.dir, "link", NULL), *hard = g_build_filename (p.dir, "hard", NULL),
+                  *dotted = g_build_filename (p.dir, ".", "out.json", NULL), *other = g_build_filename (p.dir, "other", NULL);
+  TEST_INT (symlink ("out.json", link), 0);
+  TEST_TRUE (base_output_same (p.file, dotted)); /* not there yet */
+  TEST_TRUE (base_output_same (p.file, link));
+  TEST_FALSE (base_output_same (p.file, other));
+  put (p.file, "one");
+  TEST_FALSE (base_output_same (p.file, other));
+  put (other, "two");
+  TEST_INT (linkat (AT_FDCWD, p.file, AT_FDCWD, hard, 0), 0);
+  TEST_TRUE (base_output_same (p.file, dotted));
+  TEST_TRUE (base_output_same (link, dotted));
+  TEST_TRUE (base_output_same (p.file, hard));
+  TEST_FALSE (base_output_same (p.file, other));
+  TEST_TRUE (base_output_same ("/nowhere/a/../b", "/nowhere/b"));
   place_free (&p);
 }
 
@@ -308,7 +365,9 @@ main (void)
     { "a write that fails half-way leaves the old file whole", a_write_that_fails_half_way_leaves_the_old_file_whole },
     { "a slow reader gets all", a_slow_reader_gets_all },
     { "what may not be written stays whole", what_may_not_be_written_stays_whole },
-    { "a temporary file of others is not touched", a_temporary_file_of_others_is_not_touched },
+    { "what other runs left behind is not in the way", what_other_runs_left_behind_is_not_in_the_way },
+    { "a signal leaves no temporary", a_signal_leaves_no_temporary },
+    { "one file is known by all its names", one_file_is_known_by_all_its_names },
     { "standard output tells a closed pipe from a full disk", standard_output_tells_a_closed_pipe_from_a_full_disk },
     { 0 },
   };

@@ -124,6 +124,8 @@ take_file (CliPlanWatch *watch, PlnWork *work, GError **error)
 {
   if (watch->resume == NULL)
     return TRUE;
+  if (!cli_spare_inputs (watch->cli, error))
+    return FALSE;
   if (!g_file_test (watch->resume, G_FILE_TEST_EXISTS))
     return save (watch, work, error); /* what cannot be written is better known now */
   g_autoptr (CliPart) part = cli_part_read (watch->cli, watch->resume, error);

@@ -1,7 +1,6 @@
 #include <string.h>
 
-#include <sys/stat.h>
-
+#include "base/output.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli-private.h"
@@ -75,37 +74,91 @@ cli_take_input (Cli *cli, const char *path, const char *bytes, gsize n_B)
 }
 
 static gboolean
+fail_input (const Cli *cli, const char *path, GError **error)
+{
+  return cli_fail (cli, error, "'%s' is an input of this run and is not replaced; name another file to write", path);
+}
+
+/* A device or a pipe may be read and written. */
+static gboolean
 spare (const Cli *cli, const char *path, GError **error)
 {
-  struct stat target, input;
-  if (path == NULL || stat (path, &target) != 0 || !S_ISREG (target.st_mode))
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return TRUE;
   for (guint i = 0; i < cli->read->len; i++)
-    if (stat (g_ptr_array_index (cli->read, i), &input) == 0 && input.st_dev == target.st_dev && input.st_ino == target.st_ino)
-      return cli_fail (cli, error, "'%s' is an input of this run and is not replaced; name another file to write", path);
+    if (base_output_same (path, g_ptr_array_index (cli->read, i)))
+      return fail_input (cli, path, error);
   return TRUE;
 }
 
 gboolean
 cli_spare_inputs (const Cli *cli, GError **error)
 {
-  gboolean good = spare (cli, cli->output, error);
+  gboolean good = TRUE;
+  for (guint i = 0; good && i < cli->outputs->len; i++)
+    good = spare (cli, g_array_index (cli->outputs, CliOutput, i).path, error);
   for (guint i = 0; good && i < cli->files->len; i++)
     good = spare (cli, ((const CliFile *)g_ptr_array_index (cli->files, i))->path, error);
   return good;
 }
 
+/* "-o", "--trace". Returned: full. */
+static char *
+output_flag (const CliOutput *output)
+{
+  return output->letter != 0 ? g_strdup_printf ("-%c", output->letter) : g_strconcat ("--", output->flag, NULL);
+}
+
+/* A word is taken for a file where it looks like a path: `list gpus -o gpus` may be asked twice. */
+static gboolean
+is_word (const char *path, char *const *words)
+{
+  for (; *words != NULL; words++)
+    if (strpbrk (*words, "./") != NULL && g_file_test (*words, G_FILE_TEST_IS_REGULAR) && base_output_same (path, *words))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+cli_outputs_check (const Cli *cli, char *const *words, GError **error)
+{
+  for (guint i = 0; i < cli->outputs->len; i++) {
+    const CliOutput *output = &g_array_index (cli->outputs, CliOutput, i);
+    g_autofree char *flag = output_flag (output);
+    if (*output->path == '\0')
+      return cli_fail (cli, error, "%s '' names no file", flag);
+    for (guint k = 0; k < i; k++) {
+      const CliOutput *other = &g_array_index (cli->outputs, CliOutput, k);
+      g_autofree char *other_flag = output_flag (other);
+      if (base_output_same (output->path, other->path))
+        return cli_fail (cli, error, "%s and %s name the same file '%s'", flag, other_flag, output->path);
+    }
+    if (is_word (output->path, words))
+      return fail_input (cli, output->path, error);
+  }
+  return TRUE;
+}
+
+/* TRUE where a flag other than `flag` (with its dashes) or an earlier file leads to `path`. */
+static gboolean
+is_taken (const Cli *cli, const char *flag, const char *path)
+{
+  gboolean taken = FALSE;
+  for (guint i = 0; i < cli->outputs->len && !taken; i++) {
+    const CliOutput *output = &g_array_index (cli->outputs, CliOutput, i);
+    taken = strcmp (output->flag, flag + strspn (flag, "-")) != 0 && base_output_same (output->path, path);
+  }
+  for (guint i = 0; i < cli->files->len && !taken; i++)
+    taken = base_output_same (((const CliFile *)g_ptr_array_index (cli->files, i))->path, path);
+  return taken;
+}
+
 gboolean
 cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GError **error)
 {
-  gboolean taken = cli->output != NULL && strcmp (cli->output, path) == 0, twice = FALSE;
-  for (guint i = 0; i < cli->files->len; i++)
-    twice = twice || strcmp (((const CliFile *)g_ptr_array_index (cli->files, i))->path, path) == 0;
-  if (taken || twice || *path == '\0') {
+  if (is_taken (cli, flag, path)) {
     g_string_free (bytes, TRUE);
-    return *path == '\0' ? cli_fail (cli, error, "%s '' names no file", flag)
-           : taken       ? cli_fail (cli, error, "%s and -o name the same file '%s'", flag, path)
-                         : cli_fail (cli, error, "%s names '%s', which another flag names too", flag, path);
+    return cli_fail (cli, error, "%s writes '%s', which another flag names too; name another file", flag, path);
   }
   CliFile *file = g_new (CliFile, 1);
   *file = (CliFile){ g_strdup (path), bytes };
@@ -116,8 +169,6 @@ cli_add_file (Cli *cli, const char *flag, const char *path, GString *bytes, GErr
 gboolean
 cli_make_folder (Cli *cli, const char *flag, const char *folder, GError **error)
 {
-  if (*folder == '\0')
-    return cli_fail (cli, error, "%s '' names no folder", flag);
   if (g_file_test (folder, G_FILE_TEST_EXISTS) && !g_file_test (folder, G_FILE_TEST_IS_DIR))
     return cli_fail (cli, error, "%s '%s' is a file; a folder is accepted, or a name for a new one", flag, folder);
   g_free (cli->folder);

@@ -6,7 +6,7 @@
 const CliFlag cli_common_flags[] = {
   { CLI_FLAG_HEADING, "output and input", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "format", 0, offsetof (Cli, format_text), "FORMAT", "text (default), json or tsv" },
-  { CLI_FLAG_TEXT, "output", 'o', offsetof (Cli, output), "FILE",
+  { CLI_FLAG_OUTPUT, "output", 'o', offsetof (Cli, output), "FILE",
     "write the answer there, not to stdout; an existing file is replaced only when the answer is complete" },
   { CLI_FLAG_TEXT, "columns", 0, offsetof (Cli, columns), "NAMES",
     "show these columns of the tables, separated by commas; names as in --format tsv" },
@@ -16,8 +16,8 @@ const CliFlag cli_common_flags[] = {
     "change a key of the input, e.g. node.nics.rate='200 Gb/s'; repeatable" },
   { CLI_FLAG_TEXTS, "vary", 0, offsetof (Cli, varies), "PATH=A,B,…",
     "run with each of these values and print a table; repeatable: all combinations" },
-  { CLI_FLAG_TEXT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE", "with --vary: plot the first column; .svg, .png or .pdf" },
-  { CLI_FLAG_TEXT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a colour map" },
+  { CLI_FLAG_OUTPUT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE", "with --vary: plot the first column; .svg, .png or .pdf" },
+  { CLI_FLAG_OUTPUT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a colour map" },
   { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all random numbers (default: the scenario's, else 1)" },
   { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings and no progress on stderr" },
   { CLI_FLAG_SWITCH, "help", 'h', offsetof (Cli, help), NULL, "this text" },
@@ -86,6 +86,12 @@ normalise (const CliVerb *verb, char *const *words)
   return (char **)g_ptr_array_free (out, FALSE);
 }
 
+static gboolean
+has_one_value (const CliFlag *flag)
+{
+  return flag->kind == CLI_FLAG_TEXT || flag->kind == CLI_FLAG_OUTPUT;
+}
+
 /* FILENAME, not STRING: GLib converts strings from the locale's character set, which the environment decides. */
 static void
 add_entries (GArray *entries, const CliFlag *flags, void *base)
@@ -94,7 +100,7 @@ add_entries (GArray *entries, const CliFlag *flags, void *base)
     if (flag->kind == CLI_FLAG_HEADING)
       continue;
     GOptionArg arg = flag->kind == CLI_FLAG_SWITCH ? G_OPTION_ARG_NONE
-                     : flag->kind == CLI_FLAG_TEXT ? G_OPTION_ARG_FILENAME
+                     : has_one_value (flag)        ? G_OPTION_ARG_FILENAME
                                                    : G_OPTION_ARG_FILENAME_ARRAY;
     GOptionEntry entry = {
       .long_name = flag->name, .short_name = flag->letter, .arg = arg, .arg_data = (char *)base + flag->offset
@@ -163,11 +169,31 @@ cli_flags_clear (const CliFlag *flags, void *base)
 {
   for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
     gpointer at = (char *)base + flag->offset;
-    if (flag->kind == CLI_FLAG_TEXT)
+    if (has_one_value (flag))
       g_clear_pointer ((char **)at, g_free);
     else if (flag->kind == CLI_FLAG_TEXTS || flag->kind == CLI_FLAG_PAIR)
       g_clear_pointer ((char ***)at, g_strfreev);
   }
+}
+
+static void
+take_outputs (const CliFlag *flags, const void *base, GArray *outputs)
+{
+  for (const CliFlag *flag = flags; flag->name != NULL; flag++) {
+    if (flag->kind != CLI_FLAG_OUTPUT)
+      continue;
+    const CliOutput output = { flag->name, flag->letter, *(char *const *)((const char *)base + flag->offset) };
+    if (output.path != NULL)
+      g_array_append_val (outputs, output);
+  }
+}
+
+void
+cli_flags_outputs (Cli *cli, const void *base)
+{
+  take_outputs (cli_common_flags, cli, cli->outputs);
+  for (const CliFlag *const *table = cli->verb->flags; *table != NULL; table++)
+    take_outputs (*table, base, cli->outputs);
 }
 
 /* Flags of all verbs that say nothing to one that cannot be varied. */
