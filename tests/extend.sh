@@ -166,7 +166,7 @@ order_lifo (const MdlPipeline *pipe, guint32 rank, GArray *turns)
 const MdlScheduleRow mdl_schedule_lifo = {
   .cuts = 1,
   .order = order_lifo,
-  .facts = { .bubble = "(p-1)(F+B+W)", .in_flight = "m", .source = "tests/extend.sh", .loops = TRUE },
+  .facts = { .bubble = "(p-1)(F+B+W)", .in_flight = "m", .source = "tests/extend.sh", .grows_with_m = TRUE, .loops = TRUE },
 };
 C
 touched 'a schedule' 3

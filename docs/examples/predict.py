@@ -43,7 +43,11 @@ class Forerun:
     """The library, and a session of it."""
 
     def __init__(self, library=None, data=None):
-        self.library = ctypes.CDLL(library or os.environ.get("FORERUN_LIBRARY") or "libforerun.so.0")
+        name = library or os.environ.get("FORERUN_LIBRARY") or "libforerun.so.0"
+        try:
+            self.library = ctypes.CDLL(name)
+        except OSError as error:
+            raise Error(f"{error}; install libforerun, or name it: FORERUN_LIBRARY=DIR/lib/libforerun.so.0") from error
         for name, returned, arguments in FUNCTIONS:
             function = getattr(self.library, name)
             function.restype = TYPES[returned]
@@ -89,20 +93,25 @@ def main(arguments):
         return 2
     at = arguments.index("--") if "--" in arguments else len(arguments)
     sets, keys = [word.partition("=")[::2] for word in arguments[1:at]], arguments[at + 1 :]
-    forerun = Forerun()
+    forerun = None
     try:
+        forerun = Forerun()
         answer, units = forerun.run(arguments[0], sets)
     except Error as error:
         print(error, file=sys.stderr)
         return 1
     finally:
-        forerun.close()
+        if forerun is not None:
+            forerun.close()
     if not keys:
         print(json.dumps(answer, indent=2))
     for warning in answer["warnings"]:
         print("warning:", warning, file=sys.stderr)
     for key in keys:
-        print(key, answer["results"].get(key), units.get(key, ""), sep="\t")
+        if key in units:
+            print(key, answer["results"][key], *filter(None, [units[key]]), sep="\t")
+        else:
+            print(key, "not known", sep="\t")
     return 0
 
 

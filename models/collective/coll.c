@@ -153,7 +153,13 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   /* The size term stands beside the latency, not in it. */
   double latency_s = cost->latency_s;
   mdl_cost_term (question, cost, "size", size_s, NULL, "at %.4g GB/s, the %s", rate_Bps * 1e-9,
-                 cost->link_bound ? "limit of the links" : "limit of the channels");
+                 cost->link_bound           ? "limit of the links"
+                 : cost->bound_name != NULL ? cost->bound_name
+                                            : "limit of the channels");
+  if (size_s > 0 && !cost->link_bound && cost->bound_from != NULL) { /* whether it is used counts where it is set */
+    cost->term[cost->n_terms - 1].source = cost->bound_from->source;
+    cost->term[cost->n_terms - 1].note = cost->bound_from->note;
+  }
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
 }

@@ -140,13 +140,10 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
   if (hops > 0.0) {
-    if (stream->set)
-      cost->bound_Bps = channels * stream->v;
+    mdl_cost_bound (cost, channels * stream->v, stream);
     mdl_cost_use (cost, stream);
-    if (step->rate.set && channels * step->rate.v < cost->bound_Bps) {
-      cost->bound_Bps = channels * step->rate.v;
+    if (mdl_cost_bound (cost, channels * step->rate.v, &step->rate))
       mdl_cost_use (cost, &step->rate);
-    }
   }
   mdl_cost_begin (q, cost, &spec->start);
   double hop_s = spec->hop.v + mdl_longer_s (&library->tree.hop[q->intra], q->intra_latency_s);

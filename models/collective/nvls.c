@@ -89,7 +89,7 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 
   cost->channels = (unsigned)channels;
   cost->wire = wide ? 1.0 : 1.0 / mdl_nvls_efficiency (library, q->compute_capability);
-  cost->bound_Bps = spec->rate.set ? channels * spec->rate.v : HUGE_VAL;
+  mdl_cost_bound (cost, channels * spec->rate.v, &spec->rate);
   if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, &spec->rate);
   mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));

@@ -72,13 +72,15 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, MDL_PROTO_SIMPLE, q, channels, cost);
 
   cost->channels = (unsigned)channels;
-  cost->bound_Bps = fmin (capped_Bps, rate->set ? channels * rate->v : HUGE_VAL);
+  mdl_cost_bound (cost, channels * rate->v, rate);
+  if (cap != NULL && mdl_cost_bound (cost, capped_Bps, cap))
+    cost->bound_name = "busbw of a head, times heads";
   if (cost->bound_Bps < q->link_rate_Bps)
-    mdl_cost_use (cost, capped_Bps <= cost->bound_Bps ? cap : rate);
+    mdl_cost_use (cost, cost->bound_from);
   /* A head's channels have connections of their own; sockets are copied by one thread of each head's process. */
   double streams = q->inter == MDL_HOP_TCP ? 1.0 : channels;
-  if (inter.step->rate.set && heads * streams * inter.step->rate.v < cost->bound_Bps) {
-    cost->bound_Bps = heads * streams * inter.step->rate.v;
+  if (mdl_cost_bound (cost, heads * streams * inter.step->rate.v, &inter.step->rate)) {
+    cost->bound_name = NULL;
     mdl_cost_use (cost, &inter.step->rate);
   }
   mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));

@@ -147,6 +147,7 @@ bound_by (const MdlPairSpec *spec, const MdlCollQuestion *q, gboolean switched, 
           MdlCollCost *cost)
 {
   cost->bound_Bps = rate_Bps;
+  cost->bound_from = from;
   if (rate_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, from);
   if (switched)

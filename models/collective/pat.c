@@ -47,10 +47,8 @@ pat_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, M
   cost->channels = (unsigned)channels;
   cost->wire = spec->efficiency.set ? 1.0 / spec->efficiency.v : 1.0;
   mdl_cost_use (cost, &spec->efficiency);
-  if (inter.step->rate.set) {
-    cost->bound_Bps = channels * inter.step->rate.v * n / (n - 1.0);
+  if (mdl_cost_bound (cost, channels * inter.step->rate.v * n / (n - 1.0), &inter.step->rate))
     mdl_cost_use (cost, &inter.step->rate);
-  }
   mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "parts", n * spec->per_rank.v, &spec->per_rank, "%.4g ranks x %.3g us", n, spec->per_rank.v * 1e6);
   cost->start_s += n * spec->per_rank.v;

@@ -336,6 +336,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   const Limit *longer = waits ? &blocks : &links;
 
   cost->bound_Bps = waits ? blocks.rate_Bps : HUGE_VAL;
+  cost->bound_from = waits ? rate_from : NULL;
   double n_of[2] = { round.loops * (round.steps - round.inter), round.loops * round.inter };
   add_hops (q, cost, step, n_of, longer->each_s);
   message_hops (q, &round, step, longer, cost);
@@ -373,6 +374,7 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
   cost->bound_Bps = channels * rate_Bps;
+  cost->bound_from = rate_from;
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
 

@@ -10,6 +10,8 @@ MDL_ALGO_ROWS (MDL_COLL_EXTERN_)
 
 /* Adds `value_s` to the latency as a term named `name` (static text), explained by `format`. `from`: the constant that it rests
  * on, NULL for none; its source weakens the answer's. Nothing is added for 0. */
+/* Bounds the rate by a constant, where that is less than the bound so far. FALSE: it is not. */
+gboolean mdl_cost_bound (MdlCollCost *cost, double rate_Bps, const BaseNum *from);
 void mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *name, double value_s, const BaseNum *from,
                     const char *format, ...) G_GNUC_PRINTF (6, 7);
 /* A constant that entered the answer by another way than a term's. */

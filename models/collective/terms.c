@@ -18,6 +18,16 @@ mdl_cost_use (MdlCollCost *cost, const BaseNum *num)
     cost->source = MIN (cost->source, num->source);
 }
 
+gboolean
+mdl_cost_bound (MdlCollCost *cost, double rate_Bps, const BaseNum *from)
+{
+  if (!from->set || !(rate_Bps < cost->bound_Bps))
+    return FALSE;
+  cost->bound_Bps = rate_Bps;
+  cost->bound_from = from;
+  return TRUE;
+}
+
 void
 mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
 {

@@ -95,10 +95,8 @@ piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, co
 static void
 cap_by_hop (MdlCollCost *cost, double channels, const MdlStep *step)
 {
-  if (step == NULL || !step->rate.set || channels * step->rate.v >= cost->bound_Bps)
-    return;
-  cost->bound_Bps = channels * step->rate.v;
-  mdl_cost_use (cost, &step->rate);
+  if (step != NULL && mdl_cost_bound (cost, channels * step->rate.v, &step->rate))
+    mdl_cost_use (cost, &step->rate);
 }
 
 static void
@@ -115,7 +113,7 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;
-  cost->bound_Bps = stream->set ? channels * stream->v : HUGE_VAL;
+  mdl_cost_bound (cost, channels * stream->v, stream);
   mdl_cost_use (cost, stream);
   /* Each hop carries all of a channel's part one way: no faster than one channel of it moves. */
   cap_by_hop (cost, channels, hops_intra (q) > 0.0 ? intra.step : NULL);

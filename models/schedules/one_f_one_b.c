@@ -59,7 +59,7 @@ const MdlScheduleRow mdl_schedule_gpipe = {
   .facts = { .bubble = "(p-1)(F+B+W)",
              .in_flight = "m",
              .source = "Huang et al. 2019 (1811.06965), 2.3",
-             .holds_all = TRUE,
+             .grows_with_m = TRUE,
              .loops = TRUE },
 };
 

@@ -13,11 +13,12 @@ typedef enum {
 
 typedef struct {
   MdlLayout layout;
-  guint32 cuts;                                                         /* v; 0: any from 2 up */
-  gboolean groups_of_p;                                                 /* m is a multiple of p */
-  gboolean even;                                                        /* p and m are */
-  guint32 least_of_p;                                                   /* m is at least so many times p */
-  void (*order) (const MdlPipeline *pipe, guint32 rank, GArray *turns); /* appends the turns of one rank */
+  guint32 cuts;         /* v; 0: any from 2 up */
+  gboolean groups_of_p; /* m is a multiple of p */
+  gboolean even;        /* p and m are */
+  guint32 least_of_p;   /* m is at least so many times p */
+  /* Appends the turns of one rank. From 2p micro-batches on, one more adds exactly its work: plans follow few and extrapolate. */
+  void (*order) (const MdlPipeline *pipe, guint32 rank, GArray *turns);
   MdlScheduleFacts facts;
 } MdlScheduleRow;
 

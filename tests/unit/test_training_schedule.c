@@ -388,7 +388,7 @@ what_a_turn_needs_feeds_it (void)
   for_all (turns_feed_what_needs_them);
 }
 
-/* The closed forms of section 4 of the papers named in schedule_*.c for even stages, the pair of dualpipe taking the sum of its
+/* The closed forms of the papers that models/schedules names, for even stages, the pair of dualpipe taking the sum of its
  * parts. They need enough micro-batches to fill the pipeline. */
 static void
 bubble_of (const MdlPipeline *pipe, double f, double b, double w)
@@ -418,9 +418,11 @@ bubble_of (const MdlPipeline *pipe, double f, double b, double w)
     case MDL_SCHEDULE_DUALPIPE:
       TEST_NEAR (got.step_s, work_s + (p / 2 - 1) * (all_s + b - 2 * w), 1e-12);
       break;
-    default:
+    case MDL_SCHEDULE_DUALPIPE_V:
       TEST_NEAR (got.step_s, work_s + (p - 1) * (all_s + b - 2 * w) / 2, 1e-12);
       break;
+    default:
+      g_error ("no closed form for schedule %s here: add a case", mdl_schedule_names[pipe->schedule].name);
   }
 }
 
@@ -434,7 +436,7 @@ static void
 bubbles_of_small_weights (const MdlPipeline *pipe)
 {
   bubble_of (pipe, 10, 10, 7);
-  if (pipe->schedule < MDL_SCHEDULE_DUALPIPE)
+  if (!mdl_schedule_facts (pipe->schedule)->pairs)
     bubble_of (pipe, 10, 14, 8); /* attention makes B the longest */
 }
 
@@ -489,7 +491,7 @@ more_micro_batches_add_exactly_their_work (void)
   for_all (more_micro_batches_add_their_work);
 }
 
-/* training.md's figures, and of each rank where they are known: 1f1b min (m, p - i), interleaved 2 (p - 1 - i) + (v - 1) p + 1 */
+/* What `list schedules` says, and of each rank: 1f1b min (m, p - i), interleaved 2 (p - 1 - i) + (v - 1) p + 1 */
 static void
 in_flight (const MdlPipeline *pipe)
 {
@@ -521,6 +523,33 @@ static void
 activations_in_flight_are_as_published (void)
 {
   for_all (in_flight);
+}
+
+/* The most that a rank of `pipe` holds. */
+static double
+most_held (const MdlPipeline *pipe)
+{
+  double most = 0;
+  for (guint32 i = 0; i < pipe->p; i++) {
+    g_autoptr (GArray) order = mdl_schedule_order (pipe, i);
+    most = fmax (most, mdl_schedule_peak (order, NULL, NULL));
+  }
+  return most;
+}
+
+static void
+grows_where_it_says_so (const MdlPipeline *pipe)
+{
+  MdlPipeline twice = *pipe;
+  twice.m *= 2;
+  if (pipe->m >= 4 * pipe->p && pipe->p > 1)
+    TEST_INT (most_held (&twice) > most_held (pipe), mdl_schedule_facts (pipe->schedule)->grows_with_m);
+}
+
+static void
+activations_grow_with_micro_batches_where_facts_say_so (void)
+{
+  for_all (grows_where_it_says_so);
 }
 
 static void
@@ -594,6 +623,7 @@ main (void)
     { "dualpipe of four ranks waits two forwards", dualpipe_of_four_ranks_waits_two_forwards },
     { "more micro-batches add exactly their work", more_micro_batches_add_exactly_their_work },
     { "activations in flight are as published", activations_in_flight_are_as_published },
+    { "activations grow with micro-batches where facts say so", activations_grow_with_micro_batches_where_facts_say_so },
     { "what an input gradient frees counts at once", what_an_input_gradient_frees_counts_at_once },
     { "no step is shorter than its busiest rank", no_step_is_shorter_than_its_busiest_rank },
     { "every schedule has a name and facts", every_schedule_has_a_name_and_facts },

@@ -50,9 +50,11 @@ void mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseN
 
 typedef struct {
   double time_s, latency_s;
-  double bound_Bps;  /* INFINITY: none */
-  double wire;       /* link bytes per payload byte */
-  unsigned channels; /* 0 for the plain library */
+  double bound_Bps;          /* INFINITY: none */
+  const BaseNum *bound_from; /* the constant that bound_Bps rests on; borrowed; NULL: none */
+  const char *bound_name;    /* what bounds, "busbw that NCCL grants a head"; static; NULL: the channels */
+  double wire;               /* link bytes per payload byte */
+  unsigned channels;         /* 0 for the plain library */
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */

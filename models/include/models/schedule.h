@@ -1,4 +1,4 @@
-/* Pipeline schedules, as they are named and told about. */
+/* Pipeline schedules: their names, closed forms and properties. */
 #ifndef MODELS_SCHEDULE_H
 #define MODELS_SCHEDULE_H
 
@@ -24,11 +24,13 @@ typedef struct {
   const char *bubble;       /* s a rank computes nothing in a step, of even stages and free sends */
   const char *in_flight;    /* most chunk activations of a rank */
   const char *source;       /* paper and section, or repository file */
-  gboolean holds_all;       /* all micro-batches go forward before the first goes back */
+  gboolean grows_with_m;    /* a rank's activations grow with the micro-batches without limit: never advised to save memory */
   gboolean splits_backward; /* gradients of inputs and of weights are turns of their own */
   gboolean pairs;           /* a forward runs beside a backward */
-  gboolean loops;           /* PyTorch runs it by a loop of its own, not from lists of passes, sends and receives */
-  gboolean never_joins;     /* PyTorch runs the two gradients as two passes even where one follows the other at once */
+  gboolean loops;           /* PyTorch runs it by a loop of its own, not from lists of passes, sends and receives: a framework's
+                               single stream of sends (`queues_sends`) never applies. TRUE for what PyTorch does not have */
+  gboolean never_joins;     /* PyTorch runs the two gradients as two passes even where one follows the other at once: the GPU's
+                               gap between kernels counts twice */
 } MdlScheduleFacts;
 const MdlScheduleFacts *mdl_schedule_facts (MdlSchedule schedule);
 

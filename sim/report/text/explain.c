@@ -175,7 +175,7 @@ rep_formula_text (const MdlCollCost *cost, double size_B, double link_rate_Bps, 
   g_string_append (out, "time = latency + bytes / min (bound, link rate / wire)\n");
   g_string_append_printf (out, "     = %s + %s / min (%s, %s / %.4g) = %s\n", latency, size, bound, rate, cost->wire, total);
   g_string_append (out, "  latency    time that does not grow with size: launch, hops, pipeline fill\n"
-                        "  bound      rate of the channels (SMs, copy threads)\n"
+                        "  bound      what the library can move: its channels (SMs, copy threads), or a cap of its algorithm\n"
                         "  link rate  limit of the busiest link when this runs alone; wire: link bytes per payload byte\n");
 }
 

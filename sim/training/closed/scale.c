@@ -22,9 +22,9 @@ scale_of_model (const TrnJob *job, TrnScale *out, GError **error)
   out->fixed_passes = job->spec.model.accumulate.set;
   out->each_pass = model.sync == TRN_SYNC_SHARDS || model.sync == TRN_SYNC_GRADIENTS;
   /* where memory grows with the micro-batches, or samples may be late, each number of them is run */
-  const gboolean holds_all =
-      out->pp > 1 && (mdl_schedule_facts (model.pipe.schedule)->holds_all || job->spec.model.framework.v == MDL_FRAMEWORK_EAGER);
-  if (!holds_all && !job->spec.loader.head.set) {
+  const gboolean grows =
+      out->pp > 1 && (mdl_schedule_facts (model.pipe.schedule)->grows_with_m || job->spec.model.framework.v == MDL_FRAMEWORK_EAGER);
+  if (!grows && !job->spec.loader.head.set) {
     MdlPipeline long_one = model.pipe;
     long_one.m = MANY_ROUNDS * out->pp;
     out->settled = trn_turns_followed (&long_one);

@@ -144,7 +144,7 @@ add_schedules (const TrnModel *model, GPtrArray *changes)
     const MdlScheduleFacts *facts = mdl_schedule_facts (other);
     const char *name = base_name (mdl_schedule_names, (int)other);
     gboolean chosen = mdl_schedule_cuts (other) == 0;
-    if (other == model->pipe.schedule || facts->holds_all || facts->pairs)
+    if (other == model->pipe.schedule || facts->grows_with_m || facts->pairs)
       continue;
     TrnChange *change = add (changes, TRN_CHANGE_SOFTWARE, chosen ? "schedule %s, vp 2" : "schedule %s", name);
     set (change, "workload.schedule=%s", name);
