@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # What the tables of flags become: no line of --help is over 100 characters, every flag is in its manual page, groff finds no fault
-# with a page, and the completion of bash completes a verb, a flag and a shipped name. usage: manuals.sh FORERUN SOURCE_DIR
+# with a page, and bash, zsh and fish complete verbs, flags and shipped names. usage: manuals.sh FORERUN SOURCE_DIR
 set -euo pipefail
 export LC_ALL=C.UTF-8 # lengths are in characters
 
+here=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
 forerun=$(realpath -- "$1")
 export FORERUN_DATA
 FORERUN_DATA=$(realpath -- "$2")
@@ -76,6 +77,26 @@ completes topologies list topo
 completes ring explain all_reduce --algo ri
 completes json run quickstart --format j
 completes nccl-tests import nccl-
+# The same lines in zsh, on a terminal of its own, and in fish.
+zsh_lines=() fish_failed=0
+for pair in 'forerun pla|plan' 'forerun plan buy_2|buy_256_gpus' 'forerun coll all_reduce --topolo|--topology' \
+  'forerun coll all_reduce --topology hgx_h2|hgx_h200' 'forerun run quicks|quickstart' 'forerun list topo|topologies' \
+  'forerun explain all_reduce --algo rin|ring' 'forerun run quickstart --format j|json' 'forerun --compl|--completion' \
+  'forerun --completion z|zsh'; do
+  line=${pair%|*}
+  zsh_lines+=("$line")
+  echo "${line% *} ${pair#*|}" >>"$tmp/completed"
+  command -v fish >/dev/null || continue
+  HOME=$tmp fish -N -c "source $tmp/fish/vendor_completions.d/forerun.fish; complete -C '$line'" >"$tmp/out" 2>&1 || fish_failed=1
+  cut -f 1 "$tmp/out" | grep -qx -- "${pair#*|}" || fish_failed=1
+  [ "$fish_failed" -eq 0 ] || fail "fish: $line: $(head -n 3 "$tmp/out")"
+done
+if command -v zsh >/dev/null; then
+  zsh -f "$here/completion.zsh" "$tmp/zsh/site-functions" "${zsh_lines[@]}" >"$tmp/out" 2>&1 || fail "zsh: $(cat "$tmp/out")"
+  sed 's/ *$//' "$tmp/out" | diff - "$tmp/completed" || fail "zsh completes otherwise"
+fi
+command -v zsh >/dev/null && command -v fish >/dev/null || echo "skipped: zsh or fish is not here"
+
 # Each list that a script asks for exists.
 grep -ohE 'forerun list [a-z-]+' "$tmp/bash-completion/completions/forerun" | sort -u >"$tmp/lists"
 while read -r _ _ kind; do
@@ -106,7 +127,13 @@ done
 for key in version compiler data data_sha256; do
   grep -qE "\"$key\" : \"[^\"]+\"" "$tmp/version" || fail "--version --json has no $key: $(cat "$tmp/version")"
 done
-grep -q '"commit" : ' "$tmp/version" || fail "--version --json has no commit"
+for key in commit build_type mpi; do
+  grep -q "\"$key\" : " "$tmp/version" || fail "--version --json has no $key"
+done
+# A release build of a checkout that has nothing uncommitted names the commit that it is of.
+if grep -q '"build_type" : "Release"' "$tmp/version" && head=$(git -C "$FORERUN_DATA" rev-parse HEAD 2>/dev/null); then
+  grep -q "\"commit\" : \"$head\"" "$tmp/version" || fail "--version --json names another commit than $head"
+fi
 mkdir "$tmp/data"
 cp -r -- "$FORERUN_DATA/topologies" "$FORERUN_DATA/scenarios" "$FORERUN_DATA/calibrate" "$tmp/data"
 FORERUN_DATA=$tmp/data "$forerun" --version --json | grep data_sha256 >"$tmp/same"

@@ -110,18 +110,18 @@ self_check (GError **error)
   return mdl_self_check (error) && clu_self_check (error) && col_self_check (error) && scn_self_check (error);
 }
 
-/* One JSON object: version, commit, compiler, and the checksum and folder of the shipped data where they are found. */
+/* One JSON object: version, commit, how it was built, and the folder and checksum of the shipped data where they are found. */
 static void
 append_version_json (GString *out)
 {
   g_autofree char *exe = g_file_read_link ("/proc/self/exe", NULL), *root = fr_data_root (exe, NULL);
   g_autofree char *checksum = root != NULL ? cli_data_checksum (root) : NULL;
   g_autoptr (JsonBuilder) json = json_builder_new ();
-  const char *const members[][2] = { { "version", FORERUN_VERSION },
-                                     { "commit", cli_build_commit () },
-                                     { "compiler", cli_build_compiler () },
-                                     { "data", root },
-                                     { "data_sha256", checksum } };
+  const char *const members[][2] = {
+    { "version", FORERUN_VERSION },      { "commit", cli_build_commit () }, { "compiler", cli_build_compiler () },
+    { "build_type", cli_build_type () }, { "mpi", cli_build_mpi () },       { "data", root },
+    { "data_sha256", checksum }
+  };
   json_builder_begin_object (json);
   for (size_t i = 0; i < G_N_ELEMENTS (members); i++) {
     json_builder_set_member_name (json, members[i][0]);

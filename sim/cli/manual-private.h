@@ -21,6 +21,8 @@ void cli_help_example (const CliVerb *verb, GString *out);
 /* The commit that the program was built from; NULL: not built from a git checkout. */
 const char *cli_build_commit (void);
 const char *cli_build_compiler (void);
+const char *cli_build_type (void); /* CMAKE_BUILD_TYPE: "Release" */
+const char *cli_build_mpi (void);  /* the version of MPI's interface; NULL: built without */
 /* SHA-256 in hex of names and contents of all shipped files that answers can depend on, below `root`. Returned: full, g_free. */
 char *cli_data_checksum (const char *root);
 

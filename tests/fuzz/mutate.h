@@ -11,7 +11,7 @@ void mutate_bytes (GString *text, const GString *other, GRand *random);
 /* Changes a list of char * in one to three ways, with flags from `flags` (char *). The words are freed by the list. */
 void mutate_words (GPtrArray *words, const GPtrArray *flags, GRand *random);
 
-/* Whether a word of `text` is nan, inf or infinity, in any case and with any sign. Paths and names that contain it do not count. */
+/* Whether a word of `text` is nan or inf, in any case and with any sign. Paths and names that contain it do not count. */
 gboolean mutate_has_odd_number (const char *text);
 
 /* The first control character of `text` that is not a line feed or a tab, or -1. Bytes above 0x7f must be UTF-8. */

@@ -38,6 +38,12 @@ if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
   set_tests_properties(unit.extending_touches_few_files PROPERTIES TIMEOUT 1800 PROCESSORS 2)
 endif()
 
+# Packages hold what a user runs: not where a build is instrumented.
+if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
+  forerun_script_test(packages_install_and_run ${CMAKE_CURRENT_SOURCE_DIR}/package.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  set_tests_properties(unit.packages_install_and_run PROPERTIES TIMEOUT 600)
+endif()
+
 # A plan by many processes. A build without MPI says so to who starts several.
 if(FORERUN_WITH_MPI AND NOT MPIEXEC_EXECUTABLE)
   add_test(NAME unit.mpi_answers_as_one_process COMMAND ${CMAKE_COMMAND} -E echo "skipped: no mpirun (package openmpi-bin)")

@@ -20,6 +20,22 @@ cli_build_compiler (void)
 #endif
 }
 
+const char *
+cli_build_type (void)
+{
+  return FORERUN_BUILD_TYPE;
+}
+
+const char *
+cli_build_mpi (void)
+{
+#ifdef FORERUN_MPI_VERSION
+  return FORERUN_MPI_VERSION;
+#else
+  return NULL;
+#endif
+}
+
 /* Takes the files below `root`/`folder` in the order of their names: a folder's own order is the file system's. */
 static void
 add_folder (const char *root, const char *folder, GChecksum *sum)

@@ -117,8 +117,9 @@ append_zsh (const CliVerb *const *verbs, GString *out)
     g_autofree char *text = g_strdup_printf ("%s:%s", (*verb)->name, (*verb)->summary), *word = quoted (text, FALSE);
     g_string_append_printf (out, " %s", word);
   }
-  g_string_append (out,
-                   ")\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n  case $words[CURRENT-1] in\n");
+  g_string_append (out, " '--help:this text' '--version:print the version' '--completion:print a completion script')\n"
+                        "  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n"
+                        "  case $words[CURRENT-1] in\n    --completion) _forerun_words 'bash zsh fish'; return ;;\n");
   append_values (out);
   g_string_append (out, "  esac\n  case $words[2] in\n");
   for (const CliVerb *const *verb = verbs; *verb != NULL; verb++) {
@@ -169,7 +170,11 @@ append_fish_flag (const CliFlag *flag, void *data)
 static void
 append_fish (const CliVerb *const *verbs, GString *out)
 {
-  g_string_append (out, "# fish completion of forerun\n");
+  g_string_append (out, "# fish completion of forerun\n"
+                        "complete -c forerun -n __fish_use_subcommand -l help -d 'this text'\n"
+                        "complete -c forerun -n __fish_use_subcommand -l version -d 'print the version'\n"
+                        "complete -c forerun -n __fish_use_subcommand -l completion -x -a 'bash zsh fish' "
+                        "-d 'print a completion script'\n");
   for (const CliVerb *const *verb = verbs; *verb != NULL; verb++) {
     FishTarget target = { (*verb)->name, out };
     g_autofree char *summary = quoted ((*verb)->summary, TRUE);
