@@ -4,6 +4,7 @@
 #   includes      a layer includes itself and what layers.txt allows, a subfolder with a row of its own what that row allows; a
 #                 header that is not under include/ is seen within its layer's own folders only
 #   process       only sim/cli prints, logs or ends the process; stdout and stderr are named there and in sim/base/output.c alone
+#   files         files are opened by sim/base/file.c and sim/base/output.c alone, which know the sandbox
 #   determinism   no wall clock, no process-wide random numbers, no process identity outside tests
 #   locale        numbers are read by g_ascii_strtod and the unit parser: no function that follows the locale or hides errors
 #   length        no line over 132 characters
@@ -278,6 +279,9 @@ clocks+='|g_get_real_time|g_get_monotonic_time|g_date_time_new_now\w*'
 dice='s?rand|rand_r|s?random|[dejlmn]rand48|getrandom|arc4random|getpid|g_random_\w+|g_rand_\w+|g_uuid_\w+'
 readers='ato[fil]|atoll|strto[dfl]|strtold|v?f?scanf|v?sscanf|gets|strcpy|strcat|v?sprintf|g_strtod'
 
+opens='fopen|freopen|fdopen|open|openat|creat|mkstemp|mkostemp|popen|system|opendir'
+opens+='|g_file_[gs]et_contents\w*|g_mapped_file_new|g_f?open'
+
 found=0
 report () # rule; findings on stdin, one a line
 {
@@ -316,6 +320,7 @@ lint () # in the source tree
   report process < <(code_of "${c[@]}" | calls "$prints|$logs|$ends")
   report process < <(code_of "${c[@]}" | grep -v '^sim/base/output\.c:' |
     { LC_ALL=C grep -P '^[^:]*:\d+:.*(?<![\w.>])(stdout|stderr)\b(?!\s*\()' || true; })
+  report files < <(code_of "${library[@]}" | grep -vE '^sim/(base/(file|output)|report/plot/gnuplot)\.c:' | calls "$opens")
   # Progress is reported, and a search is saved, from time to time.
   local timed='^sim/(cli/([a-z]+/)?plan_watch|base/progress)\.c:'
   report determinism < <(code_of "${library[@]}" | grep -vE "$timed" | calls "$clocks|$dice")
@@ -428,6 +433,9 @@ LAYERS
   expect models/a.c "  srand (time (NULL));$n" determinism
   expect sim/cli/a.c "  g_get_monotonic_time ();$n" determinism
   expect models/a.c "  g_random_int ();$n" determinism
+  expect sim/cli/a.c "  FILE *file = fopen (path, text);$n" files
+  expect sim/base/a.c "  g_file_get_contents (path, &text, NULL, NULL);$n" files
+  expect sim/base/file.c "  int fd = open (path, O_RDONLY);$n" ''
   expect tests/unit/a.c "  time (NULL);$n" ''
   expect models/a.c "  double a = atof (s);$n" locale
   expect models/a.c "  g_ascii_strtod (s, NULL);$n" ''

@@ -1,6 +1,7 @@
 /* Measurements of one machine from files, whatever wrote them. */
 #include <string.h>
 
+#include "base/file.h"
 #include "calibrate/rows.h"
 #include "measured/measured-private.h"
 
@@ -147,7 +148,7 @@ cal_data_load_files (const CalHost *host, const char *const *paths, const CalFil
     algos |= source->probe != NULL && has_no_nvls (source->probe) ? 1u << MDL_ALGO_NVLS : 0;
   }
   describe (paths, ask, algos, data);
-  if (!cal_data_load_margins (host, g_file_test ("margins.yaml", G_FILE_TEST_EXISTS) ? "./margins.yaml" : NULL, data, error))
+  if (!cal_data_load_margins (host, base_file_is_file ("margins.yaml") ? "./margins.yaml" : NULL, data, error))
     return NULL;
   for (guint i = 0; i < sources->len; i++) {
     const Source *source = &g_array_index (sources, Source, i);

@@ -1,6 +1,7 @@
 /* Measurements of a folder, by its systems.yaml. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/yaml.h"
 #include "measured/measured-private.h"
 
@@ -192,7 +193,7 @@ cal_data_load (const CalHost *host, const char *folder, const char *margins, GEr
 {
   g_autoptr (CalData) data = cal_data_new ();
   g_autofree char *systems = g_build_filename (folder, SYSTEMS_FILE, NULL), *beside = g_build_filename (folder, MARGINS_FILE, NULL);
-  if (margins == NULL && g_file_test (beside, G_FILE_TEST_EXISTS))
+  if (margins == NULL && base_file_is_file (beside))
     margins = beside;
   if (!read_yaml (host, systems, &cal_schema_measurements, BASE_SOURCE_MEASURED, data, &data->spec, error) ||
       !check (data, error) || !cal_data_load_margins (host, margins, data, error))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api-private.h"
+#include "base/sandbox.h"
 
 const char *
 fr_version (void)
@@ -100,6 +101,15 @@ fr_session_new (const char *data, FrError **error)
   g_atomic_ref_count_init (&session->users);
   session->lookup = base_lookup_new (root);
   return session;
+}
+
+bool
+fr_sandbox_set (const char *folder, FrError **error)
+{
+  GError *why = NULL;
+  if (folder == NULL)
+    return fr_fail (error, "the folder of a sandbox is needed");
+  return base_sandbox_set (folder, &why) || fr_error_take (error, why);
 }
 
 FrSession *

@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/diag.h"
+#include "base/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,19 +34,34 @@ fail_size (const char *path, gint64 size_B, gsize max_B, GError **error)
   return base_fail_at (error, file, "is %" G_GINT64_FORMAT " B long; at most %" G_GSIZE_FORMAT " B are read", size_B, max_B);
 }
 
-/* Files and pipes are read; a device may never end, and is taken for standard input only. */
+static gboolean
+is_stdin (const char *path)
+{
+  return strcmp (path, "/dev/stdin") == 0;
+}
+
+/* The name of something that is open already: whoever opened it has waited for its other end. */
+static gboolean
+is_descriptor (const char *path)
+{
+  return is_stdin (path) || g_str_has_prefix (path, "/dev/fd/") || g_str_has_prefix (path, "/proc/self/fd/");
+}
+
+/* A named pipe may wait for ever, and a device may never end: both are taken for standard input only. */
 static gboolean
 check_kind (const char *path, const struct stat *st, gsize max_B, GError **error)
 {
+  const BaseMark file = { .file = path };
   if (S_ISDIR (st->st_mode))
-    return base_fail_at (error, (BaseMark){ .file = path }, "is a folder; name a file");
+    return base_fail_at (error, file, "is a folder; name a file");
   if (S_ISREG (st->st_mode))
     return (guint64)st->st_size <= max_B || fail_size (path, (gint64)st->st_size, max_B, error);
   if (S_ISFIFO (st->st_mode) || S_ISSOCK (st->st_mode))
+    return is_descriptor (path) ||
+           base_fail_at (error, file, "is a %s; name a file", S_ISFIFO (st->st_mode) ? "named pipe" : "socket");
+  if (S_ISCHR (st->st_mode) && (is_stdin (path) || strcmp (path, "/dev/null") == 0))
     return TRUE;
-  if (S_ISCHR (st->st_mode) && (strcmp (path, "/dev/stdin") == 0 || strcmp (path, "/dev/null") == 0))
-    return TRUE;
-  return base_fail_at (error, (BaseMark){ .file = path }, "is a device; name a file");
+  return base_fail_at (error, file, "is a device; name a file");
 }
 
 static gboolean
@@ -71,15 +87,18 @@ static int
 open_file (const char *path, gsize max_B, GError **error)
 {
   struct stat st;
+  if (!is_stdin (path) && !base_sandbox_may_read (path, error))
+    return -1;
   if (stat (path, &st) != 0) {
     fail_errno (path, errno, error);
     return -1;
   }
   if (!check_kind (path, &st, max_B, error)) /* before open: a device's open may already do something */
     return -1;
-  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  /* What took the file's place since then is not waited for. */
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_descriptor (path) ? 0 : O_NONBLOCK));
   if (fd >= 0 && fstat (fd, &st) == 0) {
-    if (check_kind (path, &st, max_B, error))
+    if (check_kind (path, &st, max_B, error) && (is_stdin (path) || base_sandbox_may_read_open (fd, path, error)))
       return fd;
   } else
     fail_errno (path, errno, error);
@@ -108,4 +127,16 @@ base_file_read (const char *path, gsize max_B, char **bytes, gsize *n_B, GError 
   g_byte_array_append (data, (const guint8 *)"", 1);
   *bytes = (char *)g_byte_array_free (g_steal_pointer (&data), FALSE);
   return TRUE;
+}
+
+gboolean
+base_file_is_file (const char *path)
+{
+  return base_sandbox_may_read (path, NULL) && g_file_test (path, G_FILE_TEST_IS_REGULAR);
+}
+
+gboolean
+base_file_is_folder (const char *path)
+{
+  return base_sandbox_may_read (path, NULL) && g_file_test (path, G_FILE_TEST_IS_DIR);
 }

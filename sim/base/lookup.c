@@ -1,5 +1,7 @@
 #include "base/lookup.h"
 
+#include "base/file.h"
+#include "base/sandbox.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "text-private.h"
@@ -7,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define MAX_ALIASES_B (1 << 20)
 
 struct BaseLookup {
   char *shipped;
@@ -19,6 +23,7 @@ base_lookup_new (const char *shipped)
   g_return_val_if_fail (shipped != NULL, NULL);
   BaseLookup *lookup = g_new0 (BaseLookup, 1);
   lookup->shipped = g_strdup (shipped);
+  base_sandbox_add_data (shipped);
   return lookup;
 }
 
@@ -136,7 +141,8 @@ visit_aliases (const BaseLookup *lookup, const char *folder, gboolean (*visit) (
                void *data)
 {
   g_autofree char *path = g_build_filename (lookup->shipped, folder, "aliases", NULL), *text = NULL;
-  if (!g_file_get_contents (path, &text, NULL, NULL))
+  gsize n_B;
+  if (!base_file_read (path, MAX_ALIASES_B, &text, &n_B, NULL))
     return;
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (char **line = lines; *line != NULL; line++) {
@@ -208,6 +214,9 @@ base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder
   }
   if (is_path (name)) {
     g_autofree char *path = join (beside, name);
+    const gboolean is_stdin = from == NULL && strcmp (name, "/dev/stdin") == 0;
+    if (!is_stdin && !base_sandbox_may_read (path, error))
+      return NULL;
     if (is_other_file (path, NULL))
       return g_steal_pointer (&path);
     g_autofree char *shown = base_text_shown (path);

@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/diag.h"
+#include "base/sandbox.h"
+
 /* As the kernel's own limit on links met in one path. */
 #define LINKS_MAX 40u
 
@@ -174,6 +177,21 @@ fill_temporary (int fd, const struct stat *old, const char *text, gsize n_B)
   return write_all (fd, text, n_B) && fsync (fd) == 0;
 }
 
+/* In a sandbox: the folder that `path` is in, open, so that no link on the way to it can be changed any more. -1 and *error. */
+static int
+open_folder (const char *shown, const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  int fd = open (folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  if (fd < 0)
+    fail_errno (shown, errno, error);
+  else if (!base_sandbox_may_write_open (fd, shown, error)) {
+    (void)close (fd);
+    fd = -1;
+  }
+  return fd;
+}
+
 static gboolean
 replace (const char *shown, const char *path, const struct stat *old, const char *text, gsize n_B, GError **error)
 {
@@ -210,8 +228,12 @@ base_output_file (const char *path, const char *text, gsize n_B, GError **error)
     g_set_error_literal (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "cannot write to an empty path; name a file");
     return FALSE;
   }
+  if (!base_sandbox_may_write (path, error))
+    return FALSE;
   struct stat st;
   gboolean exists = stat (path, &st) == 0; /* links followed */
+  if (exists && !S_ISREG (st.st_mode) && !S_ISDIR (st.st_mode) && base_sandbox_is_set ())
+    return base_fail_at (error, (BaseMark){ .file = path }, "is a pipe or a device, which nothing is written to in a sandbox");
   if ((exists && S_ISDIR (st.st_mode)) || g_str_has_suffix (path, "/"))
     return fail_errno (path, EISDIR, error);
   if (!exists && errno != ENOENT)
@@ -221,7 +243,26 @@ base_output_file (const char *path, const char *text, gsize n_B, GError **error)
   g_autofree char *target = follow_links (path);
   if (target == NULL)
     return fail_errno (path, errno, error);
-  return replace (path, target, exists ? &st : NULL, text, n_B, error);
+  if (!base_sandbox_is_set ())
+    return replace (path, target, exists ? &st : NULL, text, n_B, error);
+  int fd = open_folder (path, target, error);
+  if (fd < 0)
+    return FALSE;
+  g_autofree char *name = g_path_get_basename (target), *inside = g_strdup_printf ("/proc/self/fd/%d/%s", fd, name);
+  gboolean done = replace (path, inside, exists ? &st : NULL, text, n_B, error);
+  (void)close (fd);
+  return done;
+}
+
+gboolean
+base_output_folder (const char *folder, GError **error)
+{
+  if (!base_sandbox_may_write (folder, error))
+    return FALSE;
+  if (g_mkdir_with_parents (folder, 0777) == 0)
+    return TRUE;
+  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_RUN, "%s: the folder cannot be made: %s", folder, g_strerror (errno));
+  return FALSE;
 }
 
 /* ---- one file by two names ---- */

@@ -75,7 +75,7 @@ struct Cli {
   char *format_text, *output, *seed_text;
   char **sets;   /* may be NULL */
   char **varies; /* --vary, likewise */
-  char *columns, *vary_plot, *vary_map;
+  char *columns, *vary_plot, *vary_map, *sandbox;
   gboolean quiet, help, wide;
   gboolean is_point; /* of --vary: its answer is kept, not printed */
   CliFormat format;

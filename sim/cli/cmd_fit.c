@@ -1,6 +1,7 @@
 /* forerun fit: constants from measurements, with intervals, and the error on what was held out. */
 #include <string.h>
 
+#include "base/file.h"
 #include "calibrate/fit.h"
 #include "comm-private.h"
 #include "host-private.h"
@@ -93,7 +94,7 @@ load (Cli *cli, const Flags *flags, char **words, Question *question, GError **e
                          : flags->launch != NULL  ? "--launch"
                          : flags->disable != NULL ? "--disable"
                                                   : NULL;
-  if (!g_file_test (words[0], G_FILE_TEST_IS_DIR) && (flags->topology != NULL || is_file (words[0])))
+  if (!base_file_is_folder (words[0]) && (flags->topology != NULL || is_file (words[0])))
     return load_files (cli, flags, words, question, error);
   if (of_files != NULL)
     return cli_fail (cli, error, "%s is of files; systems.yaml of %s says it", of_files, words[0]);

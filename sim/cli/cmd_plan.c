@@ -1,6 +1,8 @@
 /* forerun plan: which machine and which cut of a model meets a goal at the least time, cost or energy. */
 #include <string.h>
 
+#include "base/file.h"
+#include "base/yaml.h"
 #include "draw-private.h"
 #include "plan-private.h"
 #include "report/plan.h"
@@ -98,8 +100,9 @@ add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures,
   const BaseYaml *yaml = pln_inputs (plan)->pdata[0];
   g_autoptr (BaseTable) hangs =
       answer->sensitivity != NULL ? rep_sensitivity_table (answer->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
-  if (!g_file_get_contents (base_yaml_path (yaml), &source, NULL, NULL))
-    source = NULL; /* stdin is read once */
+  gsize n_B;
+  if (base_file_is_file (base_yaml_path (yaml))) /* stdin is read once */
+    (void)base_file_read (base_yaml_path (yaml), BASE_YAML_MAX_B, &source, &n_B, NULL);
   RepPage page = { .title = title,
                    .lead = pln_description (plan),
                    .plan = plan,

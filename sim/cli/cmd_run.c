@@ -1,6 +1,8 @@
 /* forerun run: simulates one scenario. */
 #include <string.h>
 
+#include "base/file.h"
+#include "base/yaml.h"
 #include "draw-private.h"
 #include "report/advice.h"
 #include "report/run.h"
@@ -147,8 +149,9 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
   rep_header_settings (header, settings, settings->library != NULL ? cst_store_name (&done->loaded->constants) : NULL);
   write_text (flags, done, beside, &envelope, text);
   g_autofree char *scenario = NULL; /* a pipe cannot be read again */
-  if (g_file_test (done->path, G_FILE_TEST_IS_REGULAR) && !g_file_get_contents (done->path, &scenario, NULL, NULL))
-    scenario = NULL;
+  gsize n_B;
+  if (base_file_is_file (done->path))
+    (void)base_file_read (done->path, BASE_YAML_MAX_B, &scenario, &n_B, NULL);
   g_autoptr (BaseTable) table =
       beside->sensitivity != NULL ? rep_sensitivity_table (beside->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
   g_autoptr (BaseTable) hangs = beside->hangs != NULL ? rep_goodput_hangs_table (beside->hangs, beside->hangs_time_s) : NULL;

@@ -1,6 +1,7 @@
 #include "host-private.h"
 
 #include "base/file.h"
+#include "base/sandbox.h"
 
 static Clu *
 load_cluster (void *user, const char *topology, guint32 nodes, GError **error)
@@ -44,6 +45,7 @@ cli_host (Cli *cli)
 gboolean
 cli_measurements_folder (const Cli *cli, const char *folder, GError **error)
 {
-  return g_file_test (folder, G_FILE_TEST_IS_DIR) ||
-         cli_fail (cli, error, "%s is no folder; one with systems.yaml and the files that it names is accepted", folder);
+  return base_sandbox_may_read (folder, error) &&
+         (base_file_is_folder (folder) ||
+          cli_fail (cli, error, "%s is no folder; one with systems.yaml and the files that it names is accepted", folder));
 }

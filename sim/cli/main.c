@@ -1,5 +1,4 @@
 /* forerun: run the cluster before you buy it. Verbs, their order in --help, and the only exit. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,10 +79,7 @@ finish (Cli *cli, gboolean done, GError *error)
   fputs (cli->talk->str, stderr);
   g_autoptr (GError) cause = error;
   const char *target = cli->help ? NULL : cli->output;
-  if (done && cli->folder != NULL && g_mkdir_with_parents (cli->folder, 0777) != 0) {
-    g_set_error (&cause, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s: the folder cannot be made: %s", cli->folder, g_strerror (errno));
-    done = FALSE;
-  }
+  done = done && (cli->folder == NULL || base_output_folder (cli->folder, &cause));
   for (guint i = 0; done && i < cli->files->len; i++) {
     const CliFile *file = g_ptr_array_index (cli->files, i);
     done = write_out (file->path, file->bytes, &cause);

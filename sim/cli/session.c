@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/sandbox.h"
 #include "base/yaml.h"
 #include "cli-private.h"
 #include "manual-private.h"
@@ -16,6 +17,8 @@ static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
 static gboolean
 check_common (Cli *cli, GError **error)
 {
+  if (cli->sandbox != NULL && !base_sandbox_set (cli->sandbox, error))
+    return FALSE;
   BaseName formats[G_N_ELEMENTS (format_names)] = { { NULL, 0, NULL } };
   for (int i = 0; i <= (int)cli->verb->formats; i++)
     formats[i] = format_names[i];

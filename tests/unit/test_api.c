@@ -1,5 +1,6 @@
 /* libforerun as a program outside sees it: what forerun.h says, by the shared library. argv[1]: the program. */
 #include <forerun.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "harness.h"
@@ -383,6 +384,33 @@ threads_give_the_same_bytes (void)
   fr_session_free (two);
 }
 
+/* The last case: nothing lifts a sandbox. */
+static void
+a_sandbox_stays (void)
+{
+  g_autofree char *box = g_dir_make_tmp ("test-sandbox-XXXXXX", NULL), *deeper = g_build_filename (box, "deeper", NULL);
+  TEST_INT (g_mkdir (deeper, 0700), 0);
+  FrError *error = NULL;
+  TEST_FALSE (fr_sandbox_set ("/nowhere", &error));
+  test_has (fr_error_message (error), "/nowhere: is no folder that can be a sandbox", "nowhere", __FILE__, __LINE__);
+  fr_error_free (error);
+  TEST_TRUE (fr_sandbox_set (box, NULL));
+  TEST_TRUE (fr_sandbox_set (deeper, NULL));
+  error = NULL;
+  TEST_FALSE (fr_sandbox_set (box, &error));
+  test_has (fr_error_message (error), "can only become narrower", "wider", __FILE__, __LINE__);
+  fr_error_free (error);
+  fr_result_free (predict ("quickstart", NULL, NULL)); /* shipped files are read */
+  FrSession *session = fr_session_new (NULL, NULL);
+  error = NULL;
+  TEST_TRUE (fr_plan_load (session, PLAN, &error) == NULL && fr_error_status (error) == FR_STATUS_INPUT);
+  test_has (fr_error_message (error), "plan.yaml: is outside the sandbox", "plan", __FILE__, __LINE__);
+  fr_error_free (error);
+  fr_session_free (session);
+  g_rmdir (deeper);
+  g_rmdir (box);
+}
+
 static const TestCase cases[] = {
   { "fields have values and units", fields_have_values_and_units },
   { "every key leads to its field", every_key_leads_to_its_field },
@@ -395,6 +423,7 @@ static const TestCase cases[] = {
   { "a plan is searched", a_plan_is_searched },
   { "warnings are kept", warnings_are_kept },
   { "threads give the same bytes", threads_give_the_same_bytes },
+  { "a sandbox stays", a_sandbox_stays },
   { NULL, NULL },
 };
 

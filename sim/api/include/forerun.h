@@ -62,6 +62,11 @@ FR_API FrSession *fr_session_new (const char *data, FrError **error);
 FR_API const char *fr_session_data (const FrSession *session);
 FR_API void fr_session_free (FrSession *session);
 
+/* From now on, all of this process reads files only below `folder` and the shipped data of its sessions, and refuses links that
+ * lead elsewhere: for scenarios and plans of people who are not trusted. A folder below may follow, and nothing lifts it. Fails
+ * with FR_STATUS_INPUT where `folder` is none, or is outside the one that was set. */
+FR_API bool fr_sandbox_set (const char *folder, FrError **error);
+
 /* ---- scenario: what is asked ---- */
 
 typedef struct FrScenario FrScenario;

@@ -1,7 +1,9 @@
 /* What this program is: the commit and compiler that it was built with, and the data that it reads. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "manual-private.h"
 
 const char *
@@ -52,7 +54,7 @@ add_folder (const char *root, const char *folder, GChecksum *sum)
     gsize n_B;
     if (g_file_test (file, G_FILE_TEST_IS_DIR)) {
       add_folder (root, name, sum);
-    } else if (g_str_has_suffix (name, ".yaml") && g_file_get_contents (file, &bytes, &n_B, NULL)) {
+    } else if (g_str_has_suffix (name, ".yaml") && base_file_read (file, BASE_YAML_MAX_B, &bytes, &n_B, NULL)) {
       g_checksum_update (sum, (const guchar *)name, (gssize)strlen (name) + 1);
       g_checksum_update (sum, (const guchar *)bytes, (gssize)n_B);
     }

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "base/file.h"
 #include "base/output.h"
+#include "base/sandbox.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "cli-private.h"
@@ -114,7 +116,7 @@ static gboolean
 is_word (const char *path, char *const *words)
 {
   for (; *words != NULL; words++)
-    if (strpbrk (*words, "./") != NULL && g_file_test (*words, G_FILE_TEST_IS_REGULAR) && base_output_same (path, *words))
+    if (strpbrk (*words, "./") != NULL && base_file_is_file (*words) && base_output_same (path, *words))
       return TRUE;
   return FALSE;
 }
@@ -127,6 +129,8 @@ cli_outputs_check (const Cli *cli, char *const *words, GError **error)
     g_autofree char *flag = output_flag (output);
     if (*output->path == '\0')
       return cli_fail (cli, error, "%s '' names no file", flag);
+    if (!base_sandbox_may_write (output->path, error))
+      return FALSE;
     for (guint k = 0; k < i; k++) {
       const CliOutput *other = &g_array_index (cli->outputs, CliOutput, k);
       g_autofree char *other_flag = output_flag (other);

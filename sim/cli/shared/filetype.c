@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "goodput/goodput.h"
 #include "plan/offers.h"
 #include "plan/plan.h"
@@ -53,7 +54,7 @@ void
 cli_tell_kind (const Cli *cli, const char *path, const char *wanted, GError **error)
 {
   /* nobody asks; or what is not read twice without harm: stdin and pipes */
-  if (error == NULL || !g_error_matches (*error, BASE_ERROR, (gint)BASE_ERROR_INPUT) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
+  if (error == NULL || !g_error_matches (*error, BASE_ERROR, (gint)BASE_ERROR_INPUT) || !base_file_is_file (path))
     return;
   g_autoptr (BaseYaml) yaml = base_yaml_load_file (path, NULL);
   const CliFileType *type = NULL;

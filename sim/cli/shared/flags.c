@@ -19,6 +19,8 @@ const CliFlag cli_common_flags[] = {
   { CLI_FLAG_OUTPUT, "vary-plot", 0, offsetof (Cli, vary_plot), "FILE", "with --vary: plot the first column; .svg, .png or .pdf" },
   { CLI_FLAG_OUTPUT, "vary-map", 0, offsetof (Cli, vary_map), "FILE", "with --vary of two keys: the same as a colour map" },
   { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all random numbers (default: the scenario's, else 1)" },
+  { CLI_FLAG_TEXT, "sandbox", 0, offsetof (Cli, sandbox), "FOLDER",
+    "read only below this folder and shipped data, write only below it; for input of people you do not trust" },
   { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings and no progress on stderr" },
   { CLI_FLAG_SWITCH, "help", 'h', offsetof (Cli, help), NULL, "this text" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },

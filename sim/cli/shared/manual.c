@@ -1,5 +1,4 @@
 /* Manual pages in man(7), and where they and the completions are written. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/output.h"
@@ -133,11 +132,7 @@ static gboolean
 write_below (const char *folder, const char *path, const GString *text, GError **error)
 {
   g_autofree char *file = g_build_filename (folder, path, NULL), *parent = g_path_get_dirname (file);
-  if (g_mkdir_with_parents (parent, 0777) != 0) {
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_RUN, "%s: the folder cannot be made: %s", parent, g_strerror (errno));
-    return FALSE;
-  }
-  return base_output_file (file, text->str, text->len, error);
+  return base_output_folder (parent, error) && base_output_file (file, text->str, text->len, error);
 }
 
 gboolean

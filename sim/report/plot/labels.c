@@ -1,6 +1,8 @@
 /* Names of constants in words, for labels of plots: "efficiency, GEMM fp8, kernels" for a line of kernels.yaml. */
 #include <string.h>
 
+#include "base/file.h"
+#include "base/yaml.h"
 #include "plot-private.h"
 
 typedef struct {
@@ -90,7 +92,8 @@ rep_effect_label (const StdEffect *effect, const char *root)
                   *key = in_words (colon + 2), *base = g_path_get_basename (file);
   GString *label = g_string_new (key);
   g_autoptr (GString) parents = g_string_new (NULL);
-  if (effect->line > 0 && g_file_get_contents (path, &text, NULL, NULL)) {
+  gsize n_B;
+  if (effect->line > 0 && base_file_read (path, BASE_YAML_MAX_B, &text, &n_B, NULL)) {
     g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
     if (effect->line <= g_strv_length (lines))
       append_parents (lines, effect->line - 1, colon + 2, parents);

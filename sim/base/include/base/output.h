@@ -7,9 +7,12 @@
 /* Writes `text` to `path` by way of a temporary file of a random name in the same folder, fsync and rename: on any failure (full
  * disk, no permission, path is a folder) the old file stays whole, no temporary is left, and *error (BASE_ERROR_RUN, or
  * BASE_ERROR_INPUT where the path itself is wrong) names path and reason. SIGHUP, SIGINT and SIGTERM remove the temporary too,
- * unless the program handles or ignores them. /dev/stdout, /dev/full and other non-regular files are written in place. One thread
- * at a time. */
+ * unless the program handles or ignores them. /dev/stdout, /dev/full and other non-regular files are written in place. Nothing
+ * is written outside the sandbox (base/sandbox.h). One thread at a time. */
 gboolean base_output_file (const char *path, const char *text, gsize n_B, GError **error);
+
+/* Makes a folder, with those above it, where it is not there. FALSE and *error. */
+gboolean base_output_folder (const char *folder, GError **error);
 
 /* TRUE where both paths lead to one file: by device and inode, or by those of the folder and the name where neither is there. */
 gboolean base_output_same (const char *a, const char *b);
