@@ -58,10 +58,10 @@ check_v (const MdlPipeline *pipe, const char *name)
 {
   guint32 cuts = row_of (pipe)->cuts;
   if (cuts > 0 && pipe->v != cuts)
-    return g_strdup_printf ("schedule %s has %u chunk%s of the model on a rank, not %u; accepted: vp %u, or none", name, cuts,
+    return g_strdup_printf ("schedule %s has %u chunk%s of the model on a rank, not %u; write vp: %u, or leave vp out", name, cuts,
                             cuts == 1 ? "" : "s", pipe->v, cuts);
   if (pipe->v < 2 && cuts == 0)
-    return g_strdup_printf ("schedule %s is for several chunks of the model on a rank; accepted: vp from 2 up, or schedule 1f1b",
+    return g_strdup_printf ("schedule %s needs several chunks of the model on a rank; write vp: 2 or more, or schedule: 1f1b",
                             name);
   return NULL;
 }
@@ -74,11 +74,11 @@ check_m (const MdlPipeline *pipe, const char *name)
   guint32 p = pipe->p, m = pipe->m;
   if (row->groups_of_p && m % p > 0)
     return g_strdup_printf (
-        "schedule %s takes micro-batches in groups of one a rank: %u micro-batches over %u ranks do not divide; "
-        "accepted: a multiple of %u",
-        name, m, p, p);
+        "schedule %s needs a multiple of pp as number of micro-batches, found %u for pp %u; change the global batch "
+        "or dp",
+        name, m, p);
   if (row->even && m % 2 > 0)
-    return g_strdup_printf ("schedule %s sends half of the micro-batches each way, not %u; accepted: an even number", name, m);
+    return g_strdup_printf ("schedule %s sends half of the micro-batches each way, and %u is odd; use an even number", name, m);
   if (m < (double)row->least_of_p * p)
     return g_strdup_printf ("schedule %s has too few micro-batches: %u over %u ranks; accepted: at least %.0f", name, m, p,
                             (double)row->least_of_p * p);

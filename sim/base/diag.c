@@ -1,7 +1,7 @@
 #include "base/diag.h"
 
 #include "diag-private.h"
-#include "text-private.h"
+#include "units/text-private.h"
 
 #include <stdlib.h>
 #include <string.h>

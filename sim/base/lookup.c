@@ -4,7 +4,7 @@
 #include "base/sandbox.h"
 #include "base/text.h"
 #include "base/watch.h"
-#include "text-private.h"
+#include "units/text-private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,15 +123,28 @@ list_kind (const char *folder)
   return strcmp (base, "defaults") == 0 ? g_strdup ("calibrations") : g_steal_pointer (&base);
 }
 
-static void
-fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const char *beside, GError **error)
+/* ", but 'forerun list plans' has a 'buy_256_gpus'" where another shipped folder has the name, else "". Returned: full. */
+static char *
+other_kind (const BaseLookup *lookup, const char *name, const char *folder)
 {
-  g_autofree char *shown = base_text_shown (name);
-  g_autofree char *kind = list_kind (folder);
-  g_auto (GStrv) names = base_lookup_list (lookup, folder);
-  g_autofree char *hint = base_hint (name, (const char *const *)names);
-  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
-               "no '%s.yaml' in '%s' nor among the shipped %s%s; 'forerun list %s' names them", shown, beside, folder, hint, kind);
+  static const char *const tops[] = { "topologies", "scenarios" };
+  g_autofree char *file = g_strconcat (name, ".yaml", NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS (tops); i++) {
+    g_autofree char *top = g_build_filename (lookup->shipped, tops[i], NULL), *path = g_build_filename (top, file, NULL);
+    if (g_file_test (path, G_FILE_TEST_EXISTS) && strcmp (tops[i], folder) != 0)
+      return g_strdup_printf (", but 'forerun list %s' has a '%s'", tops[i], name);
+    g_autoptr (GPtrArray) subs = g_ptr_array_new_with_free_func (g_free);
+    g_autoptr (GDir) dir = g_dir_open (top, 0, NULL);
+    for (const char *sub; dir != NULL && (sub = g_dir_read_name (dir)) != NULL;)
+      g_ptr_array_add (subs, g_strdup (sub));
+    g_ptr_array_sort (subs, base_by_text);
+    for (guint k = 0; k < subs->len; k++) {
+      g_autofree char *inner = g_build_filename (top, subs->pdata[k], file, NULL);
+      if (g_file_test (inner, G_FILE_TEST_EXISTS))
+        return g_strdup_printf (", but 'forerun list %s' has a '%s'", (const char *)subs->pdata[k], name);
+    }
+  }
+  return g_strdup ("");
 }
 
 /* Calls `visit` for each line "ALIAS NAME" of the file "aliases" of a shipped folder, which need not be there, until it returns
@@ -153,6 +166,32 @@ visit_aliases (const BaseLookup *lookup, const char *folder, gboolean (*visit) (
     if (visit (*line, g_strstrip (blank + 1), data))
       return;
   }
+}
+
+static gboolean
+add_alias (const char *alias, const char *name, void *data)
+{
+  (void)name;
+  g_ptr_array_add (data, g_strdup (alias));
+  return FALSE;
+}
+
+static void
+fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const char *beside, GError **error)
+{
+  g_autofree char *shown = base_text_shown (name);
+  g_autofree char *kind = list_kind (folder);
+  g_autofree char *other = other_kind (lookup, name, folder);
+  g_auto (GStrv) names = base_lookup_list (lookup, folder);
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
+  for (char **one = names; *one != NULL; one++)
+    g_ptr_array_add (all, g_strdup (*one));
+  visit_aliases (lookup, folder, add_alias, all);
+  g_ptr_array_add (all, NULL);
+  g_autofree char *hint = *other == '\0' ? base_hint (name, (const char *const *)all->pdata) : g_strdup ("");
+  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
+               "no '%s.yaml' in '%s' nor among the shipped %s%s%s; 'forerun list %s' names them", shown, beside, folder, other,
+               hint, kind);
 }
 
 typedef struct {

@@ -20,6 +20,8 @@ gboolean base_schema_fail_unsaid (SchemaReader *reader, BaseMark mark);
 
 /* "a list", "a mapping", "'text'". Returned: full. */
 char *base_schema_found (const BaseYamlNode *node);
+/* "tokens: ", or "" where the mark is a flag that ends with the key already ("--set goal.tokens"). Returned: full. */
+char *base_schema_subject (BaseMark mark, const char *key);
 
 /* "'rate' must be a bandwidth (e.g. '450 GB/s'), found a list". */
 void base_schema_fail_kind (SchemaReader *reader, const BaseField *field, const BaseYamlNode *node);

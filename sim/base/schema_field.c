@@ -3,7 +3,7 @@
 
 #include "base/watch.h"
 #include "diag-private.h"
-#include "text-private.h"
+#include "units/text-private.h"
 #include "yaml-private.h"
 
 #include <string.h>
@@ -36,6 +36,15 @@ base_schema_fail (SchemaReader *reader, BaseMark mark, const char *format, ...)
   reader->n_said++;
   base_diag_error (reader->context->diag, mark, "%s", text);
   reader->failed = TRUE;
+}
+
+char *
+base_schema_subject (BaseMark mark, const char *key)
+{
+  const gboolean flag = mark.file != NULL && mark.line == 0 && g_str_has_suffix (mark.file, key);
+  const char *before = flag ? mark.file + strlen (mark.file) - strlen (key) : NULL;
+  const gboolean named = before != NULL && before > mark.file && strchr (". ", before[-1]) != NULL;
+  return named ? g_strdup ("") : g_strconcat (key, ": ", NULL);
 }
 
 char *
@@ -220,7 +229,8 @@ read_number (SchemaReader *reader, const BaseField *field, const Leaf *leaf, Bas
   if (!base_quantity_parse (text, field->dim, &v, &error)) {
     /* "bandwidth '450' has no unit" says what it speaks of; "'x' is not a number" does not. */
     gboolean named = field->dim != BASE_DIM_NUMBER && field->dim != BASE_DIM_COUNT && field->dim != BASE_DIM_RATIO;
-    base_schema_fail (reader, base_yaml_mark (leaf->value), "%s%s%s", named ? "" : field->key, named ? "" : ": ", error->message);
+    g_autofree char *subject = named ? g_strdup ("") : base_schema_subject (out->mark, field->key);
+    base_schema_fail (reader, base_yaml_mark (leaf->value), "%s%s", subject, error->message);
     return FALSE;
   }
   if (!check_range (reader, field, leaf->value, v))

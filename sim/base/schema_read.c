@@ -2,7 +2,7 @@
  * length of a chain of files. */
 #include "schema-private.h"
 
-#include "text-private.h"
+#include "units/text-private.h"
 #include "yaml-private.h"
 
 #include <string.h>
@@ -18,6 +18,16 @@ field_find (const BaseSchema *schema, const char *key)
   return NULL;
 }
 
+/* "; it is a key of 'parallel', so write parallel: {zero: …}" for a key of a mapping in this one; NULL: none. Returned: full. */
+static char *
+key_inside (const BaseSchema *schema, const char *key)
+{
+  for (const BaseField *field = schema->fields; field->key != NULL; field++)
+    if (field->kind == BASE_FIELD_MAP && field_find (field->sub, key) != NULL)
+      return g_strdup_printf ("; it is a key of '%s': write %s: {%s: …}", field->key, field->key, key);
+  return NULL;
+}
+
 static void
 fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, BaseMark mark)
 {
@@ -29,9 +39,9 @@ fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, B
   g_ptr_array_add (keys, NULL);
   const char *const *names = (const char *const *)keys->pdata;
   g_autofree char *shown = base_text_shown (key);
-  const char *nearest = base_nearest (key, names);
-  if (nearest != NULL) {
-    base_schema_fail (reader, mark, "unknown key '%s' in '%s' (did you mean '%s'?)", shown, schema->name, nearest);
+  g_autofree char *hint = base_hint (key, names), *inside = *hint == '\0' ? key_inside (schema, key) : NULL;
+  if (*hint != '\0' || inside != NULL) {
+    base_schema_fail (reader, mark, "unknown key '%s' in '%s'%s%s", shown, schema->name, hint, inside != NULL ? inside : "");
     return;
   }
   g_autofree char *list = base_text_list (names, KEYS_SHOWN);

@@ -1,7 +1,7 @@
 /* Keys that name a type: the file that the name stands for is found, loaded and read. */
 #include "schema-private.h"
 
-#include "text-private.h"
+#include "units/text-private.h"
 
 #include <string.h>
 
@@ -88,7 +88,8 @@ read_name (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
   const char *from = mark.line != 0 ? mark.file : NULL;
   g_autofree char *path = base_lookup_find (context->lookup, base_yaml_text (node), field->folder, from, &error);
   if (path == NULL) {
-    base_schema_fail (reader, mark, "%s: %s", field->key, error->message);
+    g_autofree char *subject = base_schema_subject (mark, field->key);
+    base_schema_fail (reader, mark, "%s%s", subject, error->message);
     return;
   }
   void *value = read_file (reader, field, path, mark);

@@ -1,5 +1,5 @@
 /* Text as a YAML scalar. Plain only when every YAML reader, 1.1 or 1.2, takes it for this very string. */
-#include "text-private.h"
+#include "units/text-private.h"
 #include "yaml-private.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "yaml-private.h"
 
 #include "base/diag.h"
-#include "text-private.h"
+#include "units/text-private.h"
 
 #include <string.h>
 

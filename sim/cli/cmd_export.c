@@ -95,7 +95,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   int kind = -1;
   g_autofree char *accepted = base_names_join (kinds);
   if (words[0] == NULL)
-    return cli_fail (cli, error, "what as? accepted: %s", accepted);
+    return cli_fail (cli, error, "which format? accepted: %s", accepted);
   if (!cli_name_value (cli, "kind", words[0], kinds, &kind, error))
     return FALSE;
   if (words[1] == NULL)

@@ -198,7 +198,7 @@ settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioAsk 
   if (!trn_scale (scn_training (base->scenario), base_yaml_mark (base_yaml_root (yaml)), &ask->scale, error))
     return FALSE;
   if (ask->scale.adapters == 0)
-    return cli_fail (cli, error, "its nodes have no adapters, so there is no network to ask for; accepted: a topology with 'nics'");
+    return cli_fail (cli, error, "its nodes have no NICs, so there is no network to change; use a topology with 'nics'");
   std_ratio_defaults (ask);
   const guint nodes = ask->nodes->len, batches = ask->batches->len, rates = ask->rates->len;
   return (double)nodes * batches * rates <= MOST_POINTS ||

@@ -213,7 +213,7 @@ advise (const Cli *cli, const CliScenarioRun *done, const StdQuestion *question,
   if (cli_scenario_is_stdin (done))
     return cli_fail (cli, error, "--advise runs the scenario again, and stdin can be read only once: give a file");
   if (!done->result->training.has_model)
-    return cli_fail (cli, error, "--advise is for a training step of a model");
+    return cli_fail (cli, error, "--advise needs a training step of a model (e.g. workload: {kind: training, model: llama3_70b})");
   out->changes = trn_advice_changes (scn_training (done->scenario));
   out->advice = std_advise (question, &done->result->training, out->changes);
   return TRUE;

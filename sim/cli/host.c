@@ -47,5 +47,5 @@ cli_measurements_folder (const Cli *cli, const char *folder, GError **error)
 {
   return base_sandbox_may_read (folder, error) &&
          (base_file_is_folder (folder) ||
-          cli_fail (cli, error, "%s is no folder; one with systems.yaml and the files that it names is accepted", folder));
+          cli_fail (cli, error, "%s is not a folder; write one with systems.yaml and the files that it names", folder));
 }

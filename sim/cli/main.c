@@ -44,15 +44,24 @@ write_out (const char *path, const GString *text, GError **error)
                       : base_output_stdout (text->str, text->len, &closed, error);
 }
 
+/* NULL: no such verb. */
 static const CliVerb *
-find_verb (const char *name, GError **error)
+verb_named (const char *name)
 {
   for (const CliVerb *const *verb = verbs; *verb != NULL; verb++)
     if (strcmp ((*verb)->name, name) == 0)
       return *verb;
+  return NULL;
+}
+
+static const CliVerb *
+find_verb (const char *name, GError **error)
+{
+  if (verb_named (name) != NULL)
+    return verb_named (name);
   if (name[0] == '-') {
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "forerun: '%s' stands where a verb is expected; flags come after the verb, and forerun --help lists the verbs",
+                 "forerun: '%s' stands where a verb is expected; write flags after the verb. Without a verb: --help, --version",
                  name);
     return NULL;
   }
@@ -146,8 +155,12 @@ run_option (char *const *words)
   g_autoptr (GString) out = g_string_new (NULL);
   const char *value = words[1];
   if (strcmp (words[0], "--help") == 0 || strcmp (words[0], "-h") == 0 || strcmp (words[0], "help") == 0) {
-    cli_help_program (verbs, out);
-  } else if (strcmp (words[0], "--version") == 0) {
+    const CliVerb *verb = value != NULL ? verb_named (value) : NULL;
+    if (verb != NULL)
+      cli_help_verb (verb, out);
+    else
+      cli_help_program (verbs, out);
+  } else if (strcmp (words[0], "--version") == 0 || strcmp (words[0], "-V") == 0) {
     if (value != NULL && strcmp (value, "--json") == 0)
       append_version_json (out);
     else

@@ -429,7 +429,7 @@ take_input (Gdp *out, const Scn *scenario, const ScnResult *result, const GArray
   out->spares = spec->spares.set ? spec->spares.v : (double)INFINITY;
   out->runs = (unsigned)spec->seeds.v;
   if (!(out->step_s >= LEAST_s))
-    return col_fail_at (error, spec->head.mark, "a step of %.3g s is no step of a training run; give 'step_time', 1 us or more",
+    return col_fail_at (error, spec->head.mark, "a step of %.3g s is too short for a training run; write 'step_time', 1 us or more",
                         out->step_s);
   take_size (out, scenario, training);
   return take_length (out, spec, training, error) && take_interval (out, scenario, &training->checkpoint, error) &&
@@ -511,7 +511,7 @@ gdp_scenario_goodput (const Scn *scenario, const ScnResult *result, const GArray
   if (!gdp_scenario_has_failures (scenario)) {
     col_fail_at (
         error, base_yaml_mark (scenario->jobs != NULL ? scenario->spec.jobs : scenario->spec.workload),
-        "goodput is of a training workload with 'failures' and 'checkpoint' (e.g. failures: {rates: llama3_2024, days: 54}, "
+        "--goodput needs a training workload with 'failures' and 'checkpoint' (e.g. failures: {rates: llama3_2024, days: 54}, "
         "checkpoint: {every: 500, stall: 30 s, restore: 1 min})%s",
         scenario->jobs != NULL ? ", one and not several jobs" : "");
     return NULL;

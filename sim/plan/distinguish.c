@@ -300,7 +300,7 @@ gboolean
 pln_tell_apart (const Pln *plan, PlnResult *out, GError **error)
 {
   if (measured (plan, PLN_KIN_OTHER_GPU) == NULL)
-    return col_fail_at (error, plan->apart.rows.mark, "no row of kin other_gpu for this model; accepted: one for each model");
+    return col_fail_at (error, plan->apart.rows.mark, "no row of 'kin: other_gpu' for this model; add one for each model");
   if (out->rows->len == 0)
     return TRUE;
   if (pln_aim (plan) == PLN_AIM_PARETO) {

@@ -35,27 +35,29 @@ pln_check_failures (const Pln *plan, GError **error)
   if (!s->failures.head.set) {
     const BaseMark mark = s->checkpoint.head.set ? s->checkpoint.head.mark : s->limits.goodput.mark;
     return !(s->checkpoint.head.set || s->limits.goodput.set) ||
-           col_fail_at (error, mark, "'%s' counts beside 'failures' (e.g. failures: {rates: llama3_2024})",
+           col_fail_at (error, mark, "'%s' needs 'failures' (e.g. failures: {rates: llama3_2024})",
                         s->checkpoint.head.set ? "checkpoint" : "goodput");
   }
   if (!s->checkpoint.head.set)
     return col_fail_at (error, s->failures.head.mark,
-                        "'failures' needs 'checkpoint' beside it (e.g. checkpoint: {stall: 30 s, restore: 1 min}, or {tier: "
+                        "'failures' needs 'checkpoint' (e.g. checkpoint: {stall: 30 s, restore: 1 min}, or {tier: "
                         "scratch, mode: async})");
   if (s->checkpoint.tier.v == NULL && !s->checkpoint.stall.set)
     return col_fail_at (error, s->checkpoint.head.mark,
-                        "'checkpoint' needs 'tier', where it goes, or 'stall', how long one takes (e.g. 30 s)");
+                        "'checkpoint' needs 'tier' (where it is written) or 'stall' (how long training waits for one, e.g. 30 s)");
   if (s->checkpoint.shards.v == TRN_SHARDS_REPLICA)
-    return col_fail_at (error, s->checkpoint.shards.mark, "who writes of a replica hangs on the cut; accepted: all, rank0");
+    return col_fail_at (error, s->checkpoint.shards.mark,
+                        "the ranks that write depend on the parallel layout, and a plan tries many; write all or rank0");
   if (!s->goal.tokens.set)
-    return col_fail_at (error, s->failures.head.mark, "'failures' are of a run; 'tokens' of 'goal' says how long it is");
+    return col_fail_at (error, s->failures.head.mark,
+                        "'failures' needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
   g_autoptr (BaseDiag) diag = base_diag_new ();
   trn_failure_rates_check (rates, diag);
   for (unsigned i = 0; i < rates->rows.n; i++) {
     const MdlFailureRow *row = BASE_LIST_AT (rates->rows, MdlFailureRow, i);
     const BaseNum *key = row->nic_rate.set ? &row->nic_rate : &row->compute;
     if (key->set && !row->slowdown.set)
-      base_diag_error (diag, key->mark, "'%s': what slows a step is not simulated in a plan; accepted: 'slowdown'", row->name.v);
+      base_diag_error (diag, key->mark, "'%s': a plan does not simulate what slows a step; write 'slowdown' instead", row->name.v);
   }
   return base_diag_finish (diag, error);
 }

@@ -34,7 +34,8 @@ read_counts (const BaseStrs *list, guint32 least, guint32 most, Values *out, GEr
   for (guint i = 0; i < list->n; i++) {
     guint64 v = 0;
     if (!g_ascii_string_to_unsigned (list->item[i].v, 10, least, most, &v, NULL))
-      return col_fail_at (error, list->item[i].mark, "'%s' is no count; accepted: whole numbers from %u to %u, or auto alone",
+      return col_fail_at (error, list->item[i].mark,
+                          "'%s' is not a whole number from %u to %u; write a list of such numbers (e.g. [4, 8]), or auto",
                           list->item[i].v, least, most);
     add_value (out, (guint32)v);
   }

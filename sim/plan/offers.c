@@ -63,17 +63,17 @@ check_way (const PlnOffersSpec *spec, const PlnWaySpec *way, GError **error)
 {
   const char *name = way->name.v;
   if (way->price.set && way->rent.set)
-    return col_fail_at (error, way->rent.mark, "'price' and 'rent' both pay for '%s'; accepted: one of them", name);
-  if (!way->price.set && !way->rent.set)
-    return col_fail_at (error, way->name.mark, "nothing pays for '%s'; accepted: 'price' to buy it, or 'rent'", name);
-  if (way->rent.set && way->amortisation.set)
-    return col_fail_at (error, way->amortisation.mark, "'%s' is rented, and has nothing to pay off; leave 'amortisation' out",
+    return col_fail_at (error, way->rent.mark, "'%s' has both 'price' and 'rent'; write 'price' to buy it, or 'rent' to rent it",
                         name);
+  if (!way->price.set && !way->rent.set)
+    return col_fail_at (error, way->name.mark, "'%s' has no cost; write 'price' to buy it, or 'rent' to rent it", name);
+  if (way->rent.set && way->amortisation.set)
+    return col_fail_at (error, way->amortisation.mark, "'%s' is rented, so 'amortisation' does not apply; leave it out", name);
   if (way->price.set && !way->power.set)
     return col_fail_at (error, way->price.mark,
-                        "the energy of '%s' has to be paid for; give its 'power' (e.g. 'power: 5.6 kW', or 0)", name);
+                        "'%s' is bought, so its energy is paid for; write its 'power' (e.g. 'power: 5.6 kW', or 0)", name);
   if (way->price.set && way->power.v > 0 && !spec->electricity.set)
-    return col_fail_at (error, way->power.mark, "'%s' draws power, and 'electricity' has no price (e.g. 'electricity: $0.10/kWh')",
+    return col_fail_at (error, way->power.mark, "'%s' has 'power', so 'electricity' needs a price (e.g. 'electricity: $0.10/kWh')",
                         name);
   return TRUE;
 }
@@ -82,14 +82,15 @@ static gboolean
 check (const PlnOffersSpec *spec, GError **error)
 {
   if (strcmp (spec->currency.v, "USD") != 0)
-    return col_fail_at (error, spec->currency.mark, "currency '%s' is not reckoned in; accepted: USD", spec->currency.v);
+    return col_fail_at (error, spec->currency.mark, "currency '%s' is not supported; convert the prices, and write USD",
+                        spec->currency.v);
   if (spec->ways.n == 0)
-    return col_fail_at (error, spec->ways.mark, "'ways' is empty; accepted: one offer or more");
+    return col_fail_at (error, spec->ways.mark, "'ways' is empty; write one offer or more");
   for (guint i = 0; i < spec->ways.n; i++) {
     const PlnWaySpec *way = BASE_LIST_AT (spec->ways, PlnWaySpec, i);
     for (guint k = 0; k < i; k++)
       if (strcmp (BASE_LIST_AT (spec->ways, PlnWaySpec, k)->name.v, way->name.v) == 0)
-        return col_fail_at (error, way->name.mark, "two ways are called '%s'; each has a name of its own", way->name.v);
+        return col_fail_at (error, way->name.mark, "two offers are called '%s'; give each its own name", way->name.v);
     if (!check_way (spec, way, error))
       return FALSE;
   }

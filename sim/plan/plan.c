@@ -133,12 +133,12 @@ flatten (Pln *plan, const BaseYamlNode *node, const char *path, GError **error)
     static const char *const not_here[] = { "kind", "model", "parallel", "micro_batch", "schedule", "recompute", NULL };
     const char *key = base_yaml_key (node, i);
     if (g_str_equal (path, "workload") && g_strv_contains (not_here, key))
-      return col_fail_at (error, base_yaml_key_mark (node, i), "'%s' is not fixed here; it stands under 'goal' or 'free'", key);
+      return col_fail_at (error, base_yaml_key_mark (node, i), "'%s' cannot be in 'fixed'; write it in 'goal' or 'free'", key);
     g_autofree char *below = g_strdup_printf ("%s.%s", path, key);
     if (g_str_equal (below, "workload.pipeline.layout"))
-      return col_fail_at (
-          error, base_yaml_key_mark (node, i),
-          "a 'layout' is of one cut, and a plan tries many; accepted: even chunks (embedding_as_layer, head_as_layer)");
+      return col_fail_at (error, base_yaml_key_mark (node, i),
+                          "'layout' fits one parallel layout, and a plan tries many; leave it out (embedding_as_layer and "
+                          "head_as_layer are accepted)");
     if (!flatten (plan, base_yaml_item (node, i), below, error))
       return FALSE;
   }
@@ -276,15 +276,15 @@ tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
     const char *end = strstr (rest, ": ");
     why = end != NULL ? end + strlen (": ") : why;
   }
-  return col_fail_at (error, mark, "%u node%s of %s cannot be planned with: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s",
-                      machine->topology, within, why);
+  return col_fail_at (error, mark, "%u node%s of %s: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s", machine->topology,
+                      within, why);
 }
 
 static gboolean
 add_machine (Pln *plan, PlnMachine machine, GError **error)
 {
   if (plan->machines->len >= MAX_MACHINES)
-    return col_fail_at (error, plan->spec.choices.head.mark, "more than %u machines; ask for fewer", MAX_MACHINES);
+    return col_fail_at (error, plan->spec.choices.head.mark, "more than %u cluster options; give fewer choices", MAX_MACHINES);
   machine.scenario = pln_scenario (plan, &machine, NULL, error);
   if (machine.scenario == NULL)
     return tell_machine (plan, &machine, error);
@@ -342,11 +342,11 @@ static gboolean
 check_list (const BaseStrs *list, GError **error)
 {
   if (list->set && list->n == 0)
-    return col_fail_at (error, list->mark, "an empty choice; accepted: one value or more, or to leave the key out");
+    return col_fail_at (error, list->mark, "the list is empty; write one value or more, or leave the key out");
   for (guint i = 1; i < list->n; i++)
     for (guint j = 0; j < i; j++)
       if (strcmp (list->item[i].v, list->item[j].v) == 0)
-        return col_fail_at (error, list->item[i].mark, "'%s' is there twice; accepted: each value once", list->item[i].v);
+        return col_fail_at (error, list->item[i].mark, "'%s' is in the list twice; write each value once", list->item[i].v);
   return TRUE;
 }
 
@@ -363,9 +363,9 @@ check_lists (const Pln *plan, GError **error)
   for (guint i = 1; i < c->nodes.n; i++)
     for (guint j = 0; j < i; j++)
       if ((guint32)c->nodes.item[i].v == (guint32)c->nodes.item[j].v)
-        return col_fail_at (error, c->nodes.item[i].mark, "%.0f stands there twice; accepted: each number of nodes once",
+        return col_fail_at (error, c->nodes.item[i].mark, "%.0f is in the list twice; write each number of nodes once",
                             c->nodes.item[i].v);
-  return c->nodes.n > 0 || col_fail_at (error, c->nodes.mark, "an empty choice of 'nodes'; accepted: one number or more");
+  return c->nodes.n > 0 || col_fail_at (error, c->nodes.mark, "'nodes' is empty; write one number or more (e.g. [16, 32])");
 }
 
 /* Lists of cuts hold values that can be; every machine reads the same ones. */
@@ -384,14 +384,15 @@ check_goal (const Pln *plan, GError **error)
   const PlnSpec *s = &plan->spec;
   gboolean money = pln_asks_money (plan);
   if (!plan->has_prices && (money || s->goal.budget.set))
-    return col_fail_at (
-        error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
-        "money is asked for without 'prices'; accepted: a name of `forerun list prices`, or a file (prices: us_2026)");
+    return col_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
+                        "this objective, constraint or budget needs 'prices': write a name of `forerun list prices`, or a file "
+                        "(e.g. prices: us_2026)");
   if (!s->goal.tokens.set && s->aim.v == PLN_AIM_PARETO)
-    return col_fail_at (error, s->aim.mark, "time against cost is of a run; 'tokens' of 'goal' says how long it is");
+    return col_fail_at (error, s->aim.mark,
+                        "objective pareto needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
   if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
     return col_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
-                        "a deadline and a budget are of a run; 'tokens' says how long it is");
+                        "a deadline or budget needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
   return TRUE;
 }
 
@@ -403,8 +404,10 @@ check_limits (const Pln *plan, GError **error)
   for (guint i = 0; i < plan->machines->len; i++)
     least = MIN (least, g_array_index (plan->machines, PlnMachine, i).gpus);
   return !most->set || most->v >= least ||
-         col_fail_at (error, most->mark, "at most %.0f GPUs contradicts the choices, whose smallest machine has %u", most->v,
-                      least);
+         col_fail_at (error, most->mark,
+                      "a limit of %.0f GPUs excludes all choices: the smallest cluster option has %u; raise the limit or add "
+                      "smaller choices",
+                      most->v, least);
 }
 
 static gboolean
@@ -429,7 +432,7 @@ read_prices (Pln *plan, const BaseSchemaContext *context, GError **error)
   if (!pln_check_prices (&plan->prices, error))
     return FALSE;
   return strcmp (plan->prices.currency.v, "USD") == 0 ||
-         col_fail_at (error, plan->prices.currency.mark, "currency '%s' is not reckoned in; accepted: USD",
+         col_fail_at (error, plan->prices.currency.mark, "currency '%s' is not supported; convert the prices, and write USD",
                       plan->prices.currency.v);
 }
 
@@ -480,7 +483,8 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
     return NULL;
   }
   if (base_yaml_kind (plan->spec.fixed) != BASE_YAML_MAP) {
-    col_fail_at (error, base_yaml_mark (plan->spec.fixed), "'fixed' holds keys of a training workload");
+    col_fail_at (error, base_yaml_mark (plan->spec.fixed),
+                 "'fixed' must be a mapping with keys of a training workload (e.g. fixed: {sequence: 8192, global_batch: 1024})");
     return NULL;
   }
   if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||

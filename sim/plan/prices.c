@@ -74,13 +74,14 @@ pln_check_prices (const PlnPricesSpec *prices, GError **error)
   if (!fabric->head.set)
     return TRUE;
   if (prices->network.set)
-    return col_fail_at (error, prices->network.mark, "'network' and 'fabric' price the same; accepted: one of them");
+    return col_fail_at (error, prices->network.mark, "'network' and 'fabric' both price the network; write one of them");
   if (fabric->ports.n == 0)
-    return col_fail_at (error, fabric->ports.mark, "'ports' is empty; accepted: one rate or more");
+    return col_fail_at (error, fabric->ports.mark,
+                        "'ports' is empty; write one rate or more (e.g. [{rate: 400 Gb/s, price: $1500}])");
   for (guint i = 1; i < fabric->ports.n; i++) {
     const PlnPortPrice *before = BASE_LIST_AT (fabric->ports, PlnPortPrice, i - 1), *port = before + 1;
     if (port->rate.v <= before->rate.v)
-      return col_fail_at (error, port->rate.mark, "rates of 'ports' rise; accepted: each above the one before");
+      return col_fail_at (error, port->rate.mark, "the rates of 'ports' must rise; write each above the one before");
   }
   return TRUE;
 }
@@ -127,13 +128,13 @@ price_fabric (const PlnFabricPrice *fabric, const CluFabricParts *parts, PlnMach
     return TRUE;
   if (port == NULL)
     return col_fail_at (error, fabric->ports.mark,
-                        "no price of ports of %.4g Gb/s, which %s has; accepted: a 'rate' of that or more",
+                        "no port price covers %.4g Gb/s, which %s has; add a row of 'ports' with this 'rate' or more",
                         parts->port_rate_Bps * 8e-9, machine->topology);
   for (guint32 l = 0; l < parts->n_levels; l++) {
     const PlnSwitchPrice *one = switch_of (fabric, parts->level[l].type);
     if (one == NULL)
       return col_fail_at (error, fabric->switches.mark,
-                          "no price of a switch of type %s, of which %s has %u; accepted: one {type, price} for each",
+                          "switch type %s has no price, and %s has %u of these; add {type, price} to 'switches'",
                           parts->level[l].type != NULL ? parts->level[l].type->name.v : "(none said)", machine->topology,
                           parts->level[l].n_switches);
     machine->buy_usd[PLN_BUY_SWITCHES] += parts->level[l].n_switches * one->price.v;

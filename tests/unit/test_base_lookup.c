@@ -157,7 +157,8 @@ shipped_names_are_sorted_and_said_once (void)
 static void
 the_nearest_word_is_one_slip_away (void)
 {
-  static const char *const words[] = { "latency", "rate", "lanes", "b200", "h200_sxm", "h100_sxm", "x", NULL };
+  static const char *const words[] = { "latency", "rate",       "lanes", "b200",  "h200_sxm",      "h100_sxm",
+                                       "x",       "all_reduce", "tp",    "nodes", "gpus_per_node", NULL };
   static const struct {
     const char *word, *nearest;
   } cases[] = {
@@ -170,12 +171,19 @@ the_nearest_word_is_one_slip_away (void)
     { "h300_sxm", "h200_sxm" }, /* a tie: the first */
     { "latncyy", "latency" },   /* distance 2, limit 7 / 3 = 2 */
     { "ltncyyy", NULL },        /* distance 4 */
-    { "bandwidth", NULL },
-    { "rte", "rate" },      /* limit 3 / 3 = 1 */
-    { "y", "x" },           /* limit at least 1 */
-    { "H200", "h200_sxm" }, /* a part says more than one slip from "b200" */
-    { "sxm", "h200_sxm" },  /* a tie: the first */
-    { "h20", NULL },        /* no whole part; 5 letters from "h200_sxm" */
+    { "breadth", NULL },
+    { "rte", "rate" },             /* limit 3 / 3 = 1 */
+    { "y", NULL },                 /* one letter is near to all that have one */
+    { "H200", "h200_sxm" },        /* a part says more than one slip from "b200" */
+    { "sxm", "h200_sxm" },         /* a tie: the first */
+    { "h20", NULL },               /* no whole part; 5 letters from "h200_sxm" */
+    { "allreduce", "all_reduce" }, /* dashes and underscores are no difference */
+    { "All-Reduce", "all_reduce" },
+    { "tensor_parallel", "tp" }, /* another tool's word */
+    { "bandwidth", "rate" },
+    { "node", "nodes" },           /* a letter at the end says more than a part of "gpus_per_node" */
+    { "nvidia_h200", "h200_sxm" }, /* a part with a digit in common */
+    { "laten", "latency" },
     { "", NULL },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -206,7 +206,7 @@ what_is_wrong_is_said_with_what_is_accepted (void)
     { "nodes: 1\nxyzzy: 2\n",
       "f.yaml:2:1: unknown key 'xyzzy' in 'topology'; accepted: nodes, efficiency, rate, price, offset, raid, name, kind, sharp, "
       "link, stores, oversubscription, dims, under, overrides" },
-    { "nodes: 1\nrate: 450\n", "f.yaml:2:7: bandwidth '450' has no unit (e.g. '450 GB/s')" },
+    { "nodes: 1\nrate: 450\n", "f.yaml:2:7: bandwidth '450' has no unit; write '450 Gb/s' (bits) or '450 GB/s' (bytes)" },
     { "nodes: 2.5\n", "f.yaml:1:8: nodes: '2.5' is not a whole number (e.g. '8')" },
     { "nodes: 0\n", "f.yaml:1:8: 'nodes' must be at least 1, found '0'" },
     { "nodes: -1\n", "f.yaml:1:8: 'nodes' must be at least 1, found '-1'" },
@@ -253,10 +253,10 @@ all_errors_of_a_file_are_said_in_one_go (void)
 {
   expect_errors ("nodes: 0\nrate: 450\nkind: ring\nlink: {rate: 1, latency: 2}\n",
                  "f.yaml:1:8: 'nodes' must be at least 1, found '0'\n"
-                 "f.yaml:2:7: bandwidth '450' has no unit (e.g. '450 GB/s')\n"
+                 "f.yaml:2:7: bandwidth '450' has no unit; write '450 Gb/s' (bits) or '450 GB/s' (bytes)\n"
                  "f.yaml:3:7: 'kind' must be one of single_switch, fat_tree, torus, found 'ring'\n"
-                 "f.yaml:4:14: bandwidth '1' has no unit (e.g. '450 GB/s')\n"
-                 "f.yaml:4:26: time '2' has no unit (e.g. '2 us')\n"
+                 "f.yaml:4:14: bandwidth '1' has no unit; write '1 Gb/s' (bits) or '1 GB/s' (bytes)\n"
+                 "f.yaml:4:26: time '2' has no unit; write '2 s', '2 h' or '2 days'\n"
                  "5 errors, nothing was run");
 }
 

@@ -130,7 +130,7 @@ errors_in_a_referenced_file_carry_its_own_positions (void)
   folder_put (p.root, "mine/torn.yaml", "gpu: [\n");
   Gpus node = { 0 };
   g_autofree char *errors = read_node (&p, "type: bad\nspare: torn\ncount: -1\n", FALSE, &node);
-  TEST_HAS (errors, "ROOT/mine/bad.yaml:2:9: size '80' has no unit (e.g. '16 GiB')\n");
+  TEST_HAS (errors, "ROOT/mine/bad.yaml:2:9: size '80' has no unit; write '80 B', '80 MB' (1e6) or '80 MiB' (1024 x 1024)\n");
   TEST_HAS (errors, "ROOT/mine/torn.yaml:2:1: a value is missing here");
   TEST_HAS (errors, "ROOT/mine/node.yaml:3:8: 'count' must not be negative, found '-1'\n");
   TEST_HAS (errors, "3 errors, nothing was run");

@@ -466,7 +466,7 @@ what_makes_no_sense_is_refused (void)
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 0}", "'days' must be above 0" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", steps: 1 T}", "take 3.171e+04 years" },
     { "kind: training, layers: [{forward: 0, backward: 1 ns}], " SAVED ", failures: {rates: " DAILY ", days: 1}",
-      "give 'step_time'" },
+      "write 'step_time'" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", tokens: 1 T}", "'tokens' are of a 'model'" },
     { LAYERS ", failures: {rates: " DAILY ", days: 1}", "'failures' needs 'checkpoint' beside it" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, factor: 0}", "nothing of 'inline' ever fails in this job" },
@@ -490,7 +490,7 @@ what_makes_no_sense_is_refused (void)
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 1, also: [{name: a, of: nic, count: 1}]}", "'count' is of 'rates'" },
     { LAYERS ", checkpoint: {every: 90000, stall: 1 s}, failures: {rates: " DAILY ", days: 1}", "accepted: at most 86400" },
     { LAYERS ", " SAVED ", failures: {rates: " DAILY ", days: 0.00001}", "is over before its first step" },
-    { LAYERS ", " SAVED, "goodput is of a training workload with 'failures'" },
+    { LAYERS ", " SAVED, "--goodput needs a training workload with 'failures'" },
     { LAYERS ", " SAVED ", failures: {rates: {rows: [{name: a, of: job, every: 60 s}]}, steps: 100000}", "would hardly get on" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -124,16 +124,15 @@ what_cannot_be_is_said_with_its_place (void)
   static const struct {
     const char *ways, *said;
   } cases[] = {
-    { "  - {name: a, price: $1, rent: $1/h, power: 0, time: 1 day}\n",
-      "'price' and 'rent' both pay for 'a'; accepted: one of them" },
-    { "  - {name: a, time: 1 day}\n", "nothing pays for 'a'; accepted: 'price' to buy it, or 'rent'" },
-    { "  - {name: a, price: $1, time: 1 day}\n", "the energy of 'a' has to be paid for; give its 'power'" },
-    { "  - {name: a, rent: $1/h, amortisation: 9 days, time: 1 day}\n", "'a' is rented, and has nothing to pay off" },
-    { "  - {name: a, rent: $1/h, time: 1 day}\n  - {name: a, rent: $2/h, time: 1 day}\n", "two ways are called 'a'" },
+    { "  - {name: a, price: $1, rent: $1/h, power: 0, time: 1 day}\n", "'a' has both 'price' and 'rent'" },
+    { "  - {name: a, time: 1 day}\n", "'a' has no cost; write 'price' to buy it, or 'rent'" },
+    { "  - {name: a, price: $1, time: 1 day}\n", "so its energy is paid for; write its 'power'" },
+    { "  - {name: a, rent: $1/h, amortisation: 9 days, time: 1 day}\n", "'a' is rented, so 'amortisation' does not apply" },
+    { "  - {name: a, rent: $1/h, time: 1 day}\n  - {name: a, rent: $2/h, time: 1 day}\n", "two offers are called 'a'" },
     { "  - {name: a, price: 100, power: 0, time: 1 day}\n", "price '100' has no '$'" },
     { "  - {name: a, rent: $1/h}\n", "'time' in 'ways' is missing" },
     { "  - {name: a, rent: $1/h, time: 0}\n", "'time' must be at least 1 s" },
-    { "  []\n", "'ways' is empty; accepted: one offer or more" },
+    { "  []\n", "'ways' is empty; write one offer or more" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strconcat (HEAD "ways:\n", cases[i].ways, NULL);
@@ -154,10 +153,10 @@ currency_and_electricity_are_needed (void)
   TEST_HAS (none->message, "'currency' in 'offers' is missing");
   g_autoptr (PlnOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\nways:\n" CLOUD, NULL, &euro);
   TEST_TRUE (b == NULL);
-  TEST_HAS (euro->message, "currency 'EUR' is not reckoned in; accepted: USD");
+  TEST_HAS (euro->message, "currency 'EUR' is not supported; convert the prices, and write USD");
   g_autoptr (PlnOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\nways:\n" SERVER, NULL, &dark);
   TEST_TRUE (c == NULL);
-  TEST_HAS (dark->message, "'server' draws power, and 'electricity' has no price");
+  TEST_HAS (dark->message, "'server' has 'power', so 'electricity' needs a price");
 }
 
 /* ---- the document ---- */

@@ -138,7 +138,8 @@ columns_are_chosen_by_name_and_a_wrong_one_is_refused (void)
   TEST_STR (std_sheet_key (sheet, g_array_index (chosen, guint, 0)), "word");
   TEST_STR (std_sheet_key (sheet, std_sheet_headline (sheet, chosen)), "count");
   TEST_TRUE (std_sheet_choose (sheet, "cont", NULL, &error) == NULL);
-  TEST_HAS (error->message, "--columns 'cont' is no column of this answer (did you mean 'count'?); there are: time_s, count, word");
+  TEST_HAS (error->message,
+            "--columns: this answer has no column 'cont' (did you mean 'count'?); columns here: time_s, count, word");
 }
 
 static const TestCase cases[] = {

@@ -28,15 +28,15 @@ refused (const char *workload, const char *place, const char *why)
 static void
 sizes_that_do_not_divide_are_refused_where_they_stand (void)
 {
-  refused (L8 "parallel: {tp: 3}", "{tp: 3", "8 GPUs do not divide by tp 3");
+  refused (L8 "parallel: {tp: 3}", "{tp: 3", "does not divide 8 GPUs");
   refused (L8 "parallel: {tp: 3, dp: 1}", "3, dp: 1", "the number of heads 32 does not divide by 3");
   refused ("model: gpt2_xl, sequence: 1024, global_batch: 16, parallel: {tp: 2}", "2}",
            "the number of heads 25 does not divide by 2");
   refused (L8 "parallel: {pp: 2, vp: 3}", "2, vp: 3", "32 layers do not divide into 6 chunks (pp 2 x vp 3)");
   refused (L8 "parallel: {dp: 1, vp: 5}", "5", "32 layers do not divide into 5 chunks");
   refused ("model: llama3_8b, sequence: 8192, global_batch: 12", "12",
-           "does not divide by dp 8 x micro-batch 1; accepted: a multiple of 8");
-  refused (L8 "micro_batch: 4", "16", "does not divide by dp 8 x micro-batch 4; accepted: a multiple of 32");
+           "does not divide by dp 8 x micro-batch 1; use a multiple of 8");
+  refused (L8 "micro_batch: 4", "16", "does not divide by dp 8 x micro-batch 4; use a multiple of 32");
   refused ("model: llama3_8b, sequence: 8190, global_batch: 16, parallel: {cp: 2}", "2", "8190 tokens does not divide into 4");
   refused ("model: llama3_8b, sequence: 8190, global_batch: 16, parallel: {tp: 4, sp: true}", "8190",
            "8190 tokens does not divide");

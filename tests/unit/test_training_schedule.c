@@ -321,14 +321,16 @@ counts_that_do_not_fit_are_refused (void)
     MdlPipeline pipe;
     const char *key, *says;
   } row[] = {
-    { { MDL_SCHEDULE_1F1B, 4, 2, 8 }, "vp", "schedule 1f1b has 1 chunk of the model on a rank, not 2; accepted: vp 1, or none" },
-    { { MDL_SCHEDULE_ZB_V, 4, 3, 8 }, "vp", "accepted: vp 2, or none" },
-    { { MDL_SCHEDULE_INTERLEAVED, 4, 1, 8 }, "vp", "accepted: vp from 2 up" },
+    { { MDL_SCHEDULE_1F1B, 4, 2, 8 },
+      "vp",
+      "schedule 1f1b has 1 chunk of the model on a rank, not 2; write vp: 1, or leave vp out" },
+    { { MDL_SCHEDULE_ZB_V, 4, 3, 8 }, "vp", "write vp: 2, or leave vp out" },
+    { { MDL_SCHEDULE_INTERLEAVED, 4, 1, 8 }, "vp", "write vp: 2 or more" },
     { { MDL_SCHEDULE_INTERLEAVED, 4, 2, 6 },
       "micro_batches",
-      "6 micro-batches over 4 ranks do not divide; accepted: a multiple of 4" },
+      "needs a multiple of pp as number of micro-batches, found 6 for pp 4" },
     { { MDL_SCHEDULE_DUALPIPE, 3, 1, 8 }, "pp", "accepted: an even pp" },
-    { { MDL_SCHEDULE_DUALPIPE, 4, 1, 9 }, "micro_batches", "accepted: an even number" },
+    { { MDL_SCHEDULE_DUALPIPE, 4, 1, 9 }, "micro_batches", "use an even number" },
     { { MDL_SCHEDULE_DUALPIPE, 4, 1, 6 }, "micro_batches", "accepted: at least 8" },
     { { MDL_SCHEDULE_DUALPIPE_V, 4, 2, 7 }, "micro_batches", "accepted: at least 8" },
     { { MDL_SCHEDULE_GPIPE, 4, 1, 0 }, "micro_batches", "no micro-batches" },

@@ -135,7 +135,8 @@ explain_option_error (const Cli *cli, const GError *cause, GError **error)
   add_names (names, cli_common_flags);
   g_ptr_array_add (names, NULL);
   g_autofree char *hint = base_hint (word, (const char *const *)names->pdata);
-  cli_fail (cli, error, "unknown flag %s%s; see forerun %s --help", word, hint, cli->verb->name);
+  const char *set = *hint == '\0' && cli->verb->varies ? "; keys of the input are changed with --set KEY=VALUE" : "";
+  cli_fail (cli, error, "unknown flag %s%s%s; see forerun %s --help", word, hint, set, cli->verb->name);
 }
 
 char **

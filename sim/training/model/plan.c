@@ -182,10 +182,11 @@ set_grid (TrnModel *model, GError **error)
   BaseMark mark = p->head.set ? p->head.mark : workload_mark (model);
   double gpus = model->job->system->gpus->len, fixed = p->tp.v * p->cp.v * p->pp.v;
   if (!p->dp.set && fixed <= gpus && fmod (gpus, fixed) > 0)
-    return col_fail_at (error, mark,
-                        "%.0f GPUs do not divide by tp %.0f x cp %.0f x pp %.0f = %.0f; accepted: sizes that divide, "
-                        "or a dp",
-                        gpus, p->tp.v, p->cp.v, p->pp.v, fixed);
+    return col_fail_at (
+        error, mark,
+        "tp %.0f x cp %.0f x pp %.0f = %.0f does not divide %.0f GPUs; use sizes whose product divides them, or write dp "
+        "to leave some idle",
+        p->tp.v, p->cp.v, p->pp.v, fixed, gpus);
   double dp = p->dp.set ? p->dp.v : floor (gpus / fixed);
   if (fixed * fmax (dp, 1) > gpus)
     return col_fail_at (error, mark,
@@ -222,7 +223,7 @@ static gboolean
 check_divides (const TrnModel *model, const BaseNum *by, double what, const char *name, GError **error)
 {
   return fmod (what, by->v) <= 0 || col_fail_at (error, mark_or (by, workload_mark (model)),
-                                                 "%s %.0f does not divide by %.0f; accepted: a divisor", name, what, by->v);
+                                                 "%s %.0f does not divide by %.0f; use a divisor of it", name, what, by->v);
 }
 
 static gboolean
@@ -270,12 +271,12 @@ set_batch (TrnModel *model, GError **error)
                  : m->global_batch.set ? m->global_batch.v / each
                                        : model->spec->micro_batches.v;
   if (floor (count) < count || count < 1)
-    return col_fail_at (
-        error, m->global_batch.mark,
-        "a global batch of %.0f sequences does not divide by dp %.0f x micro-batch %.0f; accepted: a multiple of %.0f",
-        m->global_batch.v, replicas, m->micro_batch.v, each);
+    return col_fail_at (error, m->global_batch.mark,
+                        "a global batch of %.0f sequences does not divide by dp %.0f x micro-batch %.0f; use a multiple of %.0f",
+                        m->global_batch.v, replicas, m->micro_batch.v, each);
   if (count > 1e6)
-    return col_fail_at (error, m->global_batch.mark, "%.0f micro-batches a replica; accepted: at most 1000000", count);
+    return col_fail_at (error, m->global_batch.mark, "%.0f micro-batches a replica are too many; at most 1000000 are accepted",
+                        count);
   model->m = (guint32)count;
   return TRUE;
 }

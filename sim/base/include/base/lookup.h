@@ -28,12 +28,12 @@ char *base_lookup_aliases (const BaseLookup *lookup, const char *folder, const c
 
 const char *base_lookup_root (const BaseLookup *lookup);
 
-/* The first candidate that has `word` (three letters or more) between its underscores, as "hgx_h200" has "h200"; else the one
- * nearest to `word` by edit distance (a swap of neighbours counts once, case is no difference), or NULL when none is
- * near (distance above a third of the length, at least 1 and at most 4). Ties: the first. Borrowed from `candidates` (ends with
- * NULL). */
+/* The candidate that `word` probably means, NULL if none is near. In this order: the same but for case, dashes and underscores;
+ * another tool's word for it ("tensor_parallel" for "tp"); a letter more or less at its end; `word` between underscores ("h200" in
+ * "hgx_h200"); up to four slips, at most a third of the length (a swap of neighbours is one); a part with a digit in common; the
+ * same beginning ("topo" of "topology"). Ties: the first. Borrowed from `candidates`, which ends with NULL. */
 const char *base_nearest (const char *word, const char *const *candidates);
-/* " (did you mean 'x'?)" of the nearest, or "". Returned: full, g_free. */
+/* " (did you mean 'x'?)" of the nearest, up to three that are equally near, or "". Returned: full, g_free. */
 char *base_hint (const char *word, const char *const *candidates);
 
 #endif

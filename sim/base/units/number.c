@@ -1,6 +1,6 @@
 /* Decimal numbers as text. The power of ten of a unit is added to the exponent before the text becomes a double, so that each
  * quantity is rounded once: "4.35 kB" is exactly 4350. */
-#include "units-private.h"
+#include "units/units-private.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The units that each dimension accepts.
  * Prefixes: k M G T P E are 10^3 … 10^18 (BIPM, "The International System of Units", 9th edition, table 7), Ki … Ei are
  * 2^10 … 2^60 (IEC 80000-13:2008, clause 4). A byte is 8 bits. A month is 30 days and a year 365 days: prices are quoted so. */
-#include "units-private.h"
+#include "units/units-private.h"
 
 #include <string.h>
 
@@ -72,68 +72,97 @@ static const Unit money_per_energy_units[] = {
 };
 static const Unit frequency_units[] = { { "Hz", UNIT_DECIMAL, 0, 1, 1 }, { "IOPS", UNIT_DECIMAL, 0, 1, 1 }, { 0 } };
 
-/* What people write that differs by more than case. */
+/* What people write that differs by more than case; "" is a number without a unit. */
+static const UnitHint number_hints[] = {
+  { "%", "'@'", 0.01 }, { ":1", "'@'", 1 }, { "x", "'@'", 1 }, { "times", "'@'", 1 }, { 0 },
+};
 static const UnitHint count_hints[] = {
-  { "B", "did you mean '@ G' (1e9) or '@ T' (1e12)?", 1 },
-  { "bn", "write '@ G'", 1 },
-  { "billion", "write '@ G'", 1 },
-  { "tn", "write '@ T'", 1 },
-  { "trillion", "write '@ T'", 1 },
-  { "mn", "write '@ M'", 1 },
-  { "million", "write '@ M'", 1 },
-  { "thousand", "write '@ k'", 1 },
+  { "B", "'@ G' (1e9) or '@ T' (1e12)", 1 },
+  { "bn", "'@ G'", 1 },
+  { "billion", "'@ G'", 1 },
+  { "tn", "'@ T'", 1 },
+  { "trillion", "'@ T'", 1 },
+  { "mn", "'@ M'", 1 },
+  { "million", "'@ M'", 1 },
+  { "thousand", "'@ k'", 1 },
+  { "x", "'@'", 1 },
+  { "tokens", "'@'", 1 },
+  { "B tokens", "'@ G' (1e9)", 1 },
+  { "T tokens", "'@ T'", 1 },
+  { "gpus", "'@'", 1 },
+  { "nodes", "'@'", 1 },
   { 0 },
 };
 static const UnitHint time_hints[] = {
-  { "sec", "write 's'", 0 },
-  { "secs", "write 's'", 0 },
-  { "second", "write 's'", 0 },
-  { "seconds", "write 's'", 0 },
-  { "msec", "write 'ms'", 0 },
-  { "usec", "write 'us'", 0 },
-  { "nsec", "write 'ns'", 0 },
-  { "psec", "write 'ps'", 0 },
-  { "m", "write 'min' or 'ms'", 0 },
-  { "mins", "write 'min'", 0 },
-  { "minute", "write 'min'", 0 },
-  { "minutes", "write 'min'", 0 },
-  { "hr", "write 'h'", 0 },
-  { "hrs", "write 'h'", 0 },
-  { "hour", "write 'h'", 0 },
-  { "hours", "write 'h'", 0 },
-  { "week", "write '@ days'", 7 },
-  { "weeks", "write '@ days'", 7 },
-  { "month", "write '@ days'", 30 },
-  { "months", "write '@ days'", 30 },
-  { "year", "write '@ days'", 365 },
-  { "years", "write '@ days'", 365 },
-  { "yr", "write '@ days'", 365 },
-  { "y", "write '@ days'", 365 },
+  { "", "'@ s', '@ h' or '@ days'", 1 },
+  { "sec", "'@ s'", 1 },
+  { "secs", "'@ s'", 1 },
+  { "second", "'@ s'", 1 },
+  { "seconds", "'@ s'", 1 },
+  { "msec", "'@ ms'", 1 },
+  { "usec", "'@ us'", 1 },
+  { "nsec", "'@ ns'", 1 },
+  { "psec", "'@ ps'", 1 },
+  { "m", "'@ min' or '@ ms'", 1 },
+  { "mins", "'@ min'", 1 },
+  { "minute", "'@ min'", 1 },
+  { "minutes", "'@ min'", 1 },
+  { "hr", "'@ h'", 1 },
+  { "hrs", "'@ h'", 1 },
+  { "hour", "'@ h'", 1 },
+  { "hours", "'@ h'", 1 },
+  { "w", "'@ days'", 7 },
+  { "week", "'@ days'", 7 },
+  { "weeks", "'@ days'", 7 },
+  { "month", "'@ days'", 30 },
+  { "months", "'@ days'", 30 },
+  { "year", "'@ days'", 365 },
+  { "years", "'@ days'", 365 },
+  { "yr", "'@ days'", 365 },
+  { "y", "'@ days'", 365 },
   { 0 },
 };
 static const UnitHint byte_hints[] = {
-  { "byte", "write 'B'", 0 }, { "bytes", "write 'B'", 0 }, { "bit", "write 'b'", 0 }, { "bits", "write 'b'", 0 }, { 0 },
+  { "", "'@ B', '@ MB' (1e6) or '@ MiB' (1024 x 1024)", 1 }, { "k", "'@ kB' (1000) or '@ KiB' (1024)", 1 },
+  { "m", "'@ MB' (1e6) or '@ MiB' (1024 x 1024)", 1 },       { "g", "'@ GB' (1e9) or '@ GiB' (1024 MiB)", 1 },
+  { "t", "'@ TB' (1e12) or '@ TiB' (1024 GiB)", 1 },         { 0 },
 };
 static const UnitHint bandwidth_hints[] = {
-  { "GT/s", "a transfer is no byte: write what all lanes carry, as 'GB/s'", 0 },
-  { "MT/s", "a transfer is no byte: write what all channels carry, as 'GB/s'", 0 },
+  { "", "'@ Gb/s' (bits) or '@ GB/s' (bytes)", 1 },
+  { "g", "'@ Gb/s' (bits) or '@ GB/s' (bytes)", 1 },
+  { "m", "'@ Mb/s' (bits) or '@ MB/s' (bytes)", 1 },
+  { "t", "'@ Tb/s' (bits) or '@ TB/s' (bytes)", 1 },
+  { "GT/s", "the rate of all lanes together in GB/s, since a transfer is not a byte", 0 },
+  { "MT/s", "the rate of all channels together in GB/s, since a transfer is not a byte", 0 },
+  { 0 },
+};
+static const UnitHint power_hints[] = { { "", "'@ W' or '@ kW'", 1 }, { 0 } };
+static const UnitHint money_hints[] = {
+  { "", "'$@'", 1 },
+  { "thousand", "'$@ k'", 1 },
+  { "mm", "'$@ M'", 1 },
+  { "mn", "'$@ M'", 1 },
+  { "mio", "'$@ M'", 1 },
+  { "million", "'$@ M'", 1 },
+  { "b", "'$@ G' (1e9)", 1 },
+  { "bn", "'$@ G' (1e9)", 1 },
+  { "billion", "'$@ G' (1e9)", 1 },
   { 0 },
 };
 static const UnitHint money_per_time_hints[] = {
-  { "/hr", "write '/h'", 0 },
-  { "/hour", "write '/h'", 0 },
-  { "/d", "write '/day'", 0 },
-  { "/mo", "write '/month'", 0 },
-  { "/yr", "write '/year'", 0 },
-  { "/sec", "write '/s'", 0 },
-  { 0 },
+  { "", "'$@/h' or '$@/month'", 1 }, { "/hr", "'$@/h'", 1 },     { "/hour", "'$@/h'", 1 },
+  { "/d", "'$@/day'", 1 },           { "/mo", "'$@/month'", 1 }, { "/y", "'$@/year'", 1 },
+  { "/yr", "'$@/year'", 1 },         { "/sec", "'$@/s'", 1 },    { 0 },
+};
+static const UnitHint money_per_energy_hints[] = {
+  { "", "'$@/kWh'", 1 }, { "ct/kWh", "'$@/kWh'", 0.01 }, { "cents/kWh", "'$@/kWh'", 0.01 }, { "c/kWh", "'$@/kWh'", 0.01 }, { 0 },
 };
 static const UnitHint frequency_hints[] = {
-  { "/s", "write 'Hz'", 0 }, { "1/s", "write 'Hz'", 0 }, { "ops/s", "write 'IOPS'", 0 }, { 0 }
+  { "", "'@ IOPS' or '@ Hz'", 1 }, { "/s", "'@ Hz'", 1 }, { "1/s", "'@ Hz'", 1 }, { "ops/s", "'@ IOPS'", 1 }, { 0 }
 };
 
 const UnitDim base_unit_dims[BASE_DIM_N] = {
-  [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, NULL, FALSE },
+  [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, number_hints, FALSE },
   [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, count_hints, FALSE },
   [BASE_DIM_RATIO] = { "ratio", "a", "", "0.9", ratio_units, NULL, FALSE },
   [BASE_DIM_TIME] = { "time", "a", "s", "2 us", time_units, time_hints, FALSE },
@@ -141,11 +170,12 @@ const UnitDim base_unit_dims[BASE_DIM_N] = {
   [BASE_DIM_BANDWIDTH] = { "bandwidth", "a", "B/s", "450 GB/s", bandwidth_units, bandwidth_hints, FALSE },
   [BASE_DIM_FLOP_RATE] = { "compute rate", "a", "FLOP/s", "989 TFLOP/s", flop_rate_units, NULL, FALSE },
   [BASE_DIM_FLOP] = { "amount of compute", "an", "FLOP", "65.5 TFLOP", flop_units, NULL, FALSE },
-  [BASE_DIM_POWER] = { "power", "a", "W", "700 W", power_units, NULL, FALSE },
+  [BASE_DIM_POWER] = { "power", "a", "W", "700 W", power_units, power_hints, FALSE },
   [BASE_DIM_ENERGY] = { "energy", "an", "J", "1 kWh", energy_units, NULL, FALSE },
-  [BASE_DIM_MONEY] = { "price", "a", "USD", "$280000", money_units, NULL, TRUE },
+  [BASE_DIM_MONEY] = { "price", "a", "USD", "$280000", money_units, money_hints, TRUE },
   [BASE_DIM_MONEY_PER_TIME] = { "price per time", "a", "USD/s", "$2.50/h", money_per_time_units, money_per_time_hints, TRUE },
-  [BASE_DIM_MONEY_PER_ENERGY] = { "price of energy", "a", "USD/J", "$0.10/kWh", money_per_energy_units, NULL, TRUE },
+  [BASE_DIM_MONEY_PER_ENERGY] = { "price of energy", "a", "USD/J", "$0.10/kWh", money_per_energy_units, money_per_energy_hints,
+                                  TRUE },
   [BASE_DIM_FREQUENCY] = { "frequency", "a", "1/s", "337 kIOPS", frequency_units, frequency_hints, FALSE },
 };
 

@@ -21,10 +21,10 @@ typedef struct {
   double times;
 } UnitPrefix; /* tables end with text NULL */
 
-/* A word that people write for a unit, in any case, and what to say about it. */
+/* A word that people write for a unit, in any case, and what to write instead. */
 typedef struct {
   const char *wrong, *advice; /* '@' in the advice is the number, */
-  double times;               /* times this; 0: there is none */
+  double times;               /* times this; 1: as it was written, 0: the advice has no number */
 } UnitHint; /* tables end with wrong NULL */
 
 typedef struct {

@@ -1,8 +1,9 @@
 /* A quantity's text taken apart: number, currency, unit. What is wrong is said with what to write instead. */
-#include "units-private.h"
+#include "units/units-private.h"
 
 #include "base/error.h"
-#include "text-private.h"
+#include "base/lookup.h"
+#include "units/text-private.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 typedef struct {
   Decimal number;
   gboolean currency; /* "$" before the number or "USD" behind it */
+  char *digits;      /* the number as it was written, with its sign and without "$"; owned */
   char *unit;        /* without currency and blanks around; owned */
 } Parts;
 
@@ -23,6 +25,7 @@ static void
 parts_clear (Parts *parts)
 {
   base_decimal_clear (&parts->number);
+  g_clear_pointer (&parts->digits, g_free);
   g_clear_pointer (&parts->unit, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parts, parts_clear)
@@ -51,8 +54,10 @@ parts_scan (const char *text, Parts *out)
   p += negative + dollar;
   if (negative && (*p == '-' || *p == '+'))
     return FALSE;
+  const char *first = p;
   if (!base_decimal_scan (&p, &out->number))
     return FALSE;
+  out->digits = g_strdup_printf ("%s%.*s", negative ? "-" : "", (int)(p - first), first);
   if (negative)
     out->number.negative = !out->number.negative;
   out->unit = g_strstrip (g_strdup (p));
@@ -62,21 +67,36 @@ parts_scan (const char *text, Parts *out)
 
 typedef struct {
   const char *wanted; /* folded */
-  GPtrArray *found;
+  GPtrArray *found, *all;
 } Near;
 
-/* The spellings that differ from a unit only by case or by a common habit: "Gbps", "TFLOPS". */
+/* Replaces each `from` in `*text` by `to`. */
+static void
+replace (char **text, const char *from, const char *to)
+{
+  g_auto (GStrv) pieces = g_strsplit (*text, from, -1);
+  g_free (*text);
+  *text = g_strjoinv (to, pieces);
+}
+
+/* Spellings that differ from a unit by case, by words in full or by a common habit become one: "Gbps", "gigabytes", "TFLOPS". */
 static char *
 fold (const char *text)
 {
-  g_autofree char *lower = g_ascii_strdown (text, -1);
-  if (g_str_has_suffix (lower, "bps"))
-    return g_strdup_printf ("%.*sb/s", (int)strlen (lower) - 3, lower);
-  if (g_str_has_suffix (lower, "flops"))
-    return g_strdup_printf ("%.*sflop/s", (int)strlen (lower) - 5, lower);
-  if (g_str_has_suffix (lower, "flops/s"))
-    return g_strdup_printf ("%.*sflop/s", (int)strlen (lower) - 7, lower);
-  return g_steal_pointer (&lower);
+  static const char *const words[][2] = { { "kilo", "k" },  { "mega", "m" },  { "giga", "g" },  { "tera", "t" },  { "peta", "p" },
+                                          { "kibi", "ki" }, { "mebi", "mi" }, { "gibi", "gi" }, { "tebi", "ti" }, { "bytes", "b" },
+                                          { "byte", "b" },  { "bits", "b" },  { "bit", "b" },   { "watts", "w" }, { "watt", "w" } };
+  char *lower = g_ascii_strdown (text, -1);
+  for (size_t i = 0; i < G_N_ELEMENTS (words); i++)
+    replace (&lower, words[i][0], words[i][1]);
+  static const char *const endings[][2] = { { "bps", "b/s" }, { "flops", "flop/s" }, { "flops/s", "flop/s" } };
+  for (size_t i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (g_str_has_suffix (lower, endings[i][0])) {
+      g_autofree char *longer = g_strdup_printf ("%.*s%s", (int)(strlen (lower) - strlen (endings[i][0])), lower, endings[i][1]);
+      g_free (lower);
+      return g_steal_pointer (&longer);
+    }
+  return lower;
 }
 
 static void
@@ -84,20 +104,25 @@ near_visit (const char *text, void *data)
 {
   Near *near = data;
   g_autofree char *folded = fold (text);
+  g_ptr_array_add (near->all, g_strdup (text));
   if (text[0] != '\0' && strcmp (folded, near->wanted) == 0 && near->found->len < 2)
     g_ptr_array_add (near->found, g_strdup (text));
 }
 
-/* "Gbps" and "Kb" mean bits; in "gb" the case of the b says nothing. */
-static gboolean
-says_bits (const char *unit)
+/* "Gbps", "Kb" and "gigabit" mean bits, "gigabytes" bytes; in "gb" the case of the b says nothing. */
+typedef enum { SAYS_NOTHING, SAYS_BITS, SAYS_BYTES } Says;
+
+static Says
+says (const char *unit)
 {
+  g_autofree char *lower = g_ascii_strdown (unit, -1);
+  if (strstr (lower, "byte") != NULL)
+    return SAYS_BYTES;
+  if (strstr (lower, "bit") != NULL)
+    return SAYS_BITS;
   if (strchr (unit, 'B') != NULL)
-    return FALSE;
-  for (const char *p = unit; *p != '\0'; p++)
-    if (g_ascii_isupper (*p))
-      return TRUE;
-  return g_str_has_suffix (unit, "bps");
+    return SAYS_BYTES;
+  return strcmp (unit, lower) != 0 || g_str_has_suffix (unit, "bps") ? SAYS_BITS : SAYS_NOTHING;
 }
 
 /* "; write '1460 days'" for "4 years", where the dimension has a hint for the unit, else "". Returned: full. */
@@ -106,41 +131,59 @@ listed_hint (const UnitDim *dim, const Parts *parts)
 {
   for (const UnitHint *hint = dim->hints; hint != NULL && hint->wrong != NULL; hint++)
     if (g_ascii_strcasecmp (parts->unit, hint->wrong) == 0) {
-      g_autofree char *number = g_strdup_printf ("%.10g", base_decimal_value (&parts->number, 0) * hint->times);
+      g_autofree char *number = hint->times == 1 ? g_strdup (parts->digits)
+                                                 : g_strdup_printf ("%.10g", base_decimal_value (&parts->number, 0) * hint->times);
       g_auto (GStrv) pieces = g_strsplit (hint->advice, "@", -1);
       g_autofree char *advice = g_strjoinv (number, pieces);
-      return g_strconcat ("; ", advice, NULL);
+      return g_strconcat ("; write ", advice, NULL);
     }
   return g_strdup ("");
 }
 
-/* "; write 'Gb/s' (bits) or 'GB/s' (bytes)", or "". Returned: full. */
+/* The unit that is spelled almost so, or with "/s" behind it; NULL: none. Returned: full. */
+static char *
+near_unit (const UnitDim *dim, const Parts *parts, const GPtrArray *all)
+{
+  g_autofree char *rate = g_strconcat (parts->unit, "/s", NULL);
+  Unit unit;
+  if (base_unit_find (dim, rate, &unit))
+    return g_steal_pointer (&rate);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  for (guint i = 0; i < all->len; i++)
+    if (*(const char *)all->pdata[i] != '\0')
+      g_ptr_array_add (names, all->pdata[i]);
+  g_ptr_array_add (names, NULL);
+  return g_strdup (base_nearest (parts->unit, (const char *const *)names->pdata));
+}
+
+/* "; write '400 Gb/s' (bits) or '400 GB/s' (bytes)", or "". Returned: full. */
 static char *
 hint_for (const UnitDim *dim, const Parts *parts)
 {
-  const char *unit = parts->unit;
-  g_autofree char *listed = listed_hint (dim, parts);
-  if (*listed != '\0')
+  const char *unit = parts->unit, *number = parts->digits, *dollar = dim->money ? "$" : "";
+  g_autofree char *listed = listed_hint (dim, parts), *wanted = fold (unit);
+  if (*listed != '\0' || unit[0] == '\0')
     return g_steal_pointer (&listed);
-  g_autofree char *wanted = fold (unit);
-  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free);
-  Near near = { wanted, found };
+  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (g_free), all = g_ptr_array_new_with_free_func (g_free);
+  Near near = { wanted, found, all };
   base_unit_visit (dim, near_visit, &near);
-  if (found->len == 0)
+  g_autofree char *other = found->len == 0 ? near_unit (dim, parts, all) : NULL;
+  if (found->len == 0 && other == NULL)
     return g_strdup ("");
 
-  const char *first = found->pdata[0];
+  const char *first = other != NULL ? other : found->pdata[0], *gap = first[0] == '/' ? "" : " ";
   gboolean bytes = dim == &base_unit_dims[BASE_DIM_BYTES] || dim == &base_unit_dims[BASE_DIM_BANDWIDTH];
   if (bytes && found->len > 1) {
     const char *second = found->pdata[1];
-    if (!says_bits (unit) && strchr (unit, 'B') == NULL)
-      return g_strdup_printf ("; write '%s' (bytes) or '%s' (bits)", first, second);
-    if (says_bits (unit))
+    const Says what = says (unit);
+    if (what == SAYS_NOTHING)
+      return g_strdup_printf ("; write '%s %s' (bytes) or '%s %s' (bits)", number, first, number, second);
+    if (what == SAYS_BITS)
       first = second;
   }
   if (unit[0] == 'K' && first[0] == 'k' && dim->units->prefixes & UNIT_BINARY)
-    return g_strdup_printf ("; write '%s' (1000) or 'Ki%s' (1024)", first, first + 1);
-  return g_strdup_printf ("; write '%s'", first);
+    return g_strdup_printf ("; write '%s %s' (1000) or '%s Ki%s' (1024)", number, first, number, first + 1);
+  return g_strdup_printf ("; write '%s%s%s%s'", dollar, number, gap, first);
 }
 
 /* Whether `parts` would be right in another dimension; that one, or BASE_DIM_N. */
@@ -155,6 +198,20 @@ dim_of (const Parts *parts)
   return BASE_DIM_N;
 }
 
+/* "; write '8192'" for "8,192", "; write '2.5 GB'" for "2,5 GB", or "". Returned: full. */
+static char *
+grouping_hint (const char *text, const UnitDim *want)
+{
+  g_autoptr (GRegex) grouped = g_regex_new ("(?<=\\d)[,_'](?=\\d{3}(?!\\d))", 0, 0, NULL);
+  g_autofree char *plain = g_regex_replace_literal (grouped, text, -1, 0, "", 0, NULL);
+  if (plain != NULL && strcmp (plain, text) == 0)
+    replace (&plain, ",", ".");
+  double value;
+  if (plain == NULL || strcmp (plain, text) == 0 || !base_quantity_parse (plain, (BaseDim)(want - base_unit_dims), &value, NULL))
+    return g_strdup ("");
+  return g_strdup_printf ("; write '%s'", plain);
+}
+
 static void
 fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **error)
 {
@@ -162,21 +219,27 @@ fail_unit (const char *text, const UnitDim *want, const Parts *parts, GError **e
   g_autofree char *unit = base_text_shown (parts->unit);
   BaseDim other = dim_of (parts);
   gboolean bare = parts->unit[0] == '\0' && !parts->currency;
-  if (bare || (want->money && !parts->currency && base_unit_find (want, parts->unit, &(Unit){ 0 }))) {
-    FAIL (error, "%s '%s' has no %s (e.g. '%s')", want->name, shown, want->money ? "'$'" : "unit", want->example);
+  gboolean digits = strchr (",_'0123456789.", parts->unit[0]) != NULL && parts->unit[0] != '\0';
+  gboolean no_dollar = want->money && !parts->currency && base_unit_find (want, parts->unit, &(Unit){ 0 });
+  g_autofree char *hint = digits                            ? grouping_hint (text, want)
+                          : want->money || !parts->currency ? hint_for (want, parts)
+                                                            : g_strdup ("");
+  if (no_dollar && !bare) {
+    g_free (hint);
+    hint = g_strdup_printf ("; write '$%s%s%s'", parts->digits, parts->unit[0] == '/' ? "" : " ", parts->unit);
+  }
+  g_autofree char *example = *hint != '\0' ? g_steal_pointer (&hint) : g_strdup_printf (" (e.g. '%s')", want->example);
+  if (bare || no_dollar) {
+    FAIL (error, "%s '%s' has no %s%s", want->name, shown, want->money ? "'$'" : "unit", example);
   } else if ((parts->unit[0] == 'x' || parts->unit[0] == 'X') && parts->number.digits[0] == '\0') {
     FAIL (error, "'%s' is hexadecimal; write it in decimal (e.g. '%s')", shown, want->example);
-  } else if (strchr (",_'0123456789.", parts->unit[0]) != NULL && parts->unit[0] != '\0') {
-    FAIL (error, "'%s' is not a number that can be read: digits are not grouped, the decimal sign is '.' (e.g. '%s')", shown,
-          want->example);
+  } else if (digits) {
+    FAIL (error, "'%s' is not a number that can be read: digits are not grouped, the decimal sign is '.'%s", shown, example);
   } else if (other != BASE_DIM_N) {
     const UnitDim *is = &base_unit_dims[other];
-    g_autofree char *hint = listed_hint (want, parts);
-    FAIL (error, "'%s' is %s %s where %s %s is expected%s (e.g. '%s')", shown, is->article, is->name, want->article, want->name,
-          hint, want->example);
+    FAIL (error, "'%s' is %s %s where %s %s is expected%s", shown, is->article, is->name, want->article, want->name, example);
   } else {
-    g_autofree char *hint = hint_for (want, parts);
-    FAIL (error, "unknown unit '%s' in %s '%s'%s (e.g. '%s')", unit, want->name, shown, hint, want->example);
+    FAIL (error, "unknown unit '%s' in %s '%s'%s", unit, want->name, shown, example);
   }
 }
 
@@ -194,7 +257,10 @@ fail_currency (const char *text, const UnitDim *want, GError **error)
   const char *dollar = strchr (text, '$');
   if (!want->money || dollar == NULL || dollar == text || !g_ascii_isdigit (text[0]))
     return FALSE;
-  FAIL (error, "'%s' has its '$' behind the number; write '$' before it (e.g. '%s')", shown, want->example);
+  g_autofree char *amount = g_strdup (text);
+  replace (&amount, "$", "");
+  g_strstrip (amount);
+  FAIL (error, "'%s' has its '$' behind the number; write '$%s'", shown, amount);
   return TRUE;
 }
 

@@ -1,6 +1,6 @@
 /* Quantities as text that people read. The decimal digits of the double are shifted, never divided by a prefix, so that a number is
  * rounded once, and "450 GB/s" comes back as the double it was. */
-#include "units-private.h"
+#include "units/units-private.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "text-private.h"
+#include "units/text-private.h"
 
 int
 base_by_text (const void *a, const void *b)
