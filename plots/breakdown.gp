@@ -5,6 +5,8 @@
 # data     TSV with a header line and the columns part and value_s (s)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default breakdown.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='breakdown.tsv'; out='breakdown.svg'\" plots/breakdown.gp"
   exit status 2
@@ -13,9 +15,9 @@ if (!exists ("out")) { out = "breakdown.svg" }
 series = ""
 columns_needed = "part value_s"
 without_sizes = 1
-n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
+n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 height = 240 + 40 * (n_rows < 3 ? 3 : n_rows)
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 stats data using (column ("value_s")) name "V" nooutput
 unit = V_max < 1e-3 ? "us" : V_max < 1 ? "ms" : "s"

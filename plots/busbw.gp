@@ -16,6 +16,8 @@
 # panel     a column whose values have a panel each, one of `series` (default: the line itself where there are two to six lines
 #           with bands and nothing measured, so that bands do not cover each other; "": one panel)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='coll.tsv'; out='busbw.svg'\" plots/busbw.gp"
   exit status 2
@@ -30,7 +32,7 @@ if (scale ne "log" && scale ne "linear") {
   exit status 2
 }
 columns_needed = "bytes ".y
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 set ylabel (y eq "busbw_Bps" ? "bus bandwidth (GB/s)" : y eq "algbw_Bps" ? "algorithm bandwidth (GB/s)" : y." / 1e9")
 stats data using (column (y) / 1e9) nooutput
@@ -120,4 +122,4 @@ if (has_band) {
 if (exists ("bound")) {
   parts = parts.", bound / 1e9 with lines dashtype 3 linewidth 1.5 linecolor rgb '#444444' title bound_name"
 }
-if (n_panels < 2) { eval "plot ".parts } else { load system ("dirname -- '".ARG0."'")."/panels.gp" }
+if (n_panels < 2) { eval "plot ".parts } else { load folder (ARG0)."panels.gp" }

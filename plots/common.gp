@@ -11,9 +11,9 @@ set datafile missing NaN # rows that a line leaves out do not break it
 
 # ---- input ----
 
-header (file) = system ("head -n 1 -- '".file."'")
+header (file) = system ("head -n 1 -- ".quoted (file))
 has (file, column) = strstrt ("\t".header (file)."\t", "\t".column."\t") > 0
-readable (file) = system ("test -f '".file."' -a -r '".file."' && echo yes") eq "yes"
+readable (file) = system ("test -f ".quoted (file)." -a -r ".quoted (file)." && echo yes") eq "yes"
 
 if (!exists ("measured")) { measured = "" }
 do for [file in (measured eq "" ? "data" : "data measured")] {
@@ -74,7 +74,7 @@ do for [i = 1:max_series] {
 
 # `height`: of an SVG or PNG of 960 dots across; a PDF keeps the proportion.
 if (!exists ("height")) { height = 600 }
-load system ("dirname -- '".ARG0."'")."/look.gp"
+load folder (ARG0)."look.gp"
 set output out
 
 # Sizes are powers of 2 apart: at most eight labels, each 2^k times the one before.

@@ -6,6 +6,8 @@
 # parts    at most nine, separated by blanks (default nodes, network, adapters, switches, optics, cables, storage, rent and energy)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default cost.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='cost.tsv'; out='cost.svg'\" plots/cost.gp"
   exit status 2
@@ -15,9 +17,9 @@ if (!exists ("parts")) { parts = "nodes network adapters switches optics cables 
 series = ""
 columns_needed = "machine ".parts
 without_sizes = 1
-n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
+n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 height = 210 + 40 * (n_rows < 3 ? 3 : n_rows)
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 # Nine colours, dark beside pale: neighbours differ in grey too, and wide parts say their name.
 array shade[9] = [0x0072B2, 0xBBBBBB, 0x56B4E9, 0xD55E00, 0xF0E442, 0x882255, 0xE69F00, 0x332288, 0x44AA99]

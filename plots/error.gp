@@ -10,6 +10,8 @@
 # accepted  half the height of the shaded band, as a fraction (default 0.1: +-10 %)
 # limit     what the axis shows, as a fraction; points beyond lie on its edge (default: the largest error)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='scores.tsv'; out='error.svg'\" plots/error.gp"
   exit status 2
@@ -17,9 +19,9 @@ if (!exists ("data")) {
 if (!exists ("series")) { series = "system op algo proto nodes" }
 if (!exists ("out")) { out = "error.svg" }
 if (!exists ("accepted")) { accepted = 0.1 }
-given = strstrt ("\t".system ("head -n 1 -- '".data."'")."\t", "\terror\t") > 0
+given = strstrt ("\t".system ("head -n 1 -- ".quoted (data))."\t", "\terror\t") > 0
 columns_needed = given ? "bytes error" : "bytes predicted_s measured_s"
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 error (dummy) = given ? column ("error") : column ("predicted_s") / column ("measured_s") - 1
 stats data using (error (0)) nooutput

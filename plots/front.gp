@@ -7,6 +7,8 @@
 #          front (1: on it)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default front.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='front.tsv'; out='front.svg'\" plots/front.gp"
   exit status 2
@@ -15,10 +17,10 @@ if (!exists ("out")) { out = "front.svg" }
 series = "machine"
 columns_needed = "machine time_s time_lo_s time_hi_s total_usd total_lo_usd total_hi_usd front"
 without_sizes = 1
-n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
+n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 row_height = n_rows <= 20 ? 34 : n_rows <= 60 ? 22 : 16
 height = 210 + row_height * (n_rows < 3 ? 3 : n_rows)
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 stats data using (column ("total_hi_usd")) name "C" nooutput
 stats data using (column ("time_hi_s")) name "T" nooutput

@@ -8,6 +8,8 @@
 #           and best_goodput, by rising interval
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default goodput.svg)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='goodput.tsv'\" plots/goodput.gp"
   exit status 2
@@ -15,7 +17,7 @@ if (!exists ("data")) {
 if (!exists ("out")) { out = "goodput.svg" }
 set datafile separator "\t"
 set datafile columnheaders
-header = system ("head -n 1 -- '".data."'")
+header = system ("head -n 1 -- ".quoted (data))
 do for [c in "interval_s goodput goodput_lo goodput_hi goodput_closed_form best_interval_s best_goodput"] {
   if (strstrt ("\t".header."\t", "\t".c."\t") == 0) {
     printerr data.":1: no column '".c."'; there are: ".header
@@ -26,7 +28,7 @@ do for [c in "interval_s goodput goodput_lo goodput_hi goodput_closed_form best_
 minutes (dummy) = column ("interval_s") / 60
 first (x) = column (0) < 1 ? x : NaN
 
-load system ("dirname -- '".ARG0."'")."/look.gp"
+load folder (ARG0)."look.gp"
 set output out
 set key maxcols 2
 set logscale x 10

@@ -6,6 +6,8 @@
 # data    TSV with a header line and the columns operation, messages and time_s
 # out     file to write; its ending decides the format: .svg, .png, .pdf (default growth.svg)
 # from    least number of messages that the fit takes (default 50000: below, starting the program is what takes time)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='growth.tsv'\" plots/growth.gp"
   exit status 2
@@ -14,7 +16,7 @@ if (!exists ("out")) { out = "growth.svg" }
 if (!exists ("from")) { from = 50000 }
 set datafile separator "\t"
 set datafile columnheaders
-header = system ("head -n 1 -- '".data."'")
+header = system ("head -n 1 -- ".quoted (data))
 do for [c in "operation messages time_s"] {
   if (strstrt ("\t".header."\t", "\t".c."\t") == 0) {
     printerr data.":1: no column '".c."'; there are: ".header
@@ -43,7 +45,7 @@ do for [i = 1:n] {
 
 # Okabe and Ito, Color Universal Design (2008).
 array colour[7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-load system ("dirname -- '".ARG0."'")."/look.gp"
+load folder (ARG0)."look.gp"
 set output out
 set key inside vertical maxcols 1 left top reverse Left
 set logscale xy 10

@@ -12,6 +12,8 @@
 # line_1   what the lines say; line_2 likewise
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default heat.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='heat.tsv'; out='heat.svg'\" plots/heat.gp"
   exit status 2
@@ -26,9 +28,10 @@ if (!exists ("middle")) { middle = 0 }
 series = ""
 columns_needed = "x y z"
 without_sizes = 1
-rows_there = int (system ("cat -- '".data."' 2>/dev/null | awk -F '\\t' 'NR > 1 && !seen[$2]++ { n++ } END { print n + 0 }'"))
+rows_there = int (system ("cat -- ".quoted (data)." 2>/dev/null \
+  | awk -F '\\t' 'NR > 1 && !seen[$2]++ { n++ } END { print n + 0 }'"))
 height = rows_there <= 12 ? 640 : rows_there <= 60 ? 160 + 40 * rows_there : 2560
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 if (lines ne "") {
   do for [column in "line x row"] {
     if (!has (lines, column)) {
@@ -158,8 +161,8 @@ do for [l = 1:2] {
   says = l == 1 ? (exists ("line_1") ? line_1 : "line 1") : (exists ("line_2") ? line_2 : "line 2")
   if (lines ne "") {
     n_inside = int (system (sprintf ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } \
-      $at[\"line\"] == %d && $at[\"x\"] > %.9g && $at[\"x\"] < %.9g { n++ } END { print n + 0 }' '%s'", \
-      l, edge[1], edge[n_columns + 1], lines)))
+      $at[\"line\"] == %d && $at[\"x\"] > %.9g && $at[\"x\"] < %.9g { n++ } END { print n + 0 }' %s", \
+      l, edge[1], edge[n_columns + 1], quoted (lines))))
     if (n_inside == 0) { # the legend promises no line that is not there
       parts = parts.sprintf (", keyentry with lines linewidth 0 linecolor rgb '#FFFFFF'" \
         ." title '%s: not in this range'", says)

@@ -9,6 +9,8 @@
 # accepted  half the height of the shaded band, as a fraction (default 0.1: +-10 %)
 # limit     what the axis shows, as a fraction; points beyond lie on its edge (default 0.3)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='points.tsv'; out='kernels.svg'\" plots/kernels.gp"
   exit status 2
@@ -17,7 +19,7 @@ if (!exists ("out")) { out = "kernels.svg" }
 if (!exists ("accepted")) { accepted = 0.1 }
 if (!exists ("limit")) { limit = 0.3 }
 if (!exists ("title")) { title = "" }
-header = system ("head -n 1 -- '".data."'")
+header = system ("head -n 1 -- ".quoted (data))
 needed = "section stage part measured predicted"
 do for [i = 1:words (needed)] {
   if (strstrt ("\t".header."\t", "\t".word (needed, i)."\t") == 0) {
@@ -25,7 +27,7 @@ do for [i = 1:words (needed)] {
     exit status 2
   }
 }
-ending = system (sprintf ("printf '%%s' '%s' | sed 's/.*\\.//'", out))
+ending = system (sprintf ("printf '%%s' %s | sed 's/.*\\.//'", quoted (out)))
 if (ending eq "png") { set terminal pngcairo size 1100, 620 font "sans,11" } else {
   if (ending eq "pdf") { set terminal pdfcairo size 11in, 6.2in font "sans,11" } else {
     set terminal svg size 1100, 620 font "sans,12" background rgb "white"
@@ -37,8 +39,8 @@ set key autotitle columnheader
 
 list = "NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } ". \
        "$at[\"section\"] == \"kernels\" && !seen[$at[\"stage\"]]++ { print $at[\"stage\"] }"
-stages = system ("awk -F'\\t' '".list."' '".data."' | tr ' ' '_'")
-name (i) = system (sprintf ("printf '%%s' '%s' | tr '_' ' '", word (stages, i)))
+stages = system ("awk -F'\\t' ".quoted (list)." ".quoted (data)." | tr ' ' '_'")
+name (i) = system (sprintf ("printf '%%s' %s | tr '_' ' '", quoted (word (stages, i))))
 n_stages = words (stages)
 if (n_stages == 0) {
   printerr sprintf ("%s: no point of kernels", data)

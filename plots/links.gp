@@ -5,6 +5,8 @@
 # data     TSV with a header line and the columns link_class, busiest, utilisation (0 to 1) and bytes (B)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default links.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='links.tsv'; out='links.svg'\" plots/links.gp"
   exit status 2
@@ -13,9 +15,9 @@ if (!exists ("out")) { out = "links.svg" }
 series = ""
 columns_needed = "link_class busiest utilisation bytes"
 without_sizes = 1
-n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
+n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 height = 130 + 62 * (n_rows < 2 ? 2 : n_rows)
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 power (b) = b < 1e3 ? 0 : b < 1e6 ? 1 : b < 1e9 ? 2 : b < 1e12 ? 3 : b < 1e15 ? 4 : 5
 array prefix[6] = ["", "k", "M", "G", "T", "P"]

@@ -1,9 +1,9 @@
 # How all plots look: the terminal that the ending of `out` asks for, letters that can still be read when the plot is 700 dots
-# wide, and a title that is broken where it is too long. Reads `out`, `height` and `title`.
+# wide, and a title that is broken where it is too long. Reads `out`, `height` and `title`; `ending` where `out` has none.
 
 # `height`: of an SVG or PNG of 960 dots across; a PDF keeps the proportion.
 if (!exists ("height")) { height = 600 }
-ending = strlen (out) > 4 ? out[strlen (out) - 3:] : ""
+if (!exists ("ending")) { ending = strlen (out) > 4 ? out[strlen (out) - 3:] : "" }
 if (ending eq ".svg") {
   set terminal svg size 960,height font "sans-serif,17" background "white" enhanced
 } else { if (ending eq ".png") {

@@ -6,6 +6,8 @@
 # capacity  what a GPU has, in B (default 0: not known)
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default memory.svg)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='memory.tsv'; out='memory.svg'\" plots/memory.gp"
   exit status 2
@@ -17,7 +19,7 @@ parts = "weights gradients optimizer activations buffers other"
 columns_needed = "stage ".parts
 without_sizes = 1
 height = 520
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 GiB = 1073741824.0
 # Dark beside pale: neighbours differ in grey too.

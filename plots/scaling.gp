@@ -7,6 +7,8 @@
 # unit     what throughput counts (default samples)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default scaling.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='scaling.tsv'; out='scaling.svg'\" plots/scaling.gp"
   exit status 2
@@ -16,12 +18,12 @@ if (!exists ("unit")) { unit = "samples" }
 columns_needed = "gpus network batch throughput efficiency"
 batches = int (system ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } at[\"batch\"] \
   && !seen[$at[\"batch\"]]++ \
-  { n++ } END { print n + 0 }' '".data."' 2>/dev/null"))
+  { n++ } END { print n + 0 }' ".quoted (data)." 2>/dev/null"))
 panels = batches > 1 && batches <= 4 ? batches : 1
 series = panels > 1 || batches < 2 ? "network" : "network batch"
 without_sizes = 1
 height = 780
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 stats data using (column ("gpus")) name "X" nooutput
 stats data using (column ("throughput")) name "Y" nooutput

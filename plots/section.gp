@@ -9,6 +9,8 @@
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default section.svg)
 # accepted  half the height of the shaded band, as a fraction (default 0.1: +-10 %)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='points.tsv'\" plots/section.gp"
   exit status 2
@@ -19,7 +21,7 @@ if (!exists ("out")) { out = "section.svg" }
 if (!exists ("accepted")) { accepted = 0.1 }
 set datafile separator "\t"
 set datafile columnheaders
-header = system ("head -n 1 -- '".data."'")
+header = system ("head -n 1 -- ".quoted (data))
 do for [c in "section part point measured predicted"] {
   if (strstrt ("\t".header."\t", "\t".c."\t") == 0) {
     printerr data.":1: no column '".c."'; there are: ".header
@@ -41,7 +43,7 @@ if (n == 0) {
 }
 
 array colour[7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-load system ("dirname -- '".ARG0."'")."/look.gp"
+load folder (ARG0)."look.gp"
 set output out
 set key outside right center vertical maxcols 1 Left reverse samplen 2 spacing 1.2
 set logscale x 10

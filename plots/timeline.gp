@@ -6,6 +6,8 @@
 # columns  the rows of data were put together into so many columns of equal width (default 0: they were not)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default timeline.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='timeline.tsv'; out='timeline.svg'\" plots/timeline.gp"
   exit status 2
@@ -15,10 +17,10 @@ if (!exists ("columns")) { columns = 0 }
 series = ""
 columns_needed = "stage kind start_s end_s"
 without_sizes = 1
-n_rows = int (system ("awk -F '\\t' 'NR > 1 && $1 + 1 > n { n = $1 + 1 } END { print n + 0 }' '".data."'"))
+n_rows = int (system ("awk -F '\\t' 'NR > 1 && $1 + 1 > n { n = $1 + 1 } END { print n + 0 }' ".quoted (data)))
 row_height = n_rows <= 8 ? 40 : n_rows <= 24 ? 24 : 14
 height = 230 + row_height * (n_rows < 3 ? 3 : n_rows)
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 stats data using (column ("end_s")) name "T" nooutput
 unit = T_max < 1e-3 ? "us" : T_max < 1 ? "ms" : "s"

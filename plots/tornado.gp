@@ -9,6 +9,8 @@
 # note     behind it (default: none)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default tornado.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='tornado.tsv'; out='tornado.svg'\" plots/tornado.gp"
   exit status 2
@@ -22,9 +24,9 @@ if (!exists ("note")) { note = "" }
 series = ""
 columns_needed = "name less more"
 without_sizes = 1
-n_rows = int (system ("awk 'END { print NR - 1 }' '".data."'"))
+n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 height = 230 + 34 * (n_rows < 2 ? 2 : n_rows)
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 widest = 0
 wider (v) = abs (v) > widest ? (widest = abs (v), 1) : 1

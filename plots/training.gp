@@ -7,6 +7,8 @@
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default training.svg)
 # accepted  half the height of the shaded band, as a fraction (default 0.15: +-15 %)
 # title     headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='points.tsv'\" plots/training.gp"
   exit status 2
@@ -15,7 +17,7 @@ if (!exists ("out")) { out = "training.svg" }
 if (!exists ("accepted")) { accepted = 0.15 }
 set datafile separator "\t"
 set datafile columnheaders
-header = system ("head -n 1 -- '".data."'")
+header = system ("head -n 1 -- ".quoted (data))
 do for [c in "use kind gpus measured predicted"] {
   if (strstrt ("\t".header."\t", "\t".c."\t") == 0) {
     printerr data.":1: no column '".c."'; there are: ".header
@@ -29,7 +31,7 @@ error (kind, use) = strcol ("kind") eq kind && (use eq "fitted") == (strcol ("us
 spread (dummy) = column ("gpus") * (1 + 0.16 * sin (12.9898 * column (0)))
 
 array colour[4] = ["#D55E00", "#D55E00", "#0072B2", "#009E73"]
-load system ("dirname -- '".ARG0."'")."/look.gp"
+load folder (ARG0)."look.gp"
 set output out
 set key maxcols 2
 set logscale x 2

@@ -8,6 +8,8 @@
 # numeric  1: x are numbers; 0: labels side by side
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default vary.svg)
 # title    headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='vary.tsv'; out='vary.svg'\" plots/vary.gp"
   exit status 2
@@ -19,7 +21,7 @@ if (!exists ("numeric")) { numeric = 1 }
 series = "series"
 columns_needed = "x label series y"
 without_sizes = 1
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 
 # A column's unit is the end of its name; bytes are shown as GB.
 ends (text) = strlen (y_name) > strlen (text) && y_name[strlen (y_name) - strlen (text) + 1:] eq text
@@ -28,7 +30,7 @@ without (text) = y_name[:strlen (y_name) - strlen (text)]
 y_title = ends ("_Bps") ? without ("_Bps")." (GB/s)" : ends ("_B") ? without ("_B")." (GB)" \
   : ends ("_s") && !ends ("_per_s") ? without ("_s")." (s)" : y_name
 dot (text) = strstrt (text, ".") == 0 ? text : dot (text[strstrt (text, ".") + 1:])
-in_words (text) = system ("printf '%s' '".text."' | tr _ ' '")
+in_words (text) = system ("printf '%s' ".quoted (text)." | tr _ ' '")
 blank = strstrt (x_name, " ")
 set xlabel in_words (dot (blank > 0 ? x_name[:blank - 1] : x_name)).(blank > 0 ? x_name[blank:] : "")."\n "
 y_title = in_words (y_title)

@@ -9,6 +9,8 @@
 # crossovers  TSV with the columns nodes, from_B, algo and instead_of: the exact sizes of the lines (default: none are drawn)
 # out         file to write; its ending decides the format: .svg, .png, .pdf (default winners.svg)
 # title       headline (default: none)
+folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
+load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
   printerr "data is not set; e.g. gnuplot -e \"data='winners.tsv'; out='winners.svg'\" plots/winners.gp"
   exit status 2
@@ -19,9 +21,9 @@ series = "algo"
 columns_needed = "bytes nodes ranks algo proto best margin"
 wins = system ("awk -F '\\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } at[\"best\"] && $at[\"best\"] == 1 \
   { n[$at[\"algo\"]]++; all++ } END { for (a in n) if (n[a] > n[most] || (n[a] == n[most] && a < most)) most = a; \
-  if (all) print most, \"is fastest in\", n[most], \"of\", all, \"cells\" }' '".data."' 2>/dev/null")
+  if (all) print most, \"is fastest in\", n[most], \"of\", all, \"cells\" }' ".quoted (data)." 2>/dev/null")
 title = exists ("title") && wins ne "" ? title.": ".wins : exists ("title") ? title : wins
-load system ("dirname -- '".ARG0."'")."/common.gp"
+load folder (ARG0)."common.gp"
 do for [column in (crossovers eq "" ? "" : "nodes from_B algo instead_of")] {
   if (!has (crossovers, column)) {
     printerr crossovers.": no column '".column."'; there are: ".header (crossovers)
@@ -89,7 +91,7 @@ if (has_letters) {
     ." with labels font ',11' textcolor rgb '#222222' notitle"
 }
 
-n_lines = crossovers eq "" ? 0 : int (system ("wc -l <'".crossovers."'")) - 1
+n_lines = crossovers eq "" ? 0 : int (system ("wc -l <".quoted (crossovers))) - 1
 if (n_lines > 0) {
   parts = parts.", crossovers using (column ('from_B')):(y (0) - 0.5):(0):(1)" \
     ." with vectors nohead dashtype 1 linewidth 3 linecolor rgb '#000000' notitle"

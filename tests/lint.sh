@@ -320,7 +320,7 @@ lint () # in the source tree
   report process < <(code_of "${c[@]}" | calls "$prints|$logs|$ends")
   report process < <(code_of "${c[@]}" | grep -v '^sim/base/output\.c:' |
     { LC_ALL=C grep -P '^[^:]*:\d+:.*(?<![\w.>])(stdout|stderr)\b(?!\s*\()' || true; })
-  report files < <(code_of "${library[@]}" | grep -vE '^sim/(base/(file|output)|report/plot/gnuplot)\.c:' | calls "$opens")
+  report files < <(code_of "${library[@]}" | grep -vE '^sim/base/(file|output)\.c:' | calls "$opens")
   # Progress is reported, and a search is saved, from time to time.
   local timed='^sim/(cli/([a-z]+/)?plan_watch|base/progress)\.c:'
   report determinism < <(code_of "${library[@]}" | grep -vE "$timed" | calls "$clocks|$dice")

@@ -1,4 +1,4 @@
-foreach(file coll compare pictures run topo)
+foreach(file coll compare pictures process run topo)
   forerun_test (test_report_${file} LABEL unit SOURCES unit/test_report_${file}.c USES report)
 endforeach()
 forerun_test (test_report_html LABEL unit SOURCES unit/test_report_html.c USES report)

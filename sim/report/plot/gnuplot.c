@@ -1,11 +1,13 @@
 /* Pictures by gnuplot and the shipped scripts of plots/. */
 #include "report/pictures.h"
 
-#include <glib/gstdio.h>
+#include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "process-private.h"
 
 const char *
 rep_picture_ending (const char *path)
@@ -66,86 +68,77 @@ rep_pictures_add (GPtrArray *pictures, const char *name, const char *script, con
 
 /* ---- gnuplot ---- */
 
+/* After which gnuplot is stopped: the largest picture takes it a few seconds on a slow machine. */
+#define GNUPLOT_LIMIT_S 120u
+
 typedef struct {
-  const char *variable, *name; /* of the script, and of the file */
+  const char *variable; /* of the script */
   const GString *tsv;
 } Data;
 
-/* A picture's tables, by the names of their files. Returned: how many. */
+/* A picture's tables. Returned: how many. */
 static guint
-data_of (const RepPicture *picture, const char *first, const char *second, Data data[2])
+data_of (const RepPicture *picture, Data data[2])
 {
-  data[0] = (Data){ "data", first, picture->tsv };
-  data[1] = (Data){ picture->variable, second, picture->more };
+  data[0] = (Data){ "data", picture->tsv };
+  data[1] = (Data){ picture->variable, picture->more };
   return picture->more != NULL ? 2 : 1;
 }
 
-/* "data='a.tsv'; crossovers='b.tsv'; out='c.svg'; title='…'". Returned: full. */
-static char *
-assignments (const Data *data, guint n_data, const char *out, const char *settings)
+/* "; data='a.tsv'" */
+static void
+assign (GString *commands, const char *variable, const char *value)
 {
-  GString *text = g_string_new (NULL);
-  for (guint i = 0; i < n_data; i++) {
-    g_autofree char *name = rep_picture_quote (data[i].name);
-    g_string_append_printf (text, "%s=%s; ", data[i].variable, name);
-  }
-  g_autofree char *name = rep_picture_quote (out);
-  g_string_append_printf (text, "out=%s%s", name, settings);
-  return g_string_free (text, FALSE);
+  g_autofree char *quoted = rep_picture_quote (value);
+  g_string_append_printf (commands, "%s%s=%s", commands->len > 0 ? "; " : "", variable, quoted);
 }
 
 static gboolean
 fail_run (GError **error, const char *what, const char *why)
 {
-  g_autofree char *said = g_strstrip (g_strdup (why));
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s: %s", what, said);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s: %s", what, why);
   return FALSE;
 }
 
-/* Runs gnuplot in `folder` and reads what it has drawn. */
+/* gnuplot works in the folder of the shipped data, and on files without names: nothing that a user's path contains reaches its
+ * parser. -d: without the user's ~/.gnuplot. */
 static gboolean
-run_gnuplot (const char *folder, const char *commands, const char *script, const char *picture, GString **out, GError **error)
+run_gnuplot (const char *root, const RepPicture *picture, const char *ending, const int *files, guint n, GError **error)
 {
-  const char *const words[] = { "gnuplot", "-e", commands, script, NULL };
-  g_autofree char *said = NULL;
-  gint status = 0;
-  g_autoptr (GError) cause = NULL;
-  if (!g_spawn_sync (folder, (char **)words, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
-                     &status, &cause))
-    return fail_run (error, "gnuplot cannot be run", cause->message);
-  if (!WIFEXITED (status) || WEXITSTATUS (status) != 0)
-    return fail_run (error, "gnuplot failed", *said != '\0' ? said : "it says nothing");
-  g_autofree char *path = g_build_filename (folder, picture, NULL), *bytes = NULL;
-  gsize n_B = 0;
-  if (!g_file_get_contents (path, &bytes, &n_B, &cause))
-    return fail_run (error, "gnuplot drew nothing", cause->message);
-  *out = g_string_new_len (bytes, (gssize)n_B);
-  return TRUE;
+  Data data[2];
+  (void)data_of (picture, data);
+  g_autoptr (GString) commands = g_string_new (NULL), said = g_string_new (NULL);
+  for (guint i = 0; i <= n; i++) {
+    g_autofree char *name = g_strdup_printf ("/proc/self/fd/%d", files[i]);
+    assign (commands, i < n ? data[i].variable : "out", name);
+  }
+  assign (commands, "ending", ending);
+  g_string_append (commands, picture->settings);
+  g_autofree char *script = g_build_filename ("plots", picture->script, NULL);
+  const char *const words[] = { "gnuplot", "-d", "-e", commands->str, script, NULL };
+  const RepProcess process = { root, words, files, n + 1, GNUPLOT_LIMIT_S };
+  return rep_process_run (&process, said, error);
 }
 
-/* gnuplot works in a folder of its own, on plain file names: nothing that a user's path contains reaches its parser. */
 static gboolean
-draw (const RepPicture *picture, const char *script, const char *file, GString **out, GError **error)
+draw (const RepPicture *picture, const char *root, const char *ending, GString **out, GError **error)
 {
-  g_autoptr (GError) cause = NULL;
-  g_autofree char *folder = g_dir_make_tmp ("forerun-XXXXXX", &cause);
-  if (folder == NULL)
-    return fail_run (error, "no temporary folder for gnuplot", cause->message);
   Data data[2];
-  const guint n = data_of (picture, "data0.tsv", "data1.tsv", data);
+  const guint n = data_of (picture, data);
+  int files[3] = { -1, -1, -1 };
   gboolean done = TRUE;
-  for (guint i = 0; i < n && done; i++) {
-    g_autofree char *path = g_build_filename (folder, data[i].name, NULL);
-    if (!g_file_set_contents (path, data[i].tsv->str, (gssize)data[i].tsv->len, &cause))
-      done = fail_run (error, "data for gnuplot", cause->message);
+  for (guint i = 0; i <= n && done; i++) {
+    files[i] = rep_memory_file ("forerun-plot", i < n ? data[i].tsv : NULL);
+    done = files[i] >= 0 || fail_run (error, "data for gnuplot", g_strerror (errno));
   }
-  g_autofree char *commands = assignments (data, n, file, picture->settings);
-  done = done && run_gnuplot (folder, commands, script, file, out, error);
-  for (guint i = 0; i <= n; i++) {
-    g_autofree char *path = g_build_filename (folder, i < n ? data[i].name : file, NULL);
-    (void)g_unlink (path);
-  }
-  (void)g_rmdir (folder);
+  done = done && run_gnuplot (root, picture, ending, files, n, error);
+  g_autoptr (GString) bytes = done ? rep_memory_file_read (files[n]) : NULL;
+  for (guint i = 0; i <= n; i++)
+    if (files[i] >= 0)
+      (void)close (files[i]);
+  if (done && bytes->len == 0)
+    done = fail_run (error, "gnuplot drew nothing", picture->script);
+  *out = done ? g_steal_pointer (&bytes) : NULL;
   return done;
 }
 
@@ -155,7 +148,7 @@ find_script (const RepPicture *picture, const BaseLookup *lookup, const char *fl
 {
   g_autofree char *root = g_canonicalize_filename (base_lookup_root (lookup), NULL);
   g_autofree char *path = g_build_filename (root, "plots", picture->script, NULL);
-  if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
+  if (base_file_is_file (path))
     return g_steal_pointer (&path);
   g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s needs %s, which is not there: plots/ belongs to the shipped data",
                flag, path);
@@ -170,8 +163,8 @@ rep_picture_render (const RepPicture *picture, const BaseLookup *lookup, const c
   *out = NULL;
   if (script == NULL || gnuplot == NULL)
     return script != NULL;
-  g_autofree char *file = g_strconcat ("picture", ending, NULL);
-  return draw (picture, script, file, out, error);
+  g_autofree char *root = g_canonicalize_filename (base_lookup_root (lookup), NULL);
+  return draw (picture, root, ending, out, error);
 }
 
 /* ---- files ---- */
@@ -195,24 +188,37 @@ add_file (GPtrArray *files, char *path, GString *bytes)
   g_ptr_array_add (files, file);
 }
 
+/* Of a file beside the script: no option and no assignment, whatever it begins with. Returned: full. */
+static char *
+name_beside (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+  return g_strconcat ("./", name, NULL);
+}
+
 /* The data, and a script that stands in their folder. */
 static void
 leave_data (const RepPicture *picture, const char *script, const char *path, GPtrArray *files, GString *talk)
 {
   Data data[2];
-  g_autofree char *suffix = g_strconcat ("_", picture->variable, NULL), *first = rep_picture_path (path, "", ".tsv"),
-                  *second = rep_picture_path (path, suffix, ".tsv"), *first_name = g_path_get_basename (first),
-                  *second_name = g_path_get_basename (second), *out = g_path_get_basename (path);
-  const guint n = data_of (picture, first_name, second_name, data);
-  for (guint i = 0; i < n; i++)
-    add_file (files, g_strdup (i == 0 ? first : second), g_string_new_len (data[i].tsv->str, (gssize)data[i].tsv->len));
-  g_autofree char *commands = assignments (data, n, out, picture->settings);
-  g_autofree char *quoted = g_shell_quote (commands), *quoted_script = g_shell_quote (script);
+  const guint n = data_of (picture, data);
+  g_autoptr (GString) commands = g_string_new (NULL);
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *suffix = i > 0 ? g_strconcat ("_", data[i].variable, NULL) : g_strdup (""),
+                    *file = rep_picture_path (path, suffix, ".tsv"), *name = name_beside (file);
+    assign (commands, data[i].variable, name);
+    add_file (files, g_steal_pointer (&file), g_string_new_len (data[i].tsv->str, (gssize)data[i].tsv->len));
+  }
+  g_autofree char *out = name_beside (path);
+  assign (commands, "out", out);
+  g_string_append (commands, picture->settings);
+  g_autofree char *quoted = g_shell_quote (commands->str), *quoted_script = g_shell_quote (script);
   char *file = rep_picture_path (path, "", ".sh");
   GString *text = g_string_new (NULL);
   g_string_append_printf (text,
-                          "#!/bin/sh\n# Draws %s from the data beside it.\ncd -- \"$(dirname -- \"$0\")\" && gnuplot -e %s %s\n",
-                          out, quoted, quoted_script);
+                          "#!/bin/sh\n# Draws a plot from the data beside this script.\n"
+                          "cd -- \"$(dirname -- \"$0\")\" && gnuplot -d -e %s %s\n",
+                          quoted, quoted_script);
   g_string_append_printf (talk, "gnuplot is not installed: instead of %s its data were written, and %s draws them\n", path, file);
   add_file (files, file, text);
 }
