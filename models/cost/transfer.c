@@ -3,6 +3,7 @@
  *     T = start + route latency + S / R + min (S, block) / route rate           waited for
  *     T = queued                + S / R + min (S, block) / route rate           behind others of its kind
  *     R = min (rate (S), route rate / wire) / (1 + crowd (1 - 1/k))
+ *     TCP: rate (S) times its streams, each a connection that one core serves
  *     1 / rate (S) = (1 - (1 - 1 / cached) cache / (S + cache)) / rate
  *
  * start, queued s: of the engine that copies (copy engine, kernel, NIC, CPU); rate B/s: what the copier itself moves, where it is a
@@ -51,7 +52,7 @@ take_copier (const MdlCopySpec *spec, const MdlTransfer *t, const MdlCollQuestio
     double s_per_B = 1 / spec->rate.v;
     if (spec->cached.set && spec->cache.v > 0)
       s_per_B *= 1 - (1 - 1 / spec->cached.v) * spec->cache.v / (t->size_B + spec->cache.v);
-    cost->bound_Bps = 1 / (s_per_B * slower);
+    cost->bound_Bps = (t->copy == MDL_COPY_TCP ? fmax (t->streams, 1) : 1) / (s_per_B * slower);
     if (cost->bound_Bps < t->route_rate_Bps / cost->wire)
       mdl_cost_use (cost, &spec->rate);
   }
@@ -97,7 +98,9 @@ mdl_transfer_cost (const MdlLibrary *library, const MdlTransfer *t, MdlCollCost 
   double latency_s = cost->latency_s, size_s = mdl_time_s (t->size_B, rate_Bps);
   cost->link_bound = link_Bps <= cost->bound_Bps;
   mdl_cost_term (&question, cost, "size", size_s, NULL, "at %.4g GB/s, the %s", rate_Bps * 1e-9,
-                 cost->link_bound ? "limit of the route" : "limit of the copy engine");
+                 cost->link_bound          ? "limit of the route"
+                 : t->copy == MDL_COPY_TCP ? "limit of its TCP streams"
+                                           : "limit of the copy engine");
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
   if (library != NULL)

@@ -77,6 +77,11 @@ add_way (StoWork *work, guint32 client, GArray *uses, GError **error)
     return col_fail_at (error, work->spec->path.set ? work->spec->path.mark : work->spec->tier.mark, "%s", why->message);
   add_links (work, way.uses, work->misses * sto_work_packed (work), mdl_tier_sent (&work->tier, ends.op), uses);
   add_links (work, way.copy, sto_work_packed (work), 1, uses); /* what the page cache has goes to the GPU like the rest */
+  if (is_cached (work)) {                                      /* out of the page cache, or into it */
+    g_autoptr (GArray) copied = g_array_new (FALSE, FALSE, sizeof (CluUse));
+    clu_host_copy_uses (system->clu, ends.place.node, copied);
+    add_links (work, copied, sto_work_packed (work), 1, uses);
+  }
   work->latency_s = fmax (work->latency_s, way.latency_s);
   if (client == 0) {
     work->question.path = way.path;

@@ -245,6 +245,7 @@ price (const ColSystem *system, const StoTransferSpec *spec, const Ends *ends, S
                              .path = (StoPath)spec->path.v,
                              .by = (StoBy)spec->by.v,
                              .pageable = spec->memory.v == 1,
+                             .streams = spec->streams.v,
                              .queued = spec->queued.v,
                              .in_flight = spec->in_flight.v,
                              .ways = system->storage };

@@ -39,6 +39,8 @@ static const BaseField transfer_fields[] = {
   BASE_ROW (StoTransferSpec, "both_ways", both_ways, BOOL, .fallback = "no", .help = "also copies as much back, concurrently"),
   BASE_ROW (StoTransferSpec, "by", by, ENUM, .names = by_names, .fallback = "auto", .help = "method of copies between GPUs"),
   BASE_ROW (StoTransferSpec, "memory", memory, ENUM, .names = memory_names, .fallback = "pinned", .help = "host memory of an end"),
+  BASE_ROW_NUM (StoTransferSpec, "streams", streams, COUNT, .min = "1", .max = "1024", .fallback = "1",
+                .help = "TCP connections of a copy between nodes without RDMA, each on a core of its own"),
   BASE_ROW (StoTransferSpec, "queued", queued, BOOL, .fallback = "no",
             .help = "queued behind similar copies, so that launch time is hidden; `no`: launched and waited for"),
   BASE_ROW_NUM (StoTransferSpec, "in_flight", in_flight, COUNT, .min = "1", .max = "1 M", .fallback = "32",

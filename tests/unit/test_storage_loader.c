@@ -98,7 +98,7 @@ both_ends_of_a_pipeline_read_unless_one_does_for_all (void)
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *workload = g_strdup_printf (
         "{kind: training, layers: [{count: 2, forward: 20 ms, backward: 30 ms}], parallel: {pp: 2}, loader: {tier: "
-        "fs, samples: 10, sample: 10 MB, workers: 4, pin: no, readers: %s}}",
+        "fs, samples: 10, sample: 10 MB, workers: 4, readers: %s}}",
         rows[i].readers);
     g_autofree char *text = scenario_text (2, 1, workload, "");
     const char *const sets[] = { "topology.storage=[{name: fs, tier: parallel_fs, per_server: 1 GB/s, network: frontend}]",

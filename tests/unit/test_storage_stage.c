@@ -8,7 +8,7 @@ static ScnResult *
 run (const char *stage, const char *tier, ColMode mode, char **why)
 {
   g_autofree char *workload = g_strdup_printf ("{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], loader: {tier: %s, "
-                                               "sample: 100 MB, samples: 10, workers: 64, pin: no, stage: %s}}",
+                                               "sample: 100 MB, samples: 10, workers: 64, stage: %s}}",
                                                tier, stage);
   g_autofree char *text = scenario_text (1, 4, workload, "");
   const char *const sets[] = { "topology.storage=[{name: fs, tier: parallel_fs, per_server: 20 GB/s, network: fabric}]",
@@ -60,7 +60,7 @@ what_never_waited_has_nothing_to_gain (void)
 {
   g_autofree char *workload =
       g_strdup ("{kind: training, layers: [{forward: 4 s, backward: 6 s}], loader: {tier: nvme, sample: 100 "
-                "MB, samples: 10, pin: no, stage: {from: fs, bytes: 100 GB}}}");
+                "MB, samples: 10, stage: {from: fs, bytes: 100 GB}}}");
   g_autofree char *slow = scenario_text (1, 1, workload, "");
   const char *const sets[] = { "topology.storage=[{name: fs, tier: parallel_fs, per_server: 20 GB/s, network: fabric}]",
                                "topology.node.storage={local_nvme: {drives: 4, type: nvme_gen5}}", NULL };

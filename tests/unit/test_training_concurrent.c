@@ -3,8 +3,8 @@
  * bound. */
 #include <math.h>
 
-#include "scenario_fixture.h"
 #include "goodput/goodput.h"
+#include "scenario_fixture.h"
 
 #define STORAGE(network)                                                                                                      \
   "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 1 TB/s}, write: {rate: 1 " \
@@ -140,7 +140,7 @@ reads_that_cross_the_adapters_slow_the_step (void)
 {
   /* A reader a node asks for 1 GB in 0.2 s, 5 GB/s: into the adapter, as gradients come, which have 5 until the reads are through
    * at 0.2 s, and then 10 for the other half: 0.05 s more. */
-  g_autoptr (ScnResult) r = run ("loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64, pin: no}");
+  g_autoptr (ScnResult) r = run ("loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64}");
   const TrnResult *t = &r->training;
   TEST_NEAR (t->loader.slows_s, 0.05, 2e-3);
   TEST_NEAR (t->loader.stall_s, 0, 1e-9);
@@ -148,7 +148,7 @@ reads_that_cross_the_adapters_slow_the_step (void)
   TEST_NEAR (t->step_time_s, 0.25, 2e-3);
   TEST_NEAR (sum_s (t), t->step_time_s, 1e-9);
   g_autoptr (ScnResult) apart =
-      run_on (STORAGE ("frontend"), COL_MODE_EVENT, "loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64, pin: no}");
+      run_on (STORAGE ("frontend"), COL_MODE_EVENT, "loader: {tier: fs, sample: 100 MB, samples: 10, workers: 64}");
   TEST_NEAR (apart->training.loader.slows_s, 0, 0);
   TEST_NEAR (apart->training.step_time_s, 0.2, 1e-3);
 }
@@ -157,7 +157,7 @@ static void
 reads_get_no_more_than_the_step_leaves (void)
 {
   /* 3 GB a step: 0.3 s of the adapter alone. Pressed, they have 10 GB/s for 0.1 s and 5 for 0.2: 2 GB in 0.3 s, and 3 in 0.45. */
-  g_autoptr (ScnResult) r = run ("loader: {tier: fs, sample: 300 MB, samples: 10, workers: 64, pin: no}");
+  g_autoptr (ScnResult) r = run ("loader: {tier: fs, sample: 300 MB, samples: 10, workers: 64}");
   const TrnResult *t = &r->training;
   TEST_NEAR (t->step_time_s, 0.45, 0.01);
   TEST_STR (t->loader.starved_by, "storage");
@@ -170,8 +170,8 @@ a_drain_and_reads_of_one_tier_share_its_servers (void)
   /* No gradients. A tier of 10 GB/s either way on the front-end; a step of 100 ms reads 2 x 250 MB, half of the servers' time. A
    * drain takes the rest: 20 GB in 4 s, 40 steps; none is later for it. */
   static const char workload[] =
-      "{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], loader: {tier: fs, sample: 25 MB, samples: 10, workers: 64, "
-      "pin: no}, checkpoint: {tier: fs, software: raw, mode: async, threads: 64, bytes: 20 GB, every: 100}}";
+      "{kind: training, layers: [{forward: 40 ms, backward: 60 ms}], loader: {tier: fs, sample: 25 MB, samples: 10, workers: 64}, "
+      "checkpoint: {tier: fs, software: raw, mode: async, threads: 64, bytes: 20 GB, every: 100}}";
   g_autofree char *text = scenario_text (1, 2, workload, "");
   const char *const sets[] = { "topology.storage=[{name: fs, type: {storage_type: t, kind: parallel_fs, blend: 16, read: {rate: 10 "
                                "GB/s}, write: {rate: 10 GB/s}}}]",

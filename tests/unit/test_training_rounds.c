@@ -16,7 +16,7 @@
   "  - {name: " name ", nodes: " nodes ", steps: " steps \
   ", workload: {kind: training, layers: [{forward: 400 ms, backward: 600 ms}], " more "}}\n"
 /* `samples` of 1 MB for each of the four ranks of a job, by workers that are never the bound. */
-#define LOADER(samples) "loader: {tier: fs, sample: 1 MB, samples: " samples ", workers: 64, pin: no}"
+#define LOADER(samples) "loader: {tier: fs, sample: 1 MB, samples: " samples ", workers: 64}"
 
 static ScnResult *
 run (Scn **scenario, const char *jobs)
@@ -164,7 +164,7 @@ more_of_another_job_never_makes_one_quicker (void)
     g_autofree char *jobs =
         g_strconcat (STEPS ("a", "0-1", "2", LOADER ("1500") ", " SAVE ("4 GB", "1", "async")),
                      "  - {nodes: 2-3, steps: 4, workload: {kind: training, layers: [{forward: 1 s, backward: 0 "
-                     "s}], loader: {tier: fs, sample: 1 MB, pin: no, workers: 64, samples: ",
+                     "s}], loader: {tier: fs, sample: 1 MB, workers: 64, samples: ",
                      other, "}}}\n", NULL);
     g_autoptr (Scn) scenario = NULL;
     g_autoptr (ScnResult) result = run (&scenario, jobs);

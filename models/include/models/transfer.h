@@ -5,14 +5,14 @@
 #include "models/coll.h"
 
 typedef enum {
-  MDL_COPY_DMA,           /* copy engine between GPUs; NVMe */
-  MDL_COPY_KERNEL,        /* a kernel's stores into another GPU */
-  MDL_COPY_KERNEL_READ,   /* a kernel's loads from another GPU */
-  MDL_COPY_H2D,           /* copy engine, from pinned host memory to a GPU */
-  MDL_COPY_D2H,           /* likewise from a GPU */
-  MDL_COPY_H2D_PAGEABLE,  /* pageable host memory: by way of the driver's pinned blocks, which the CPU fills … */
-  MDL_COPY_D2H_PAGEABLE,  /* … or empties */
-  MDL_COPY_HOST,          /* from GPU to GPU, staged in host memory by the CPU */
+  MDL_COPY_DMA,          /* copy engine between GPUs; NVMe */
+  MDL_COPY_KERNEL,       /* a kernel's stores into another GPU */
+  MDL_COPY_KERNEL_READ,  /* a kernel's loads from another GPU */
+  MDL_COPY_H2D,          /* copy engine, from pinned host memory to a GPU */
+  MDL_COPY_D2H,          /* likewise from a GPU */
+  MDL_COPY_H2D_PAGEABLE, /* pageable host memory: by way of the driver's pinned blocks, which the CPU fills … */
+  MDL_COPY_D2H_PAGEABLE, /* … or empties */
+  MDL_COPY_HOST,         /* from GPU to GPU, staged in host memory by the CPU */
   MDL_COPY_RDMA,
   MDL_COPY_TCP,
   MDL_COPY_N
@@ -29,6 +29,7 @@ typedef struct {
   unsigned at_once;                       /* copies out of the same device to different ones; pageable: of one host; 0 is 1 */
   double storage_latency_s;               /* of the storage at one end; 0: none */
   double storage_rate_Bps;                /* that it gives this copy with what is in flight; 0: no limit */
+  double streams;                         /* TCP connections that share it, each at the copier's rate; 0 is 1 */
 } MdlTransfer;
 
 /* cost->terms, latency, bound and time as for collectives; `library` NULL: alpha and beta alone. */

@@ -34,6 +34,14 @@ clu_route_clear (CluRoute *route)
 
 static const CluPart whole = { 1, 1, TRUE };
 
+/* Where bytes of local device `at` lie in host memory: at its socket's, or with a process on the wrong socket at the next one's. */
+static guint32
+host_memory (const CluTemplate *t, guint32 at, const CluDegrade *degrade)
+{
+  const guint32 socket = clu_socket_of (t, at), n = t->n[CLU_DEV_SOCKET];
+  return t->first[CLU_DEV_MEMORY] + (socket == CLU_NONE ? 0 : degrade->remote_numa ? (socket + 1) % n : socket);
+}
+
 /* Two GPUs of one node. */
 static gboolean
 between_gpus (CluPath *path, guint32 node, guint32 a, guint32 b, const CluDegrade *degrade, GError **error)
@@ -52,11 +60,19 @@ between_gpus (CluPath *path, guint32 node, guint32 a, guint32 b, const CluDegrad
     return TRUE;
   }
   /* Through host memory: of the sender's socket, or of the wrong one. */
-  guint32 socket = clu_socket_of (t, from), n = t->n[CLU_DEV_SOCKET];
-  guint32 memory = t->first[CLU_DEV_MEMORY] + (socket == CLU_NONE ? 0 : degrade->remote_numa ? (socket + 1) % n : socket);
+  const guint32 memory = host_memory (t, from, degrade);
   path->out->transport = degrade->host_only ? CLU_TRANSPORT_TCP : CLU_TRANSPORT_SHM;
   path->out->path_class = host != CLU_PATH_N ? host : CLU_PATH_SYS;
   return clu_path_host (path, node, from, memory, &whole, error) && clu_path_host (path, node, memory, to, &whole, error);
+}
+
+/* `memory`, which GPU `gpu` copies from or to; with a process on the wrong socket never that of its own socket. */
+static guint32
+copied_memory (const CluTemplate *t, guint32 memory, guint32 gpu, const CluDegrade *degrade)
+{
+  const guint32 socket = clu_socket_of (t, gpu);
+  return degrade->remote_numa && socket != CLU_NONE && memory == t->first[CLU_DEV_MEMORY] + socket ? host_memory (t, gpu, degrade)
+                                                                                                   : memory;
 }
 
 /* Between a GPU, memory, a drive or an adapter and another of these in one node. */
@@ -75,10 +91,13 @@ inside_node (CluPath *path, guint32 node, CluDev from_dev, CluDev to_dev, const 
   /* A drive is read and written by its own DMA: into GPU memory only under the same switch, else by way of the host. */
   gboolean drive = a == CLU_DEV_NVME || b == CLU_DEV_NVME, host = a == CLU_DEV_MEMORY || b == CLU_DEV_MEMORY;
   if (drive && !host && ((path_class > CLU_PATH_PXB && !options->peer_drives) || degrade->no_gdr)) {
-    guint32 socket = clu_socket_of (t, b == CLU_DEV_GPU ? to : from);
-    guint32 memory = t->first[CLU_DEV_MEMORY] + (socket == CLU_NONE ? 0 : socket);
+    const guint32 memory = host_memory (t, b == CLU_DEV_GPU ? to : from, degrade);
     return clu_path_host (path, node, from, memory, &whole, error) && clu_path_host (path, node, memory, to, &whole, error);
   }
+  if (a == CLU_DEV_MEMORY && b == CLU_DEV_GPU)
+    from = copied_memory (t, from, to, degrade);
+  else if (a == CLU_DEV_GPU && b == CLU_DEV_MEMORY)
+    to = copied_memory (t, to, from, degrade);
   return clu_path_host (path, node, from, to, &whole, error);
 }
 
@@ -163,6 +182,25 @@ clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps)
   }
   *rate_Bps = least_Bps;
   return least;
+}
+
+void
+clu_host_copy_uses (const Clu *clu, guint32 node, GArray *uses)
+{
+  const CluTemplate *t = clu_node_template (clu, node);
+  const guint32 n = t->n[CLU_DEV_MEMORY];
+  for (guint32 m = 0; m < n; m++) {
+    const CluOwn *own = &t->own[t->first[CLU_DEV_MEMORY] + m];
+    const struct {
+      guint32 res;
+      double share;
+    } use[] = { { own->res, 2.0 / n }, { own->read, 1.0 / n }, { own->write, 1.0 / n } };
+    for (guint i = 0; i < G_N_ELEMENTS (use); i++)
+      if (use[i].res != CLU_NONE) {
+        const CluUse one = { .res = clu->node[node].res + use[i].res, .share = use[i].share };
+        g_array_append_val (uses, one);
+      }
+  }
 }
 
 gboolean

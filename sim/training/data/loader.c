@@ -2,7 +2,8 @@
  *
  *     worker w:  read b, decode b, read b + W, …    W workers, each at most `prefetch` batches ahead of what was taken
  *     pinning:   copy into pinned memory by a core
- *     copy:      to the GPU, one batch ahead of compute
+ *     copy:      to the GPU, one batch ahead of compute; out of pageable memory behind the batch before, since the driver
+ *                synchronises with the stream before it stages (CUDA Runtime API, "API synchronization behavior")
  *     decoder:   on the GPU's own engine, or its SMs before the batch's compute
  *     compute:   the step's time over its micro-batches
  * Reads are flows over the links of the way to the storage; cores of the node are counted; storage gives all readers what its
@@ -290,8 +291,9 @@ add_batch (Graph *g, guint32 r, guint32 b, const EngFlowSpec *flow)
   eng_graph_after (g->graph, pinned, ready);
   reader->copy[b] = eng_graph_delay (g->graph, reader->to_gpu, eng_time_from_s (pipe->out->copy_s), COPY, NULL);
   eng_graph_after (g->graph, reader->copy[b], pinned);
-  if (b >= 2)
-    eng_graph_after (g->graph, reader->copy[b], g->compute[b - 2]);
+  const guint32 behind = pipe->spec->pin.v ? 2 : 1;
+  if (b >= behind)
+    eng_graph_after (g->graph, reader->copy[b], g->compute[b - behind]);
   reader->there = reader->copy[b];
   if (pipe->gpu_decode_s > 0 && pipe->spec->decoder.v == STO_DECODE_ENGINE) {
     reader->there = eng_graph_delay (g->graph, reader->decoder, eng_time_from_s (pipe->gpu_decode_s), DECODER, NULL);
@@ -421,11 +423,12 @@ static void
 name_starved (const Pipe *pipe)
 {
   TrnLoaderResult *out = pipe->out;
+  const double behind_s = pipe->spec->pin.v ? 0 : out->batch_s; /* a pageable copy waits for the batch before */
   const struct {
     const char *name;
     double least_s;
-  } rows[] = { { "storage", out->storage_s },    { "network", out->network_s }, { "workers", out->workers_s },
-               { "cores", out->cores_s },        { "copy", out->copy_s },       { "decoder", pipe->gpu_decode_s },
+  } rows[] = { { "storage", out->storage_s },    { "network", out->network_s },      { "workers", out->workers_s },
+               { "cores", out->cores_s },        { "copy", out->copy_s + behind_s }, { "decoder", pipe->gpu_decode_s },
                { "broadcast", out->broadcast_s } };
   guint most = 0;
   for (guint i = 1; i < G_N_ELEMENTS (rows); i++)

@@ -96,6 +96,10 @@ gboolean clu_route_find (const Clu *clu, CluDev from, CluDev to, const CluRouteO
  * infinity for a route without uses. */
 guint32 clu_route_bottleneck (const Clu *clu, const CluRoute *route, double *rate_Bps);
 
+/* What a copy by the CPU inside a node's host memory takes of it for each byte, read and written, spread over the sockets: CluUse,
+ * appended to `uses`. Nothing where the memory's rate is not known. */
+void clu_host_copy_uses (const Clu *clu, guint32 node, GArray *uses);
+
 /* Whether bytes stop in a host's memory on their way. */
 gboolean clu_route_is_staged (const Clu *clu, const CluRoute *route);
 

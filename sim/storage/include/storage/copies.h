@@ -23,6 +23,7 @@ typedef struct {
   double size_B, count; /* of one copy; so many of each pair */
   StoPath path;
   StoBy by;
+  double streams;         /* TCP connections of a copy; 0 is 1 */
   gboolean pageable;      /* host memory at either end is not pinned */
   gboolean queued;        /* behind others of their kind */
   double in_flight;       /* requests that a copy keeps at a storage; 0: one */

@@ -15,6 +15,7 @@ typedef struct {
   BaseEnum path;        /* StoPath */
   BaseEnum pairs;       /* 0: matched, 1: all */
   BaseEnum by;          /* StoBy */
+  BaseNum streams;      /* TCP connections of a copy */
   BaseEnum memory;      /* 0: pinned, 1: pageable */
   BaseBool both_ways, queued;
   BaseNum in_flight; /* at a storage at an end */
