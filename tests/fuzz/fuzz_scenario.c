@@ -1,30 +1,10 @@
 /* Any text as a scenario: it loads or is refused, and what loads and is small runs; a step's parts sum to it. */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include "constants/calibration.h"
-#include "scenario/loaded.h"
-
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+#include "fuzz_library.h"
 
 /* Beside the worked cases, so that their topologies are found by name. */
 #define NAME TEST_SOURCE_DIR "/scenarios/cases/fuzz.yaml"
-
-typedef struct {
-  const BaseLookup *lookup;
-  Cst *cal;
-} User;
-
-static const MdlLibrary *
-load_library (void *data, const MdlLibraryAsk *ask, GError **error)
-{
-  User *user = data;
-  MdlLibraryAsk own = *ask;
-  own.lookup = user->lookup;
-  user->cal = cst_load (&own, error);
-  return user->cal != NULL ? cst_library (user->cal) : NULL;
-}
 
 /* What runs in milliseconds: a campaign is for what goes wrong, not for what is large. */
 static gboolean
@@ -43,30 +23,23 @@ is_small (const Scn *scenario)
 }
 
 static void
-must (gboolean truth)
-{
-  if (!truth)
-    abort ();
-}
-
-static void
 run (Scn *scenario)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (ScnResult) result = scn_run (scenario, FALSE, &error);
-  must ((result == NULL) != (error == NULL));
+  fuzz_must ((result == NULL) != (error == NULL));
   if (result == NULL || result->kind != SCN_KIND_TRAINING)
     return;
   const TrnResult *training = &result->training;
   double sum_s = 0;
   for (int p = 0; p < TRN_PART_N; p++) {
-    must (training->part_s[p] >= 0);
+    fuzz_must (training->part_s[p] >= 0);
     sum_s += training->part_s[p];
   }
-  must (fabs (sum_s - training->step_time_s) <= 1e-9 * training->step_time_s);
-  must (training->communication_s <= 0 || training->exposed_fraction <= 1 + 1e-9);
+  fuzz_must (fabs (sum_s - training->step_time_s) <= 1e-9 * training->step_time_s);
+  fuzz_must (training->communication_s <= 0 || training->exposed_fraction <= 1 + 1e-9);
   /* the two fidelities agree within 1 % */
-  must (training->ideal_bound_s <= training->step_time_s * 1.01 + 1e-9);
+  fuzz_must (training->ideal_bound_s <= training->step_time_s * 1.01 + 1e-9);
 }
 
 int
@@ -74,14 +47,14 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  User user = { lookup, NULL };
+  FuzzLibrary user = { .lookup = lookup };
   ScnOptions options = { .has_mode = size % 3 == 0, .mode = COL_MODE_MODEL, .has_steps = size % 5 == 0, .steps = COL_STEPS_EXACT };
   g_autofree char *text = g_strndup ((const char *)data, size);
-  Scn *scenario = scn_load (NAME, text, lookup, &options, load_library, &user, &error);
-  must ((scenario == NULL) != (error == NULL));
+  Scn *scenario = scn_load (NAME, text, lookup, &options, fuzz_library_load, &user, &error);
+  fuzz_must ((scenario == NULL) != (error == NULL));
   if (scenario != NULL && is_small (scenario))
     run (scenario);
   scn_free (scenario);
-  cst_free (user.cal);
+  fuzz_library_clear (&user);
   return 0;
 }

@@ -204,8 +204,8 @@ cut (GString *text, GRand *random)
     g_string_truncate (text, below (text->len + 1, random));
     return;
   }
-  gsize at = below (text->len, random);
-  g_string_erase (text, (gssize)at, (gssize)MIN (below (16, random), text->len - at));
+  const gsize at = below (text->len, random), n_B = below (16, random);
+  g_string_erase (text, (gssize)at, (gssize)MIN (n_B, text->len - at));
 }
 
 static void
@@ -219,7 +219,8 @@ take_line (GString *text, const GString *other, GRand *random)
 void
 mutate_bytes (GString *text, const GString *other, GRand *random)
 {
-  for (gint32 n = MAX (g_rand_int_range (random, -2, 5), 1); n > 0; n--) { /* mostly one: more are refused at once */
+  const gint32 drawn = g_rand_int_range (random, -2, 5); /* mostly one change: of more, most are refused at once */
+  for (gint32 n = MAX (drawn, 1); n > 0; n--) {
     const gint32 way = g_rand_int_range (random, 0, 20);
     if (way < 3)
       change_bytes (text, random);
@@ -241,7 +242,8 @@ mutate_bytes (GString *text, const GString *other, GRand *random)
 void
 mutate_words (GPtrArray *words, const GPtrArray *flags, GRand *random)
 {
-  for (gint32 n = MAX (g_rand_int_range (random, -1, 4), 1); n > 0; n--) {
+  const gint32 drawn = g_rand_int_range (random, -1, 4);
+  for (gint32 n = MAX (drawn, 1); n > 0; n--) {
     const guint at = words->len > 0 ? (guint)g_rand_int_range (random, 0, (gint32)words->len) : 0;
     const gint32 way = g_rand_int_range (random, 0, 6);
     if (way == 0 && words->len > 0) {

@@ -29,7 +29,7 @@ plan_of (const Row *row, const GdpCause *cause, unsigned n)
   return (GdpRunPlan){ .cause = cause,
                        .n_causes = n,
                        .step_s = 1,
-                       .checkpoint = { row->work_s, row->stall_s, row->drain_s, row->restore_s },
+                       .checkpoint = { row->work_s, row->stall_s, row->drain_s, row->restore_s, 0 },
                        .restart_s = row->restart_s,
                        .spares = (double)INFINITY,
                        .horizon_s = row->stop_every_s * 300,

@@ -5,3 +5,7 @@ forerun_test (test_plan_offers LABEL unit SOURCES unit/test_plan_offers.c USES p
 foreach (file search stages work)
   forerun_test (test_plan_${file} LABEL unit SOURCES unit/test_plan_${file}.c USES plan constants)
 endforeach ()
+foreach (target plan prices offers state calibration)
+  forerun_fuzz (${target} SOURCES fuzz/fuzz_files.c USES plan constants)
+  target_compile_definitions (fuzz_${target} PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FUZZ_TARGET="${target}")
+endforeach ()

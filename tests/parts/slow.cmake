@@ -10,7 +10,8 @@ set(slow
     golden.plan.sensitivity
     unit.gallery_draws_what_its_page_shows)
 if(TEST repro.compilers_and_build_types) # not where a build is instrumented
-  list(APPEND slow repro.compilers_and_build_types unit.extending_touches_few_files unit.packages_install_and_run)
+  list(APPEND slow repro.compilers_and_build_types unit.extending_touches_few_files unit.packages_install_and_run
+       unit.clang_accepts_all)
 endif()
 set_property(TEST ${slow} APPEND PROPERTY LABELS slow)
 

@@ -289,6 +289,7 @@ what_is_not_of_the_plan_is_refused (void)
   Odd odd = { 0 };
   g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
   g_autoptr (PlnResult) result = answer_of (work, 1);
+  TEST_TRUE (result != NULL);
   g_autofree char *text = text_of (work);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

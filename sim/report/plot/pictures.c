@@ -158,14 +158,14 @@ static void
 add_drawn (GPtrArray *pictures, const char *name, const char *script, const char *caption, char *title, GString **tsv,
            char *settings)
 {
-  g_autofree char *owned = title;
   if (title != NULL) {
     rep_pictures_add (pictures, name, script, caption, title, *tsv, settings);
     *tsv = g_string_new (NULL);
-    return;
+  } else {
+    g_free (settings);
+    g_string_truncate (*tsv, 0);
   }
-  g_free (settings);
-  g_string_truncate (*tsv, 0);
+  g_free (title);
 }
 
 static void
