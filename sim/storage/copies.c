@@ -83,10 +83,14 @@ ask_storage (const Clu *clu, const StoCopies *copies, const StoCopy *copy, MdlTr
 
 /* ---- which way ---- */
 
+/* `over_network`: GPUs of one node by their adapters too. */
 static gboolean
-route_on_path (const Clu *clu, const ColSettings *settings, CluDev from, CluDev to, StoPath path, CluRoute *route, GError **error)
+route_on_path (const Clu *clu, const ColSettings *settings, const StoPair *pair, StoPath path, gboolean over_network,
+               CluRoute *route, GError **error)
 {
+  const CluDev from = pair->from, to = pair->to;
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
+  options.over_network = over_network;
   options.degrade = settings->degrade;
   options.degrade.no_nvlink |= path == STO_PATH_PCIE;
   options.degrade.no_p2p |= path == STO_PATH_HOST;
@@ -236,7 +240,7 @@ choose_path (const Clu *clu, const ColSettings *settings, const StoCopies *copie
       continue;
     clu_route_init (&route);
     g_clear_error (&last);
-    if (!route_on_path (clu, settings, pair->from, pair->to, path, &route, &last))
+    if (!route_on_path (clu, settings, pair, path, copies->path == STO_PATH_NET, &route, &last))
       continue;
     StoCopy tried = {
       .from = pair->from, .to = pair->to, .route = route, .share = share_of (pair), .size_B = copies->size_B * share_of (pair)
@@ -301,7 +305,8 @@ find_uses (const Clu *clu, const ColSettings *settings, StoPath path, StoCopy *c
     return TRUE;
   g_auto (CluRoute) route = { 0 };
   clu_route_init (&route);
-  if (!route_on_path (clu, settings, copy->to, copy->from, path, &route, error))
+  const StoPair reverse = { .from = copy->to, .to = copy->from };
+  if (!route_on_path (clu, settings, &reverse, path, copy->route.path_class == CLU_PATH_NET, &route, error))
     return FALSE;
   add_uses (clu, copy, route.uses, copy->cost.wire * back);
   return TRUE;

@@ -241,7 +241,13 @@ pair_nics (const Clu *clu, const End *from, const End *to, const CluRouteOptions
     return no_adapter (clu, from, error);
   if (out->to.n == 0)
     return no_adapter (clu, to, error);
-  if (clu->fabric.rails > 1 && from->kind == CLU_DEV_GPU && to->kind == CLU_DEV_GPU && !same_nics (&out->from, &out->to)) {
+  if (from->node == to->node && same_nics (&out->from, &out->to)) {
+    g_autofree char *a = clu_dev_name (clu, from->dev), *b = clu_dev_name (clu, to->dev);
+    return base_fail_at (error, BASE_MARK_NONE, "%s and %s leave their node by the same adapters: no network is between them", a,
+                         b);
+  }
+  if (from->node != to->node && clu->fabric.rails > 1 && from->kind == CLU_DEV_GPU && to->kind == CLU_DEV_GPU &&
+      !same_nics (&out->from, &out->to)) {
     guint32 n = usable_nics (from, degrade);
     gboolean reached = TRUE;
     for (guint32 i = 0; i < out->to.n && reached; i++) {

@@ -132,10 +132,11 @@ find (CluPath *path, CluDev from, CluDev to, const CluRouteOptions *options, GEr
     path->out->transport = from_kind == CLU_DEV_GPU ? CLU_TRANSPORT_P2P : CLU_TRANSPORT_COPY;
     return TRUE;
   }
-  if (a != CLU_NONE && a == b)
+  const gboolean both_gpus = from_kind == CLU_DEV_GPU && to_kind == CLU_DEV_GPU;
+  if (a != CLU_NONE && a == b && !(options->over_network && both_gpus))
     return inside_node (path, a, from, to, options, error);
   const CluDegrade *d = &options->degrade;
-  if (from_kind == CLU_DEV_GPU && to_kind == CLU_DEV_GPU && !d->no_p2p && !d->no_nvlink && !d->host_only) {
+  if (both_gpus && !options->over_network && !d->no_p2p && !d->no_nvlink && !d->host_only) {
     guint32 i = from - clu->node[a].dev - clu_node_template (clu, a)->first[CLU_DEV_GPU];
     guint32 j = to - clu->node[b].dev - clu_node_template (clu, b)->first[CLU_DEV_GPU];
     if (clu_scale_up_class (clu, a, i, b, j) == CLU_PATH_NVL) {

@@ -54,6 +54,7 @@ typedef struct {
   guint32 nic;             /* leave by this NIC of the source node (and enter by the same rail); CLU_NONE: the nearest, spread
                               over equally near ones that it need not share with other GPUs (NCCL src/graph/topo.cc,
                               ncclTopoGetLocalNet) */
+  gboolean over_network;   /* GPUs of one node: by their adapters and the fabric, as between nodes */
   gboolean peer_drives;    /* drives and GPUs of a node reach each other wherever PCIe joins them (GPUDirect Storage); else by the
                               host beyond one switch */
   guint64 flow;            /* distinguishes flows between the same ends for ECMP; static and adaptive ignore it */
