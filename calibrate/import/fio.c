@@ -106,7 +106,7 @@ read_latency (const CalImport *reader, JsonObject *side, const char *path, CalSt
 static void
 check_side (CalImport *reader, CalPlace place, const CalStorage *row, double bytes, double blocks)
 {
-  double rate_Bps = bytes / row->runtime_s, mean_B = bytes / blocks;
+  double rate_Bps = row->runtime_s > 0 ? bytes / row->runtime_s : 0, mean_B = blocks > 0 ? bytes / blocks : 0;
   if (row->runtime_s > 0 && bytes > 0 && fabs (rate_Bps - row->rate_Bps) > RATE_SLACK * rate_Bps)
     cal_note (&reader->note[RATE], reader->text, place, "%g B in %g s are %.4g B/s, but the rate is %.4g B/s: kept", bytes,
               row->runtime_s, rate_Bps, row->rate_Bps);

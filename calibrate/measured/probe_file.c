@@ -176,8 +176,11 @@ cal_probe_judge (const CalProbe *probe, guint i, CalPointState *state, double *m
   double time_s = base_json_number (point, "median_s");
   if (!(time_s > 0) || time_s > MOST_S)
     return cal_probe_fail (probe, i, error, "median_s: a time above 0 s is accepted");
+  const double lo_s = base_json_number (point, "ci_lo_s"), hi_s = base_json_number (point, "ci_hi_s");
+  if (lo_s < 0 || hi_s < lo_s || hi_s > MOST_S)
+    return cal_probe_fail (probe, i, error, "ci_lo_s, ci_hi_s: an interval within 0 to %g s is accepted", MOST_S);
   *median_s = time_s;
-  gboolean loose = base_json_number (point, "ci_hi_s") - base_json_number (point, "ci_lo_s") > 2 * WIDEST * time_s;
+  gboolean loose = hi_s - lo_s > 2 * WIDEST * time_s;
   *state = loose ? CAL_POINT_LOOSE : CAL_POINT_GOOD;
   return TRUE;
 }

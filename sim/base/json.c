@@ -76,6 +76,28 @@ fail_parse (const BaseJsonText *text, const char *message, GError **error)
   base_fail_at (error, mark, "not valid JSON: %s", what != NULL ? what + strlen ("error: ") : message);
 }
 
+/* FALSE and *error where a number in `node`, which `in` has under `key`, is none that a double holds, as 1e400. */
+static gboolean
+check_numbers (const BaseJson *json, JsonNode *node, gconstpointer in, const char *key, GError **error)
+{
+  if (JSON_NODE_HOLDS_OBJECT (node)) {
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *value;
+    JsonObject *object = json_node_get_object (node);
+    for (json_object_iter_init (&iter, object); json_object_iter_next (&iter, &name, &value);)
+      if (!check_numbers (json, value, object, name, error))
+        return FALSE;
+  } else if (JSON_NODE_HOLDS_ARRAY (node)) {
+    JsonArray *array = json_node_get_array (node);
+    for (guint i = 0; i < json_array_get_length (array); i++)
+      if (!check_numbers (json, json_array_get_element (array, i), array, NULL, error))
+        return FALSE;
+  } else if (isinf (base_json_number_of (node)))
+    return base_json_fail (json, in, key, error, "a number beyond 1e308; smaller ones are accepted");
+  return TRUE;
+}
+
 static BaseJson *
 parse (const BaseJsonText *text, GError **error)
 {
@@ -85,10 +107,10 @@ parse (const BaseJsonText *text, GError **error)
     fail_parse (text, why->message, error);
     return NULL;
   }
-  BaseJson *json = g_new0 (BaseJson, 1);
+  g_autoptr (BaseJson) json = g_new0 (BaseJson, 1);
   json->file = g_strdup (text->file);
   json->root = json_parser_steal_root (parser);
-  return json;
+  return json->root == NULL || check_numbers (json, json->root, NULL, NULL, error) ? g_steal_pointer (&json) : NULL;
 }
 
 BaseJson *

@@ -5,6 +5,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/finite.h"
 #include "base/output.h"
 #include "cli-private.h"
 #include "manual-private.h"
@@ -74,6 +75,19 @@ find_verb (const char *name, GError **error)
   return NULL;
 }
 
+/* FALSE and *error where a number of the answer cannot be. */
+static gboolean
+check_numbers (const Cli *cli, GError **error)
+{
+  g_autofree char *fault = base_finite_fault ();
+  if (fault != NULL)
+    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN,
+                 "forerun %s: internal: %s; nothing is written. This is a fault of the program: report it with the command and its "
+                 "files",
+                 cli->verb->name, fault);
+  return fault == NULL;
+}
+
 /* All of the answer exists before any of it is written; stdout comes last, since it cannot be taken back. */
 static int
 finish (Cli *cli, gboolean done, GError *error)
@@ -88,7 +102,7 @@ finish (Cli *cli, gboolean done, GError *error)
   fputs (cli->talk->str, stderr);
   g_autoptr (GError) cause = error;
   const char *target = cli->help ? NULL : cli->output;
-  done = done && (cli->folder == NULL || base_output_folder (cli->folder, &cause));
+  done = done && check_numbers (cli, &cause) && (cli->folder == NULL || base_output_folder (cli->folder, &cause));
   for (guint i = 0; done && i < cli->files->len; i++) {
     const CliFile *file = g_ptr_array_index (cli->files, i);
     done = write_out (file->path, file->bytes, &cause);

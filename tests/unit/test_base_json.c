@@ -54,6 +54,8 @@ test_refused (void)
     { "{}\xC3\xA9", "x.json:1:3: not valid JSON: '\\xc3' outside of a text; texts stand in double quotes" },
     { "{\"a\" 1}", NULL },
     { "[1, NaN]", NULL },
+    { "{\"a\": [{\"b\": 1e400}]}", "x.json: a[0].b: a number beyond 1e308; smaller ones are accepted" },
+    { "[-1e999]", "x.json: a number beyond 1e308; smaller ones are accepted" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *says = say_text (cases[i].text);

@@ -148,17 +148,20 @@ static const struct {
   { "$2.50", BASE_DIM_MONEY_PER_TIME, "'$2.50' is a price where a price per time is expected; write '$2.50/h' or '$2.50/month'" },
   { "$5 $", BASE_DIM_MONEY, "unknown unit '$'" },
   { "2.5", BASE_DIM_COUNT, "'2.5' is not a whole number (e.g. '8')" },
-  { "9007199254740993", BASE_DIM_COUNT, "whole number '9007199254740993' is too large (at most 9007199254740991)" },
+  { "9007199254740993", BASE_DIM_COUNT, "whole number '9007199254740993' is too large; at most 9007199254740991 is accepted" },
   { "", BASE_DIM_TIME, "'' is not a time (e.g. '2 us')" },
   { "fast", BASE_DIM_TIME, "'fast' is not a time (e.g. '2 us')" },
   { "nan", BASE_DIM_NUMBER, "'nan' is not a number" },
   { ".inf", BASE_DIM_NUMBER, "'.inf' is not a number" },
   { "infinity", BASE_DIM_NUMBER, "'infinity' is not a number" },
   { "0x10", BASE_DIM_NUMBER, "'0x10' is hexadecimal; write it in decimal" },
-  { "1e400", BASE_DIM_NUMBER, "number '1e400' is too large for a number" },
+  { "1e400", BASE_DIM_NUMBER, "number '1e400' is too large; at most 1e15 is accepted" },
+  { "$1e308", BASE_DIM_MONEY, "price '$1e308' is too large; at most 1e15 USD is accepted" },
+  { "-1e13 s", BASE_DIM_TIME, "time '-1e13 s' is too large; at most 1e12 s is accepted" },
+  { "1e-300 B/s", BASE_DIM_BANDWIDTH, "bandwidth '1e-300 B/s' is too small; 0, or at least 1e-21 B/s, is accepted" },
   { "1e99999999999999999999 s", BASE_DIM_TIME, "too large" },
   { "1e308 GB", BASE_DIM_BYTES, "too large" },
-  { "1e-400 s", BASE_DIM_TIME, "too small for a number other than 0" },
+  { "1e-400 s", BASE_DIM_TIME, "too small; 0, or at least 1e-21 s, is accepted" },
   { "1,000 GB/s", BASE_DIM_BANDWIDTH, "digits are not grouped, the decimal sign is '.'" },
   { "1 000 GB/s", BASE_DIM_BANDWIDTH, "digits are not grouped" },
   { "1_000 GB/s", BASE_DIM_BANDWIDTH, "digits are not grouped" },
@@ -247,7 +250,7 @@ quantities_are_printed_with_a_readable_prefix (void)
     { 1.0 / 3, BASE_DIM_RATIO, 4, "0.3333" },
     { 1e-30, BASE_DIM_NUMBER, 4, "1e-30" },
     { -0.0, BASE_DIM_NUMBER, 4, "0" },
-    { (double)NAN, BASE_DIM_TIME, 4, "nan" },
+    { (double)NAN, BASE_DIM_TIME, 4, "-" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (shown); i++) {
     g_autofree char *text = base_quantity_format (shown[i].value, shown[i].dim, shown[i].digits);
@@ -264,7 +267,7 @@ what_is_printed_is_read_back (void)
   for (unsigned i = 0; i < 40000; i++) {
     BaseDim dim = (BaseDim)(i % BASE_DIM_N);
     unsigned digits = 1 + i % 17;
-    double v = (base_random_unit (&random) - 0.5) * pow (10, 60 * base_random_unit (&random) - 30);
+    double v = (base_random_unit (&random) - 0.5) * pow (10, 18 * base_random_unit (&random) - 12);
     if (dim == BASE_DIM_COUNT)
       v = floor (base_random_unit (&random) * 1e15);
     g_autofree char *text = base_quantity_format (v, dim, digits);
@@ -289,7 +292,7 @@ seventeen_digits_come_back_to_the_last_bit (void)
   BaseRandom random = base_random_stream (2, "round trip");
   unsigned wrong = 0;
   for (unsigned i = 0; i < 20000; i++) {
-    double v = base_random_unit (&random) * pow (10, 40 * base_random_unit (&random) - 20), back = (double)NAN;
+    double v = base_random_unit (&random) * pow (10, 20 * base_random_unit (&random) - 11), back = (double)NAN;
     g_autofree char *text = base_quantity_format (v, dims[i % G_N_ELEMENTS (dims)], 17);
     wrong += !base_quantity_parse (text, dims[i % G_N_ELEMENTS (dims)], &back, NULL) || back != v;
   }

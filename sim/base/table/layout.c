@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/finite.h"
 #include "base/text.h"
 
 static struct {
@@ -177,6 +178,7 @@ with_unit (const char *number, const char *unit)
 char *
 base_quantity_show (double value, BaseDim dim)
 {
+  base_finite_look (base_dim_name (dim), value);
   if (!isfinite (value))
     return g_strdup ("-");
   if (units_of[dim].units == NULL)

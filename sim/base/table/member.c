@@ -1,5 +1,7 @@
 #include "base/member.h"
 
+#include "base/finite.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -53,6 +55,8 @@ read_number (const BaseMember *member, const void *of, BaseValue *value)
                         : member->kind == BASE_MEMBER_UINT64 ? (double)*(const guint64 *)place
                         : member->kind == BASE_MEMBER_NUMBER ? *(const double *)place
                                                              : *(const int *)place;
+  if (member->key != NULL && !(member->positive && number <= 0))
+    base_finite_look (member->key, number);
   value->known = isfinite (number) && !(member->positive && number <= 0);
   if (value->known)
     value->number = number;
@@ -90,6 +94,7 @@ read_part (const BaseMember *member, const void *of, guint part)
 {
   BaseValue value = { .member = member, .kind = BASE_CELL_NUMBER, .number = (double)NAN, .dim = base_dim_of_key (member->key) };
   const double number = of != NULL ? ((const double *)at (member, of))[part] : (double)NAN;
+  base_finite_look (member->key, number);
   value.known = isfinite (number);
   value.number = value.known ? number : (double)NAN;
   return value;

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/finite.h"
 #include "table/table-private.h"
 
 /* Whole doubles up to here are exact (2^53). */
@@ -91,6 +92,7 @@ void
 base_table_number (BaseTable *table, const char *key, double value)
 {
   Cell *cell = cell_at (table, key, BASE_CELL_NUMBER);
+  base_finite_look (key, value);
   if (isfinite (value))
     *cell = (Cell){ .kind = CELL_NUMBER, .number = value == 0 ? 0 : value }; /* no "-0" */
 }
@@ -275,6 +277,7 @@ base_table_build_json (const BaseTable *table, JsonBuilder *json)
 void
 base_json_add_number (JsonBuilder *json, double value)
 {
+  base_finite_look ("a number of the JSON", value);
   if (!isfinite (value))
     json_builder_add_null_value (json);
   else if (floor (value) == value && fabs (value) < EXACT_MAX)

@@ -1,5 +1,6 @@
 /* Quantities as text that people read. The decimal digits of the double are shifted, never divided by a prefix, so that a number is
  * rounded once, and "450 GB/s" comes back as the double it was. */
+#include "base/finite.h"
 #include "units/units-private.h"
 
 #include <math.h>
@@ -136,8 +137,9 @@ char *
 base_quantity_format (double value, BaseDim dim, unsigned digits)
 {
   g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, NULL);
+  base_finite_look (base_dim_name (dim), value);
   if (!isfinite (value))
-    return g_strdup (isnan (value) ? "nan" : value > 0 ? "inf" : "-inf");
+    return g_strdup ("-");
 
   digits = CLAMP (digits, 1, DIGITS_MAX);
   GString *out = g_string_new (value < 0 ? "-" : "");

@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Whole numbers above this are not all doubles. */
-#define COUNT_MAX      9007199254740991.0 /* 2^53 - 1 */
-#define COUNT_MAX_TEXT "9007199254740991"
-
 #define FAIL(error, ...) g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, __VA_ARGS__)
 
 typedef struct {
@@ -264,22 +260,32 @@ fail_currency (const char *text, const UnitDim *want, GError **error)
   return TRUE;
 }
 
+/* "1e15 USD". Returned: full. */
+static char *
+limit_text (const UnitDim *dim, double limit)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd (number, sizeof number, limit < COUNT_MAX || limit > COUNT_MAX ? "%.3g" : "%.0f", limit);
+  char *plus = strchr (number, '+');
+  if (plus != NULL)
+    memmove (plus, plus + 1, strlen (plus));
+  return g_strconcat (number, *dim->si != '\0' ? " " : "", dim->si, NULL);
+}
+
 static gboolean
 check_value (const char *text, BaseDim dim, const Decimal *number, double value, GError **error)
 {
   const UnitDim *want = &base_unit_dims[dim];
-  if (isfinite (value) && (value != 0 || number->digits[0] == '\0') &&
-      (dim != BASE_DIM_COUNT || (fabs (value) <= COUNT_MAX && floor (value) == value)))
+  const double size = fabs (value);
+  if (size <= want->most && (dim != BASE_DIM_COUNT || floor (value) == value) && (size >= UNIT_LEAST || number->digits[0] == '\0'))
     return TRUE;
-  g_autofree char *shown = base_text_shown (text);
-  if (!isfinite (value))
-    FAIL (error, "%s '%s' is too large for a number", want->name, shown);
-  else if (value == 0)
-    FAIL (error, "%s '%s' is too small for a number other than 0", want->name, shown);
-  else if (fabs (value) > COUNT_MAX)
-    FAIL (error, "whole number '%s' is too large (at most %s)", shown, COUNT_MAX_TEXT);
-  else
+  g_autofree char *shown = base_text_shown (text), *least = limit_text (want, UNIT_LEAST), *most = limit_text (want, want->most);
+  if (size > want->most)
+    FAIL (error, "%s '%s' is too large; at most %s is accepted", want->name, shown, most);
+  else if (dim == BASE_DIM_COUNT)
     FAIL (error, "'%s' is not a whole number (e.g. '%s')", shown, want->example);
+  else
+    FAIL (error, "%s '%s' is too small; 0, or at least %s, is accepted", want->name, shown, least);
   return FALSE;
 }
 
@@ -348,7 +354,7 @@ base_size_flag_parse (const char *text, guint64 *size_B, GError **error)
   }
   double v = base_decimal_value (&parts.number, e10) * times;
   if (v < 0 || v > COUNT_MAX) {
-    FAIL (error, "size '%s' is out of range (0 to %s bytes)", shown, COUNT_MAX_TEXT);
+    FAIL (error, "size '%s' is out of range (0 to %.0f bytes)", shown, COUNT_MAX);
     return FALSE;
   }
   if (floor (v) != v || (v == 0 && parts.number.digits[0] != '\0')) {

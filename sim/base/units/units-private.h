@@ -4,6 +4,11 @@
 
 #include "base/units.h"
 
+/* Whole numbers above this are not all doubles: 2^53 - 1. */
+#define COUNT_MAX 9007199254740991.0
+/* Smaller amounts than this of any unit are of no machine. */
+#define UNIT_LEAST 1e-21
+
 /* A prefix that a symbol may bear, as bits. */
 enum { UNIT_DECIMAL = 1, UNIT_BINARY = 2 };
 
@@ -32,6 +37,7 @@ typedef struct {
   const Unit *units;
   const UnitHint *hints; /* may be NULL */
   gboolean money;        /* a "$" or "USD" belongs */
+  double most;           /* in SI; what is accepted is 0, or from UNIT_LEAST to this, of either sign */
 } UnitDim;
 
 extern const UnitDim base_unit_dims[BASE_DIM_N];

@@ -161,22 +161,24 @@ static const UnitHint frequency_hints[] = {
   { "", "'@ IOPS' or '@ Hz'", 1 }, { "/s", "'@ Hz'", 1 }, { "1/s", "'@ Hz'", 1 }, { "ops/s", "'@ IOPS'", 1 }, { 0 }
 };
 
+/* Ranges are wider than any machine or purchase, and narrow enough that no product of a few quantities overflows. A field
+ * of a schema may narrow them. */
 const UnitDim base_unit_dims[BASE_DIM_N] = {
-  [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, number_hints, FALSE },
-  [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, count_hints, FALSE },
-  [BASE_DIM_RATIO] = { "ratio", "a", "", "0.9", ratio_units, NULL, FALSE },
-  [BASE_DIM_TIME] = { "time", "a", "s", "2 us", time_units, time_hints, FALSE },
-  [BASE_DIM_BYTES] = { "size", "a", "B", "16 GiB", byte_units, byte_hints, FALSE },
-  [BASE_DIM_BANDWIDTH] = { "bandwidth", "a", "B/s", "450 GB/s", bandwidth_units, bandwidth_hints, FALSE },
-  [BASE_DIM_FLOP_RATE] = { "compute rate", "a", "FLOP/s", "989 TFLOP/s", flop_rate_units, NULL, FALSE },
-  [BASE_DIM_FLOP] = { "amount of compute", "an", "FLOP", "65.5 TFLOP", flop_units, NULL, FALSE },
-  [BASE_DIM_POWER] = { "power", "a", "W", "700 W", power_units, power_hints, FALSE },
-  [BASE_DIM_ENERGY] = { "energy", "an", "J", "1 kWh", energy_units, NULL, FALSE },
-  [BASE_DIM_MONEY] = { "price", "a", "USD", "$280000", money_units, money_hints, TRUE },
-  [BASE_DIM_MONEY_PER_TIME] = { "price per time", "a", "USD/s", "$2.50/h", money_per_time_units, money_per_time_hints, TRUE },
+  [BASE_DIM_NUMBER] = { "number", "a", "", "1.25", plain_units, number_hints, FALSE, 1e15 },
+  [BASE_DIM_COUNT] = { "whole number", "a", "", "8", count_units, count_hints, FALSE, COUNT_MAX },
+  [BASE_DIM_RATIO] = { "ratio", "a", "", "0.9", ratio_units, NULL, FALSE, 1e9 },
+  [BASE_DIM_TIME] = { "time", "a", "s", "2 us", time_units, time_hints, FALSE, 1e12 },
+  [BASE_DIM_BYTES] = { "size", "a", "B", "16 GiB", byte_units, byte_hints, FALSE, 1e21 },
+  [BASE_DIM_BANDWIDTH] = { "bandwidth", "a", "B/s", "450 GB/s", bandwidth_units, bandwidth_hints, FALSE, 1e18 },
+  [BASE_DIM_FLOP_RATE] = { "compute rate", "a", "FLOP/s", "989 TFLOP/s", flop_rate_units, NULL, FALSE, 1e24 },
+  [BASE_DIM_FLOP] = { "amount of compute", "an", "FLOP", "65.5 TFLOP", flop_units, NULL, FALSE, 1e33 },
+  [BASE_DIM_POWER] = { "power", "a", "W", "700 W", power_units, power_hints, FALSE, 1e12 },
+  [BASE_DIM_ENERGY] = { "energy", "an", "J", "1 kWh", energy_units, NULL, FALSE, 1e21 },
+  [BASE_DIM_MONEY] = { "price", "a", "USD", "$280000", money_units, money_hints, TRUE, 1e15 },
+  [BASE_DIM_MONEY_PER_TIME] = { "price per time", "a", "USD/s", "$2.50/h", money_per_time_units, money_per_time_hints, TRUE, 1e12 },
   [BASE_DIM_MONEY_PER_ENERGY] = { "price of energy", "a", "USD/J", "$0.10/kWh", money_per_energy_units, money_per_energy_hints,
-                                  TRUE },
-  [BASE_DIM_FREQUENCY] = { "frequency", "a", "1/s", "337 kIOPS", frequency_units, frequency_hints, FALSE },
+                                  TRUE, 1e6 },
+  [BASE_DIM_FREQUENCY] = { "frequency", "a", "1/s", "337 kIOPS", frequency_units, frequency_hints, FALSE, 1e15 },
 };
 
 static gboolean
@@ -243,6 +245,13 @@ base_dim_example (BaseDim dim)
 {
   g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, "");
   return base_unit_dims[dim].example;
+}
+
+double
+base_dim_most (BaseDim dim)
+{
+  g_return_val_if_fail ((unsigned)dim < BASE_DIM_N, 0);
+  return base_unit_dims[dim].most;
 }
 
 BaseDim

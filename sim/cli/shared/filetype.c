@@ -36,8 +36,10 @@ cli_file_type (const BaseYaml *yaml, const CliFileType **out, GError **error)
   g_autofree char *accepted = g_strjoinv (", ", (char **)names);
   const char *path = base_yaml_path (yaml);
   if (base_yaml_kind (root) != BASE_YAML_MAP || base_yaml_n (root) == 0) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s: holds no keys; a file begins with one of %s", path, accepted);
-    return FALSE;
+    BaseMark mark = base_yaml_mark (root);
+    if (mark.line == 0) /* an empty file */
+      mark = (BaseMark){ path, 1, 1 };
+    return base_fail_at (error, mark, "holds no keys; a file begins with one of %s", accepted);
   }
   const char *key = base_yaml_get (root, "model_type") != NULL ? "llm" : base_yaml_key (root, 0); /* a config.json */
   for (const CliFileType *type = types; type->key != NULL; type++)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/finite.h"
 #include "base/layout.h"
 
 void
@@ -21,6 +22,7 @@ void
 rep_json_number (JsonBuilder *json, const char *key, double value)
 {
   json_builder_set_member_name (json, key);
+  base_finite_look (key, value);
   base_json_add_number (json, value);
 }
 

@@ -122,12 +122,13 @@ loads_table (const RepExplain *explain)
 
 /* ---- alternatives ---- */
 
+BASE_MEMBER_NUMBER_OF (nccl_s, RepAlternative, isfinite (it->nccl_s) ? it->nccl_s : (double)NAN)
 #define ALTERNATIVE(...) BASE_MEMBER (RepAlternative, __VA_ARGS__)
 static const BaseMember alternative_members[] = {
   ALTERNATIVE ("algo", algo, .title = "algorithm", .names = mdl_algo_names),
   ALTERNATIVE ("proto", proto, .title = "protocol", .names = mdl_proto_names),
   ALTERNATIVE ("time_s", time_s, .title = "time"),
-  ALTERNATIVE ("nccl_s", nccl_s, .title = "NCCL's estimate", .optional = TRUE),
+  { .key = "nccl_s", .number = nccl_s, .title = "NCCL's estimate", .optional = TRUE },
   ALTERNATIVE ("reason", reason, .no_column = TRUE),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "slower", .title = "comparison"),
   BASE_MEMBER_END,
@@ -271,8 +272,8 @@ rep_formula_json (const MdlCollCost *cost, double link_rate_Bps, JsonBuilder *js
   rep_json_text (json, "formula", "time = latency + bytes / min (bound, link rate / wire)");
   rep_json_number (json, "model_time_s", cost->time_s);
   rep_json_number (json, "latency_s", cost->latency_s);
-  rep_json_number (json, "bound_Bps", cost->bound_Bps);
-  rep_json_number (json, "link_rate_Bps", link_rate_Bps);
+  rep_json_number (json, "bound_Bps", isfinite (cost->bound_Bps) ? cost->bound_Bps : (double)NAN); /* none */
+  rep_json_number (json, "link_rate_Bps", isfinite (link_rate_Bps) ? link_rate_Bps : (double)NAN);
   rep_json_number (json, "wire_factor", cost->wire);
   rep_json_integer (json, "steps", cost->n_steps);
   rep_json_number (json, "band", cost->band);

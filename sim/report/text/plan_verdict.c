@@ -195,17 +195,23 @@ typedef struct {
   double time, cost, energy;
 } Ratios;
 
+/* 1 where nothing is known of the first, as of energy without power. */
+static double
+over (double value, double first)
+{
+  return first > 0 ? value / first : 1;
+}
+
 static Ratios
 ratios_of (const Verdict *v, const PlnChoiceRow *row)
 {
   const PlnChoiceRow *first = row_at (v, 0);
   gboolean run = row->simulated && first->simulated;
-  double time = run ? row->run_s / first->run_s : row->formula_s / first->formula_s;
+  gboolean energy = !run && pln_aim (v->plan) == PLN_AIM_ENERGY;
   return (Ratios){
-    .time = time,
-    .cost = run ? row->money.total_usd / first->money.total_usd : row->formula_usd / first->formula_usd,
-    .energy =
-        !run && pln_aim (v->plan) == PLN_AIM_ENERGY ? row->formula / first->formula : row->money.energy_J / first->money.energy_J,
+    .time = run ? over (row->run_s, first->run_s) : over (row->formula_s, first->formula_s),
+    .cost = run ? over (row->money.total_usd, first->money.total_usd) : over (row->formula_usd, first->formula_usd),
+    .energy = energy ? over (row->formula, first->formula) : over (row->money.energy_J, first->money.energy_J),
   };
 }
 

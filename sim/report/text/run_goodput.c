@@ -154,16 +154,20 @@ BASE_MEMBER_NUMBER_OF (interval_s, Gdp, it->checkpoint.every_steps * it->step_s)
   MEMBER (key unit, member.mean, __VA_ARGS__), MEMBER (key "_lo" unit, member.lo, __VA_ARGS__), \
       MEMBER (key "_hi" unit, member.hi, __VA_ARGS__)
 
+/* Spares that are always enough, and the time to a failure that never comes, have no number. */
+BASE_MEMBER_NUMBER_OF (spares, Gdp, isfinite (it->spares) ? it->spares : (double)NAN)
+BASE_MEMBER_NUMBER_OF (mttf_s, Gdp, isfinite (it->mttf_s) ? it->mttf_s : (double)NAN)
+
 static const BaseMember failure_members[] = {
   MEMBER ("rates", rates),
-  MEMBER ("mean_time_to_failure_s", mttf_s),
+  { .key = "mean_time_to_failure_s", .number = mttf_s },
   BAND ("stops", "", stops, ),
   MEMBER ("stops_poisson_lo", stops_lo),
   MEMBER ("stops_poisson_hi", stops_hi),
   MEMBER ("gpus", size.gpus),
   MEMBER ("nodes", size.nodes),
   MEMBER ("nics", size.nics),
-  MEMBER ("spares", spares),
+  { .key = "spares", .number = spares },
   MEMBER ("restart_s", restart_s),
   MEMBER ("communicators_s", create_s),
   { .key = "causes", .kind = BASE_MEMBER_WRITTEN, .write = write_causes },

@@ -7,14 +7,18 @@
 #define PERCENT(head) BASE_SHOWN (head, 100, "%.2f")
 #define CHANGE(head)  BASE_SHOWN (head, 100, "%+.2f")
 #define HANG(...)     BASE_MEMBER (GdpHang, __VA_ARGS__)
+/* Spares without end have no number. */
+BASE_MEMBER_NUMBER_OF (value, GdpHang, isfinite (it->value) ? it->value : (double)NAN)
+BASE_MEMBER_NUMBER_OF (value_less, GdpHang, isfinite (it->end[0]) ? it->end[0] : (double)NAN)
+BASE_MEMBER_NUMBER_OF (value_more, GdpHang, isfinite (it->end[1]) ? it->end[1] : (double)NAN)
 static const BaseMember members[] = {
   HANG ("name", name, .title = "what"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "as_it_is", .title = "as it is"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "with_less", .title = "with less"),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "with_more", .title = "with more"),
-  HANG ("value", value),
-  HANG ("value_less", end[0]),
-  HANG ("value_more", end[1]),
+  { .key = "value", .number = value },
+  { .key = "value_less", .number = value_less },
+  { .key = "value_more", .number = value_more },
   HANG ("goodput_less", goodput[0], PERCENT ("goodput, less (%)")),
   HANG ("goodput_more", goodput[1], PERCENT ("more (%)")),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "time_less", CHANGE ("time, less (%)")),

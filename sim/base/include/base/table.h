@@ -30,7 +30,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseTable, base_table_free)
 
 void base_table_row (BaseTable *table);                                     /* begins a row; missing cells are null */
 void base_table_text (BaseTable *table, const char *key, const char *text); /* NULL text: null */
-void base_table_number (BaseTable *table, const char *key, double value);   /* NaN and infinities become null */
+void base_table_number (BaseTable *table, const char *key, double value);   /* NaN, not known: null */
 void base_table_integer (BaseTable *table, const char *key, gint64 value);
 void base_table_bool (BaseTable *table, const char *key, gboolean value); /* 1 or 0; in JSON true or false */
 
@@ -67,7 +67,7 @@ void base_table_print_html (const BaseTable *table, GString *out);
 void base_table_build_json (const BaseTable *table, JsonBuilder *json);                  /* an array of objects */
 void base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *json); /* a row into the open object */
 
-/* json_builder_add_double_value that writes null for NaN and infinities, and a whole number when exact below 2^53. */
+/* json_builder_add_double_value that writes null for NaN, which is "not known", and a whole number when exact below 2^53. */
 void base_json_add_number (JsonBuilder *json, double value);
 /* Pretty-printed document with a trailing newline; returned: full, g_free. */
 char *base_json_print (JsonBuilder *json);

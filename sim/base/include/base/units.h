@@ -27,17 +27,19 @@ typedef enum {
 
 /* Parses `text` into SI (B, B/s, s, FLOP/s, W, J, USD, USD/s, USD/J, 1/s). On failure *error says what is wrong and what
  * is accepted, with an example in the right dimension ("bandwidth '450' has no unit (e.g. '450 GB/s')"; "'2 us' is a
- * time where a bandwidth is expected (e.g. '450 GB/s')"). NaN, infinities, overflow and hex floats are refused.
- * Negative numbers parse (ranges are the schema's business). */
+ * time where a bandwidth is expected (e.g. '450 GB/s')"). NaN, infinities and hex floats are refused, and what no machine has: each
+ * dimension has a least amount other than 0 and a largest. Negative numbers parse (signs are the schema's business). */
 gboolean base_quantity_parse (const char *text, BaseDim dim, double *value, GError **error);
 
 /* One canonical printing with at most `digits` significant digits, scaled to a readable prefix: "450 GB/s", "2 us",
- * "16 GiB" when exact in 1024s else "17.2 GB". Returned: full, g_free. base_quantity_parse reads it back. */
+ * "16 GiB" when exact in 1024s else "17.2 GB". NaN, not known, is "-". Returned: full, g_free. base_quantity_parse reads numbers
+ * back. */
 char *base_quantity_format (double value, BaseDim dim, unsigned digits);
 
 const char *base_dim_name (BaseDim dim);    /* "bandwidth" */
 const char *base_dim_unit (BaseDim dim);    /* SI unit as printed in JSON and TSV headers: "B/s", "" if none */
 const char *base_dim_example (BaseDim dim); /* "450 GB/s" */
+double base_dim_most (BaseDim dim);         /* in SI; larger quantities are refused */
 /* What the ending of a key says: "time_s" is a time; BASE_DIM_NUMBER where it says nothing. */
 BaseDim base_dim_of_key (const char *key);
 
