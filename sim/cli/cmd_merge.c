@@ -91,7 +91,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   for (char **word = words; *word != NULL; word++) /* no inputs of the answer, but not to be written over either */
     g_ptr_array_add (cli->read, g_strdup (*word));
-  g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], NULL);
+  g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], NULL, g_get_monotonic_time);
   const PlnCrew crew = { .threads = (guint)counts.threads, .progress = cli_plan_watch_progress, .watch = watch };
   g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
   if (work == NULL || !take_parts (cli, parts, work, error))

@@ -333,7 +333,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   ask.word = words[0];
   /* before MPI, whose threads hold signals back only if they are held back when they start */
-  g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], flags->resume);
+  g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], flags->resume, g_get_monotonic_time);
   CliRanks *ranks = wanted ? cli_ranks_open (cli, error) : NULL;
   if (wanted && ranks == NULL)
     return FALSE;

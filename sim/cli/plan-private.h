@@ -53,8 +53,9 @@ char *cli_part_text (const Cli *cli, const char *word, const PlnWork *work);
 
 typedef struct CliPlanWatch CliPlanWatch;
 /* `resume` NULL: no file is kept, and signals end the process as ever. Else SIGINT and SIGTERM wait from now on, for the watch to
- * be asked. Progress is shown on stderr, where it is a terminal, without --quiet. Returned: full. */
-CliPlanWatch *cli_plan_watch_new (Cli *cli, const char *word, const char *resume);
+ * be asked, and the file is written every 10 s or sooner, by the clock `now_us`. Progress is shown on stderr, without --quiet.
+ * Returned: full. */
+CliPlanWatch *cli_plan_watch_new (Cli *cli, const char *word, const char *resume, gint64 (*now_us) (void));
 /* Signals are as they were. */
 void cli_plan_watch_free (CliPlanWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPlanWatch, cli_plan_watch_free)

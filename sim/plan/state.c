@@ -11,6 +11,8 @@
 /* Columns of a row after the cut's number, and of a run after machine and cut. */
 #define STEP_FIGURES (14 + TRN_PART_N)
 #define RUN_FIGURES  (5 + TRN_PART_N)
+/* Parts are summed in another order than the step was. */
+#define SLACK 1e-6
 /* One more figure of a step, or of what the engine says, is one more column here and in both directions below. */
 _Static_assert(sizeof (TrnClosedStep) == 8 * (9 + TRN_PART_N) + 5 * 4 + 4, "a column for each figure of a step");
 _Static_assert(sizeof (PlnRun) == 8 * RUN_FIGURES, "a column for each figure of a run");
@@ -56,7 +58,20 @@ is_count (double figure, double most)
   return figure >= 0 && figure <= most && floor (figure) == figure;
 }
 
-/* FALSE where counts are none. */
+/* Whether figures may be those of a step: time, its band in order, its parts, which sum to it, and what is a share or a size. The
+ * closed form attributes what overlaps to one part, and another may then be a little below 0. */
+static gboolean
+is_plausible (const double *step, double mfu, double restore_B, const double *part_s)
+{
+  double sum_s = 0;
+  for (guint i = 0; i < TRN_PART_N; i++)
+    sum_s += part_s[i] >= -step[0] ? part_s[i] : (double)NAN;
+  return step[0] > 0 && step[0] <= base_dim_most (BASE_DIM_TIME) && step[1] > 0 && step[1] <= step[0] && step[2] >= step[0] &&
+         step[2] <= base_dim_most (BASE_DIM_TIME) && mfu >= 0 && mfu <= 1 && restore_B >= 0 &&
+         restore_B <= base_dim_most (BASE_DIM_BYTES) && fabs (sum_s - step[0]) <= SLACK * step[0];
+}
+
+/* FALSE where counts are none, or what is measured cannot be. */
 static gboolean
 get_step (const double *f, TrnClosedStep *s)
 {
@@ -64,6 +79,8 @@ get_step (const double *f, TrnClosedStep *s)
   for (guint i = 0; i < G_N_ELEMENTS (most); i++)
     if (!is_count (f[9 + i], most[i]))
       return FALSE;
+  if (!is_plausible (f, f[5], f[8], f + 14) || !(f[3] >= 0) || !(f[4] > 0) || !(f[6] >= 0) || !(f[7] >= 0))
+    return FALSE;
   *s = (TrnClosedStep){ .step_time_s = f[0],
                         .step_time_lo_s = f[1],
                         .step_time_hi_s = f[2],
@@ -263,7 +280,8 @@ read_run (Reader *reader, JsonNode *node, guint number, GError **error)
 {
   double f[2 + RUN_FIGURES];
   const GArray *machines = reader->work->plan->machines;
-  gboolean good = read_figures (text_of (node), f, G_N_ELEMENTS (f)) && is_count (f[0], (double)machines->len - 1);
+  gboolean good = read_figures (text_of (node), f, G_N_ELEMENTS (f)) && is_count (f[0], (double)machines->len - 1) &&
+                  is_plausible (f + 2, f[5], f[6], f + 7);
   if (!good || !is_count (f[1], (double)cuts_of (reader, (guint32)f[0])->len - 1))
     return base_json_fail (reader->json, NULL, NULL, error, "run %u is none of this plan", number);
   PlnAsked asked = { .machine = (guint32)f[0],

@@ -1,4 +1,5 @@
 forerun_test (test_cli_flags LABEL unit SOURCES unit/test_cli_flags.c USES cli)
+forerun_test (test_cli_resume LABEL unit SOURCES unit/test_cli_resume.c USES cli)
 add_test (NAME golden.docs_cli
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/cli.md)

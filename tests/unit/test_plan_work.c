@@ -319,6 +319,40 @@ a_row_that_the_plan_would_not_have_is_refused (void)
   TEST_STR (error->message, says);
 }
 
+/* Figures that no step has: in a row, and in what the engine said. */
+static void
+what_cannot_be_is_refused (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  Odd odd = { 0 };
+  g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
+  g_autoptr (PlnResult) result = answer_of (work, 1);
+  guint i = 0;
+  while (g_array_index (work->pieces, PlnPiece, i).count.n_rows == 0)
+    i++;
+  TrnClosedStep *step = &g_array_index (work->pieces, PlnPiece, i).rows[0].step;
+  PlnRun *run = &g_array_index (work->runs, PlnAsked, 0).run;
+  const struct {
+    double *figure, value;
+  } cases[] = {
+    { &step->step_time_s, -1 }, { &step->step_time_s, 0 },      { &step->step_time_hi_s, 0 },     { &step->step_time_lo_s, -1 },
+    { &step->mfu, 1.5 },        { &step->part_s[0], -1 },       { &step->part_s[0], 1e6 },        { &step->tokens, 0 },
+    { &step->memory_B, -1 },    { &step->restore_B, 1e30 },     { &step->wire_band, -0.1 },       { &run->step_time_s, -1 },
+    { &run->mfu, 2 },           { &run->step_time_lo_s, 1e13 }, { &run->step_time_hi_s, 0.0001 }, { &run->part_s[1], 1e6 },
+  };
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (PlnWork) fresh = odd_work (small.plan, &odd);
+    const double before = *cases[c].figure;
+    *cases[c].figure = cases[c].value;
+    g_autofree char *text = text_of (work);
+    *cases[c].figure = before;
+    TEST_FALSE (read_text (fresh, text, &error));
+    TEST_HAS (error->message, "is none of this plan");
+  }
+}
+
 static void
 a_reply_to_another_task_is_refused (void)
 {
@@ -382,6 +416,7 @@ main (void)
     { "a finished search has nothing left to do", a_finished_search_has_nothing_left_to_do },
     { "what is not of the plan is refused", what_is_not_of_the_plan_is_refused },
     { "a row that the plan would not have is refused", a_row_that_the_plan_would_not_have_is_refused },
+    { "what cannot be is refused", what_cannot_be_is_refused },
     { "a reply to another task is refused", a_reply_to_another_task_is_refused },
     { "of tasks that fail the first is told", of_tasks_that_fail_the_first_is_told },
     { "threads share one machine and the engine", threads_share_one_machine_and_the_engine },

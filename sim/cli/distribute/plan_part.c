@@ -7,7 +7,8 @@
 #include "base/table.h"
 #include "plan-private.h"
 
-#define KIND "plan_part"
+#define KIND     "plan_part"
+#define CHECKSUM "sha256"
 /* A million rows are a million values, each of some hundred bytes. */
 #define LIMITS ((BaseJsonLimits){ (gsize)2 << 30, 10000000 })
 
@@ -29,6 +30,60 @@ cli_part_free (CliPart *part)
   g_strfreev (part->sets);
   g_strfreev (part->sums);
   g_free (part);
+}
+
+/* ---- the checksum ---- */
+
+/* Adds a value with all that is in it, but its member `without` (NULL: none), as no other value would be added: layout and order of
+ * digits do not count. */
+static void
+add_to_sum (GChecksum *sum, JsonNode *node, const char *without)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  const char *value = "null";
+  if (JSON_NODE_HOLDS_OBJECT (node)) {
+    JsonObjectIter iter;
+    const char *key;
+    JsonNode *member;
+    g_checksum_update (sum, (const guchar *)"{", 1);
+    for (json_object_iter_init (&iter, json_node_get_object (node)); json_object_iter_next (&iter, &key, &member);)
+      if (g_strcmp0 (key, without) != 0) {
+        g_checksum_update (sum, (const guchar *)key, (gssize)strlen (key) + 1);
+        add_to_sum (sum, member, NULL);
+      }
+    value = "}";
+  } else if (JSON_NODE_HOLDS_ARRAY (node)) {
+    JsonArray *array = json_node_get_array (node);
+    g_checksum_update (sum, (const guchar *)"[", 1);
+    for (guint i = 0; i < json_array_get_length (array); i++)
+      add_to_sum (sum, json_array_get_element (array, i), NULL);
+    value = "]";
+  } else if (base_json_text_of (node) != NULL)
+    value = base_json_text_of (node);
+  else if (JSON_NODE_HOLDS_VALUE (node))
+    value = g_ascii_dtostr (text, sizeof text, base_json_number_of (node));
+  g_checksum_update (sum, (const guchar *)value, (gssize)strlen (value) + 1);
+}
+
+/* SHA-256 of what is done, but for the member that has it, and of the seed. Returned: full. */
+static char *
+checksum_of (JsonNode *results, guint64 seed)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, seed);
+  g_checksum_update (sum, (const guchar *)number, -1);
+  add_to_sum (sum, results, CHECKSUM);
+  return g_strdup (g_checksum_get_string (sum));
+}
+
+static gboolean
+is_whole (const CliPart *part, GError **error)
+{
+  g_autofree char *own = checksum_of (json_object_get_member (part->root, "results"), part->seed);
+  return g_strcmp0 (own, base_json_text (part->results, CHECKSUM)) == 0 ||
+         base_json_fail (part->json, NULL, NULL, error,
+                         "is damaged or was edited: its content does not have the checksum that it names; delete it, and run "
+                         "forerun plan again");
 }
 
 /* ---- reading ---- */
@@ -80,7 +135,7 @@ read_root (CliPart *part, GError **error)
   part->seed = (guint64)seed;
   part->number = (guint)number;
   part->of = (guint)of;
-  return TRUE;
+  return is_whole (part, error);
 }
 
 CliPart *
@@ -194,7 +249,7 @@ char *
 cli_part_text (const Cli *cli, const char *word, const PlnWork *work)
 {
   const RepEnvelope envelope = cli_envelope (cli);
-  JsonBuilder *json = rep_envelope_open (&envelope);
+  g_autoptr (JsonBuilder) json = json_builder_new ();
   json_builder_begin_object (json);
   json_builder_set_member_name (json, "kind");
   json_builder_add_string_value (json, KIND);
@@ -207,5 +262,10 @@ cli_part_text (const Cli *cli, const char *word, const PlnWork *work)
   json_builder_end_array (json);
   pln_work_build (work, json);
   json_builder_end_object (json);
-  return rep_envelope_close (json, &envelope);
+  JsonNode *results = json_builder_get_root (json);
+  g_autofree char *checksum = checksum_of (results, cli->seed);
+  json_object_set_string_member (json_node_get_object (results), CHECKSUM, checksum);
+  JsonBuilder *whole = rep_envelope_open (&envelope);
+  json_builder_add_value (whole, results);
+  return rep_envelope_close (whole, &envelope);
 }

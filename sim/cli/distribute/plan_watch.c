@@ -7,15 +7,19 @@
 #include "base/progress.h"
 #include "plan-private.h"
 
-#define SAVE_EVERY_US (60 * G_USEC_PER_SEC)
+/* From one save to the next: at most 10 s, so that a run that is ended again and again goes on, and less where a save is short. */
+#define SAVE_MOST_US  (10 * G_USEC_PER_SEC)
+#define SAVE_LEAST_US (G_USEC_PER_SEC / 2)
+#define SAVE_SHARE    20 /* of the time at most one part in so many is spent on saving, as long as that keeps to the 10 s */
 
 struct CliPlanWatch {
   Cli *cli;
+  gint64 (*now_us) (void);
   char *word, *resume;
   gboolean counts, held;
-  sigset_t before; /* mask, where signals are held */
-  gint64 saved_us;
-  guint64 cuts_before; /* done when this process began; and runs: */
+  sigset_t before;          /* mask, where signals are held */
+  gint64 saved_us, pace_us; /* when, and how long it may be until the next */
+  guint64 cuts_before;      /* done when this process began; and runs: */
   guint runs_before;
   gboolean there; /* the file has what was done then */
 };
@@ -30,13 +34,15 @@ add_unless_ignored (sigset_t *set, int which)
 }
 
 CliPlanWatch *
-cli_plan_watch_new (Cli *cli, const char *word, const char *resume)
+cli_plan_watch_new (Cli *cli, const char *word, const char *resume, gint64 (*now_us) (void))
 {
   CliPlanWatch *watch = g_new0 (CliPlanWatch, 1);
   watch->cli = cli;
   watch->word = g_strdup (word);
   watch->resume = g_strdup (resume);
-  watch->saved_us = g_get_monotonic_time ();
+  watch->now_us = now_us;
+  watch->saved_us = now_us ();
+  watch->pace_us = SAVE_LEAST_US;
   if (resume != NULL) {
     /* Held back, and looked for between tasks: threads that start from now on hold them back too. */
     sigset_t stops;
@@ -100,9 +106,12 @@ save (CliPlanWatch *watch, const PlnWork *work, GError **error)
       watch->there && pln_work_count (work).cuts_done == watch->cuts_before && pln_work_n_runs (work) == watch->runs_before;
   if (watch->resume == NULL || same)
     return TRUE;
+  const gint64 began_us = watch->now_us ();
   g_autofree char *text = cli_part_text (watch->cli, watch->word, work);
-  watch->saved_us = g_get_monotonic_time ();
-  return base_output_file (watch->resume, text, strlen (text), error);
+  const gboolean saved = base_output_file (watch->resume, text, strlen (text), error);
+  watch->saved_us = watch->now_us ();
+  watch->pace_us = CLAMP (SAVE_SHARE * (watch->saved_us - began_us), SAVE_LEAST_US, SAVE_MOST_US);
+  return saved;
 }
 
 void
@@ -114,7 +123,7 @@ cli_plan_watch_progress (void *user, PlnWork *work, const PlnCount *count)
     base_progress_set ("simulated options", count->n_runs, count->runs_done);
   else if (watch->counts)
     base_progress_set ("configurations", count->n_cuts, count->cuts_done);
-  if (watch->resume != NULL && g_get_monotonic_time () - watch->saved_us >= SAVE_EVERY_US)
+  if (watch->resume != NULL && watch->now_us () - watch->saved_us >= watch->pace_us)
     save (watch, work, NULL); /* if it cannot be written, the last save reports it */
 }
 
