@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "api-private.h"
+#include "api/values.h"
 #include "base/sandbox.h"
+#include "engine/need.h"
 
 const char *
 fr_version (void)
@@ -123,6 +125,18 @@ const char *
 fr_session_data (const FrSession *session)
 {
   return base_lookup_root (session->lookup);
+}
+
+bool
+fr_session_limit_memory (FrSession *session, const char *size, FrError **error)
+{
+  (void)session;
+  guint64 limit_B = 0;
+  GError *why = NULL;
+  if (!fr_size_value (NULL, "limit-memory", size, &limit_B, &why))
+    return fr_error_take (error, why);
+  eng_limit_set ((double)limit_B);
+  return true;
 }
 
 void

@@ -72,7 +72,7 @@ struct Cli {
   const CliVerb *verb;
   char **command; /* as typed, the program without its folder */
   /* common flags */
-  char *format_text, *output, *seed_text;
+  char *format_text, *output, *seed_text, *limit_text;
   char **sets;   /* may be NULL */
   char **varies; /* --vary, likewise */
   char *columns, *vary_plot, *vary_map, *sandbox;
@@ -147,6 +147,10 @@ void cli_progress_clear (void);
  * room, after it. FALSE and *error where --columns names what no table has. */
 gboolean cli_layout_begin (Cli *cli, GError **error);
 gboolean cli_layout_end (Cli *cli, GError **error);
+
+/* From now on a failed allocation ends the program as cli_no_memory does: with a message and CLI_EXIT_RUN. */
+void cli_catch_no_memory (void);
+G_NORETURN void cli_no_memory (void);
 
 /* ---- inputs ---- */
 

@@ -1,6 +1,7 @@
 /* forerun: run the cluster before you buy it. Verbs, their order in --help, and the only exit. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-glib/json-glib.h>
@@ -202,11 +203,44 @@ show_example (const CliVerb *verb)
   return CLI_EXIT_INPUT;
 }
 
+/* GLib makes the message of a failed allocation by vasprintf, fails, and makes the message of that, until the stack is full. So
+ * these stand in place of the C library's (with and without checks of the format), and end the program at the first. */
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+int vasprintf (char **out, const char *format, va_list args) G_GNUC_PRINTF (2, 0);
+int __vasprintf_chk (char **out, int flag, const char *format, va_list args) G_GNUC_PRINTF (3, 0);
+
+int
+vasprintf (char **out, const char *format, va_list args)
+{
+  char few[256];
+  va_list again;
+  va_copy (again, args);
+  const int n = vsnprintf (few, sizeof few, format, args);
+  *out = n >= 0 ? malloc ((size_t)n + 1) : NULL;
+  if (n >= 0 && *out == NULL)
+    cli_no_memory ();
+  if (n >= (int)sizeof few)
+    vsnprintf (*out, (size_t)n + 1, format, again);
+  else if (n >= 0)
+    memcpy (*out, few, (size_t)n + 1);
+  va_end (again);
+  return n;
+}
+
+int
+__vasprintf_chk (char **out, int flag, const char *format, va_list args)
+{
+  (void)flag;
+  return vasprintf (out, format, args);
+}
+#endif
+
 int
 main (int argc, char **argv)
 {
   struct sigaction ignore = { .sa_handler = SIG_IGN };
   sigaction (SIGPIPE, &ignore, NULL); /* a reader that stops, as in `| head`, is seen as EPIPE */
+  cli_catch_no_memory ();
 
   if (argc < 2) {
     g_autoptr (GString) help = g_string_new (NULL);

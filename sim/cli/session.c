@@ -5,6 +5,7 @@
 #include "base/sandbox.h"
 #include "base/yaml.h"
 #include "cli-private.h"
+#include "engine/need.h"
 #include "manual-private.h"
 
 static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
@@ -48,9 +49,13 @@ run_point (Cli *cli, const void *flags, char **rest, GError **error)
 static gboolean
 run_once (Cli *cli, char *const *words, const void *flags, char **rest, GError **error)
 {
+  guint64 limit_B = 0;
   cli_flags_outputs (cli, flags);
-  if (!check_common (cli, error) || !cli_outputs_check (cli, rest, error) || !cli_layout_begin (cli, error))
+  if (!check_common (cli, error) || !cli_size_value (cli, "--limit-memory", cli->limit_text, &limit_B, error) ||
+      !cli_outputs_check (cli, rest, error) || !cli_layout_begin (cli, error))
     return FALSE;
+  if (cli->limit_text != NULL)
+    eng_limit_set ((double)limit_B);
   cli_progress_start (cli);
   const gboolean done = cli->varies != NULL ? cli_vary (cli, words, rest, error) : cli->verb->run (cli, flags, rest, error);
   base_progress_stop ();

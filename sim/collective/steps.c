@@ -12,6 +12,7 @@
 
 #include "collective/net.h"
 #include "comm-private.h"
+#include "engine/need.h"
 #include "series-private.h"
 
 typedef struct {
@@ -250,6 +251,23 @@ prepare_pipe (Run *run, StepPipe *sp, GArray *uses, GError **error)
   return TRUE;
 }
 
+/* Messages that wait for others, before their edges are prepared; all-to-all was counted before its pairs were listed. */
+static gboolean
+edges_fit (const Run *run, const GPtrArray *pipes, GError **error)
+{
+  EngNeed need = { 0 };
+  for (guint p = 0; p < pipes->len; p++) {
+    const ColPipe *pipe = pipes->pdata[p];
+    if (is_loose (pipe))
+      continue;
+    need.edges += pipe->n_edges;
+    need.waits += pipe->need_at[pipe->n_edges];
+  }
+  g_autofree char *what =
+      g_strdup_printf ("exact steps of %s over %u ranks", base_name (mdl_op_names, (int)run->coll->op), run->comm->n);
+  return eng_need_fits (&need, what, error);
+}
+
 static gboolean
 prepare (Run *run, const GPtrArray *pipes, Steps *steps, GError **error)
 {
@@ -302,7 +320,7 @@ col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   Eng *eng = col_net_engine (net);
   Run run = { comm, net, coll, traffic->series };
-  gboolean ok = prepare (&run, pipes, &steps, error);
+  gboolean ok = edges_fit (&run, pipes, error) && prepare (&run, pipes, &steps, error);
   if (ok) {
     if (steps.n_pipes > 0)
       eng_at (eng, eng_time_from_s (coll->cost.start_s), begin, &steps, 0);

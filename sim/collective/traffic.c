@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "comm-private.h"
+#include "engine/need.h"
 
 /* Room for so many edges and needs; as many pieces as `ask` wants. */
 static ColPipe *
@@ -364,18 +365,16 @@ load_edges (ColComm *comm, const GPtrArray *pipes, ColSeries *series, GError **e
   return TRUE;
 }
 
-/* Exact steps of an all-to-all: each pair is a message of some 100 B. */
+/* Exact steps of an all-to-all: each pair is a message, all of them at the same time. */
 static gboolean
 pairs_fit (const ColComm *comm, MdlOp op, GError **error)
 {
-  static const double MOST_PAIRS = 1e8;
-  double pairs = (double)comm->n * (comm->n - 1.0);
-  if (pairs <= MOST_PAIRS)
-    return TRUE;
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "exact steps of %s over %u ranks are %.3g messages; accepted: at most %.3g, or --steps fluid",
-               base_name (mdl_op_names, (int)op), comm->n, pairs, MOST_PAIRS);
-  return FALSE;
+  enum { CROSSED = 6 }; /* links of a way that can bind, at most */
+  const double pairs = (double)comm->n * (comm->n - 1.0);
+  const EngNeed need = { .flows = pairs, .crossings = CROSSED * pairs };
+  g_autofree char *what =
+      g_strdup_printf ("exact steps of %s over %u ranks (--steps fluid needs little)", base_name (mdl_op_names, (int)op), comm->n);
+  return eng_need_fits (&need, what, error);
 }
 
 static gboolean

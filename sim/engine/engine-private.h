@@ -168,6 +168,7 @@ struct Eng {
   EngAgenda agenda;
   EngTies ties;
   EngStats stats;
+  double reserved_B; /* of memory, by what is built on it */
   EngNet net;
 };
 

@@ -244,8 +244,8 @@ take_time (const ScnRunning *running, ScnJobResult *job, GError **error)
 static gboolean
 run_together (Scn *scenario, ScnResult *result, GError **error)
 {
+  g_autoptr (ColNet) net = col_net_new (scenario->system.clu); /* outlives what runs on it */
   g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (scn_running_free);
-  g_autoptr (ColNet) net = col_net_new (scenario->system.clu);
   double longest_s = 0;
   for (guint j = 0; j < scenario->jobs->len; j++) {
     const ScnJobResult *job = result->jobs->pdata[j];

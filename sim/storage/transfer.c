@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cluster/hostlist.h"
+#include "engine/need.h"
 #include "storage/transfer.h"
 
 /* Most copies at once that are named by ranges. */
@@ -162,6 +163,17 @@ sto_transfer_count (ColNet *net, const StoTransferResult *transfer)
   }
 }
 
+/* Before they are started. */
+static gboolean
+copies_fit (const StoTransferSpec *spec, const StoTransferResult *out, GError **error)
+{
+  EngNeed need = { .flows = out->copies->len * out->count };
+  g_autoptr (GError) why = NULL;
+  for (guint c = 0; c < out->copies->len; c++)
+    need.crossings += ((const StoCopy *)out->copies->pdata[c])->uses->len * out->count;
+  return eng_need_fits (&need, "copies at the same time", &why) || col_fail_at (error, spec->count.mark, "%s", why->message);
+}
+
 /* All copies on the engine: they share what they cross. */
 static gboolean
 run_copies (ColNet *net, StoTransferResult *out, guint64 *n_events, GError **error)
@@ -270,7 +282,7 @@ copy (const ColSystem *system, const StoTransferSpec *spec, const Ends *ends, St
   if (!price (system, spec, ends, out, error))
     return FALSE;
   g_autoptr (ColNet) net = col_net_new (system->clu);
-  if (system->settings.mode != COL_MODE_MODEL && !run_copies (net, out, &info->n_events, error))
+  if (system->settings.mode != COL_MODE_MODEL && !(copies_fit (spec, out, error) && run_copies (net, out, &info->n_events, error)))
     return FALSE;
   sto_transfer_count (net, out);
   col_run_add_links (info, system->clu, net, out->time_s);

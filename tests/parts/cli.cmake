@@ -32,3 +32,12 @@ add_test (NAME golden.docs_plan
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/plan.md)
 set_tests_properties (golden.docs_plan PROPERTIES LABELS golden TIMEOUT 300)
+
+# Memory that a simulation needs. Sanitizers need their own, and take the messages of the C library.
+if(NOT (FORERUN_SANITIZE OR FORERUN_FUZZ))
+  add_executable(test_need unit/test_need.c)
+  target_link_libraries(test_need PRIVATE test_harness forerun_flags)
+  target_compile_definitions(test_need PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME unit.test_need COMMAND test_need $<TARGET_FILE:forerun>)
+  set_tests_properties(unit.test_need PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "FORERUN_DATA=${PROJECT_SOURCE_DIR}")
+endif()

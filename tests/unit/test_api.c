@@ -411,6 +411,32 @@ a_sandbox_stays (void)
   g_rmdir (box);
 }
 
+/* The step needs 24 MB and more. */
+static void
+memory_is_limited (void)
+{
+  FrError *error = NULL;
+  FrSession *session = fr_session_new (NULL, &error);
+  FrScenario *scenario = fr_scenario_load (session, "pipeline_4_stages", &error);
+  TEST_TRUE (fr_scenario_set (scenario, "workload.micro_batches", "20000", &error));
+  TEST_TRUE (fr_session_limit_memory (session, "10 MiB", &error));
+  TEST_TRUE (fr_scenario_run (scenario, &error) == NULL);
+  TEST_TRUE (error != NULL && fr_error_status (error) == FR_STATUS_INPUT);
+  TEST_TRUE (error != NULL && strstr (fr_error_message (error), "the limit is 10 MiB") != NULL);
+  fr_error_free (error);
+  error = NULL;
+  TEST_FALSE (fr_session_limit_memory (session, "much", &error));
+  fr_error_free (error);
+  error = NULL;
+  TEST_TRUE (fr_session_limit_memory (session, NULL, &error));
+  TEST_TRUE (fr_scenario_set (scenario, "workload.micro_batches", "8", &error));
+  FrResult *result = fr_scenario_run (scenario, &error);
+  TEST_TRUE (result != NULL && error == NULL);
+  fr_result_free (result);
+  fr_scenario_free (scenario);
+  fr_session_free (session);
+}
+
 static const TestCase cases[] = {
   { "fields have values and units", fields_have_values_and_units },
   { "every key leads to its field", every_key_leads_to_its_field },
@@ -422,6 +448,7 @@ static const TestCase cases[] = {
   { "options are checked", options_are_checked },
   { "a plan is searched", a_plan_is_searched },
   { "warnings are kept", warnings_are_kept },
+  { "memory is limited", memory_is_limited },
   { "threads give the same bytes", threads_give_the_same_bytes },
   { "a sandbox stays", a_sandbox_stays },
   { NULL, NULL },

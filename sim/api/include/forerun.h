@@ -61,6 +61,9 @@ FR_API FrSession *fr_session_new (const char *data, FrError **error);
 /* The folder that was found. Borrowed. */
 FR_API const char *fr_session_data (const FrSession *session);
 FR_API void fr_session_free (FrSession *session);
+/* Refuses simulations that need more memory than `size` ("4 GiB") before they start, as --limit-memory does. NULL: 16 GiB, the
+ * default. It holds for all sessions of the process, for each simulation by itself; not while one runs. */
+FR_API bool fr_session_limit_memory (FrSession *session, const char *size, FrError **error);
 
 /* From now on, all of this process reads files only below `folder` and the shipped data of its sessions, and refuses links that
  * lead elsewhere: for scenarios and plans of people who are not trusted. A folder below may follow, and nothing lifts it. Fails

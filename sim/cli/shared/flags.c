@@ -21,6 +21,8 @@ const CliFlag cli_common_flags[] = {
   { CLI_FLAG_TEXT, "seed", 0, offsetof (Cli, seed_text), "N", "seed of all random numbers (default: the scenario's, else 1)" },
   { CLI_FLAG_TEXT, "sandbox", 0, offsetof (Cli, sandbox), "FOLDER",
     "read only below this folder and shipped data, write only below it; for input of people you do not trust" },
+  { CLI_FLAG_TEXT, "limit-memory", 0, offsetof (Cli, limit_text), "SIZE",
+    "refuse a simulation that needs more memory than this, before it starts (default: 16 GiB)" },
   { CLI_FLAG_SWITCH, "quiet", 0, offsetof (Cli, quiet), NULL, "no warnings and no progress on stderr" },
   { CLI_FLAG_SWITCH, "help", 'h', offsetof (Cli, help), NULL, "this text" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },

@@ -4,6 +4,7 @@
 
 #include "concurrent-private.h"
 #include "engine/graph.h"
+#include "engine/need.h"
 #include "model-private.h"
 #include "training/trace.h"
 
@@ -89,7 +90,10 @@ typedef struct {
   GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
   TrnAt at;            /* what is built now */
   int end;             /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
-  gboolean rehearses;  /* asks for all prices and builds nothing */
+  gboolean rehearses;  /* asks for all prices, counts what is to be built, and builds nothing */
+  EngNeed need;        /* counted */
+  GHashTable *sent;    /* while it rehearses: TrnPriced -> guint, how often */
+  guint n_turns;       /* of all ranks, those that were rehearsed */
 } TrnBuild;
 
 extern const char *const trn_role_names[TRN_ROLES];
@@ -108,6 +112,8 @@ typedef struct {
   double share;    /* of `priced` */
 } TrnTransfer;
 EngTask trn_build_comm (TrnBuild *b, const TrnTransfer *transfer);
+/* FALSE where what a rehearsal has counted so far is more than the limit on memory. */
+gboolean trn_build_fits (const TrnBuild *b);
 /* Bytes on the links of all groups, of everything that was built, for the report. */
 void trn_build_count (const TrnBuild *b);
 void trn_build_after (TrnBuild *b, EngTask task, const GArray *wait);

@@ -418,12 +418,13 @@ trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done,
   TrnSyncer *sync = trn_sync_new (b, lane, turns);
   const Lane of = { b, sync, lane, turns, done };
   gboolean ok = TRUE;
-  for (guint32 i = 0, n = 1; i < turns->len && ok; i += n) {
+  for (guint32 i = 0, n = 1; i < turns->len && ok && trn_build_fits (b); i += n) {
     n = g_array_index (turns, MdlTurn, i).paired ? 2 : 1;
     ok = add_turns (&of, i, n, error);
+    b->n_turns += b->rehearses ? n : 0;
   }
   b->at = (TrnAt){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
-  ok = ok && trn_sync_finish (sync, error);
+  ok = ok && (!trn_build_fits (b) || trn_sync_finish (sync, error));
   trn_sync_free (sync);
   return ok;
 }

@@ -7,7 +7,6 @@
 #include "build-private.h"
 #include "training-private.h"
 
-#define MAX_TASKS 30e6
 #define MAX_COMMS 32u
 
 /* What a step is built for. */
@@ -29,6 +28,7 @@ struct TrnStepRun {
   GArray **order;
   gboolean lends_net; /* the network is another's */
   GArray *told;       /* TrnTold; NULL: not asked */
+  EngNeed reserved;   /* on the network's engine */
 };
 
 /* ---- who slows whom ---- */
@@ -137,16 +137,99 @@ build_lanes (TrnStepRun *run, GError **error)
   return TRUE;
 }
 
+/* ---- memory ---- */
+
+static double
+layers_of (const TrnModel *model)
+{
+  double n = 0;
+  for (guint32 position = 0; position < model->n_positions; position++)
+    n += model->cut[position].n;
+  return n;
+}
+
+/* In place of what is reserved so far. */
+static gboolean
+reserve (TrnStepRun *run, const EngNeed *need, const char *how, GError **error)
+{
+  const TrnModel *model = &run->model;
+  Eng *eng = col_net_engine (run->b.net);
+  g_autofree char *what = g_strdup_printf ("a step of %.0f layers x %u micro-batches%s", layers_of (model), model->m, how);
+  g_autoptr (GError) why = NULL;
+  eng_release (eng, &run->reserved);
+  run->reserved = (EngNeed){ 0 };
+  if (!eng_reserve (eng, need, what, &why))
+    return col_fail_at (error, model->layers != NULL ? model->spec->layers.mark : model->spec->model.global_batch.mark, "%s",
+                        why->message);
+  run->reserved = *need;
+  return TRUE;
+}
+
+/* A turn has at least one task, and each layer of a model one a pass: refuses the hopeless before orders of turns are listed. */
+static gboolean
+reserve_least (TrnStepRun *run, GError **error)
+{
+  const TrnModel *model = &run->model;
+  const double layers = model->layers == NULL ? layers_of (model) : 0;
+  return reserve (run, &(EngNeed){ .tasks = 2.0 * model->m * (model->n_positions + layers) }, ", at least", error);
+}
+
+/* What the rehearsal counted; of one that was broken off, as much more as turns were left. */
+static gboolean
+reserve_counted (TrnStepRun *run, GError **error)
+{
+  TrnBuild *b = &run->b;
+  const MdlPipeline *pipe = &run->model.pipe;
+  EngNeed need = b->need;
+  double turns = 0, crossings = 0;
+  gpointer priced, times;
+  GHashTableIter iter;
+  for (guint32 s = 0; s < pipe->p; s++)
+    turns += run->order[s]->len;
+  g_hash_table_iter_init (&iter, b->sent);
+  while (g_hash_table_iter_next (&iter, &priced, &times)) {
+    const GArray *loads = ((const TrnPriced *)priced)->loads;
+    crossings += (double)GPOINTER_TO_UINT (times) * (loads != NULL ? loads->len : 0);
+  }
+  need.crossings = crossings;
+  const double left = turns > b->n_turns ? turns / MAX (b->n_turns, 1u) : 1;
+  /* where times are given, a second step runs for each end of the band of communication while the first is kept */
+  const gboolean given = run->model.layers != NULL;
+  const double steps = given && run->model.grid.n > 1 ? 2 : 1;
+  need.layers = given ? layers_of (&run->model) : 0;
+  need.tasks *= left * steps;
+  need.paced *= left * steps;
+  need.crossings *= left * steps;
+  need.waits = (need.waits * left + 4 * turns + (double)pipe->p * pipe->p) * steps; /* turns are joined afterwards */
+  return reserve (run, &need, "", error);
+}
+
+/* Asks for all prices, since links are folded by what the whole step does on them, and counts. */
+static gboolean
+rehearse (TrnStepRun *run, const Setup *setup, GError **error)
+{
+  TrnBuild *b = &run->b;
+  b->rehearses = TRUE;
+  b->sent = g_hash_table_new (NULL, NULL);
+  gboolean ok = build_lanes (run, error);
+  for (unsigned i = 0; ok && i < setup->n_sides; i++)
+    trn_prices_beside (run->prices, setup->side[i]->loads);
+  if (ok && trn_build_fits (b))
+    trn_prices_fold (run->prices);
+  ok = ok && reserve_counted (run, error);
+  g_clear_pointer (&b->sent, g_hash_table_unref);
+  b->rehearses = FALSE;
+  return ok;
+}
+
 static gboolean
 build (TrnStepRun *run, const Setup *setup, GError **error)
 {
   TrnModel *model = &run->model;
   const MdlPipeline *pipe = &model->pipe;
   TrnBuild *b = &run->b;
-  double tasks = (double)model->llm.layers.v * model->m * 24;
-  if (tasks > MAX_TASKS)
-    return col_fail_at (error, model->spec->model.global_batch.mark,
-                        "%.0f layers x %u micro-batches are too many tasks to simulate", model->llm.layers.v, model->m);
+  if (!reserve_least (run, error))
+    return FALSE;
   if (model->layers == NULL && !model->job->system->settings.no_interference)
     eng_graph_set_pace (b->graph, trn_step_pace, b);
   b->lane = g_new0 (TrnLane, pipe->p);
@@ -162,15 +245,7 @@ build (TrnStepRun *run, const Setup *setup, GError **error)
     run->order[s] = mdl_schedule_order (pipe, s);
     run->done[s] = g_new0 (TrnDone, run->order[s]->len);
   }
-  /* links are folded by what the whole step does on them: everything is asked first, then built */
-  b->rehearses = TRUE;
-  if (!build_lanes (run, error))
-    return FALSE;
-  for (unsigned i = 0; i < setup->n_sides; i++)
-    trn_prices_beside (run->prices, setup->side[i]->loads);
-  trn_prices_fold (run->prices);
-  b->rehearses = FALSE;
-  if (!build_lanes (run, error))
+  if (!rehearse (run, setup, error) || !build_lanes (run, error))
     return FALSE;
   join_turns (run);
   if (model->software.queues_sends)
@@ -226,7 +301,9 @@ trn_step_free (TrnStepRun *run)
   g_free (run->done);
   g_free (run->b.lane);
   g_clear_pointer (&run->b.graph, eng_graph_free);
-  if (!run->lends_net)
+  if (run->lends_net)
+    eng_release (col_net_engine (run->b.net), &run->reserved);
+  else
     g_clear_pointer (&run->b.net, col_net_free);
   g_clear_pointer (&run->b.notes, g_array_unref);
   g_clear_pointer (&run->b.between, g_hash_table_unref);

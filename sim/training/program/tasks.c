@@ -30,8 +30,11 @@ note (TrnBuild *b, EngTask task, TrnNote what)
 EngTask
 trn_build_compute (TrnBuild *b, guint32 lane, TrnStepKind kind, double time_s, const TrnItem *item, const char *name)
 {
-  if (b->rehearses)
+  if (b->rehearses) {
+    b->need.tasks++;
+    b->need.paced += item != NULL && b->model->layers == NULL ? 1 : 0;
     return 0;
+  }
   gboolean host = kind == TRN_STEP_HOST || kind == TRN_STEP_SYNC;
   EngStream stream = trn_build_stream (b, lane, host ? TRN_ROLE_HOST : TRN_ROLE_COMPUTE);
   EngTime time = eng_time_from_s (host ? time_s : time_s * b->lane[lane].slow);
@@ -89,9 +92,14 @@ wait_for_sms (const TrnBuild *b, const TrnPriced *priced, double beside_s)
 EngTask
 trn_build_comm (TrnBuild *b, const TrnTransfer *transfer)
 {
-  if (b->rehearses)
-    return 0;
   const TrnPriced *priced = transfer->priced;
+  if (b->rehearses) {
+    b->need.tasks++;
+    b->need.paced += b->model->layers == NULL ? 1 : 0;
+    g_hash_table_insert (b->sent, (gpointer)priced,
+                         GUINT_TO_POINTER (GPOINTER_TO_UINT (g_hash_table_lookup (b->sent, priced)) + 1));
+    return 0;
+  }
   const MdlCollCost *cost = &priced->coll.cost;
   const guint32 lane = transfer->lane, other = transfer->other;
   const double share = transfer->share;
@@ -131,10 +139,18 @@ trn_build_comm (TrnBuild *b, const TrnTransfer *transfer)
   return task;
 }
 
+gboolean
+trn_build_fits (const TrnBuild *b)
+{
+  return !b->rehearses || eng_need_B (&b->need) <= eng_limit_B ();
+}
+
 void
 trn_build_after_one (TrnBuild *b, EngTask task, EngTask before)
 {
-  if (before != ENG_NO_TASK && !b->rehearses)
+  if (b->rehearses)
+    b->need.waits++;
+  else if (before != ENG_NO_TASK)
     eng_graph_after (b->graph, task, before);
 }
 
