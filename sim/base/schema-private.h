@@ -6,6 +6,7 @@
 typedef struct {
   const BaseSchemaContext *context;
   GHashTable *values;                            /* "path\nschema" -> struct that was read from the file, NULL after errors */
+  GHashTable *renamed;                           /* old names of keys that were warned of */
   const char *chain[BASE_SCHEMA_MAX_FILES_DEEP]; /* files being read for REF fields, outermost first */
   unsigned n_chain;
   unsigned n_items; /* of all lists so far */

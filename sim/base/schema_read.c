@@ -9,11 +9,17 @@
 
 #define KEYS_SHOWN 32u
 
+gboolean
+base_field_is (const BaseField *field, const char *key)
+{
+  return strcmp (field->key, key) == 0 || g_strcmp0 (field->was, key) == 0;
+}
+
 static const BaseField *
 field_find (const BaseSchema *schema, const char *key)
 {
   for (const BaseField *field = schema->fields; field->key != NULL; field++)
-    if (strcmp (field->key, key) == 0)
+    if (base_field_is (field, key))
       return field;
   return NULL;
 }
@@ -178,7 +184,7 @@ base_schema_read_map (SchemaReader *reader, const BaseSchema *schema, const Base
 
   for (const BaseField *field = schema->fields; field->key != NULL; field++) {
     void *slot = (char *)out + field->offset;
-    const BaseYamlNode *value = base_yaml_get (map, field->key);
+    const BaseYamlNode *value = field_value (reader, schema, field, map);
     if (value != NULL && !base_yaml_is_null (value))
       read_field (reader, field, value, overlay, slot);
     else if (!overlay)
@@ -193,7 +199,9 @@ base_schema_read (const BaseSchema *schema, const BaseYamlNode *node, gboolean o
   g_return_val_if_fail (context != NULL && context->arena != NULL && context->diag != NULL, FALSE);
   SchemaReader reader = { .context = context };
   reader.values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  reader.renamed = g_hash_table_new (g_str_hash, g_str_equal);
   base_schema_read_map (&reader, schema, node, overlay, out);
+  g_hash_table_unref (reader.renamed);
   g_hash_table_unref (reader.values);
   return !reader.failed;
 }

@@ -4,10 +4,10 @@
 #include "constants/section.h"
 
 static const BaseField *
-find_field (const BaseSchema *schema, const char *key, gsize length)
+find_field (const BaseSchema *schema, const char *key)
 {
   for (const BaseField *field = schema->fields; field->key != NULL; field++)
-    if (strlen (field->key) == length && strncmp (field->key, key, length) == 0)
+    if (base_field_is (field, key))
       return field;
   return NULL;
 }
@@ -18,7 +18,8 @@ cst_path_find (const BaseSchema *schema, const char *path, gsize *offset)
   gsize at = 0;
   for (const char *key = path;;) {
     const char *dot = strchr (key, '.');
-    const BaseField *field = find_field (schema, key, dot != NULL ? (gsize)(dot - key) : strlen (key));
+    g_autofree char *name = g_strndup (key, dot != NULL ? (gsize)(dot - key) : strlen (key));
+    const BaseField *field = find_field (schema, name);
     if (field == NULL || field->kind != (dot != NULL ? BASE_FIELD_MAP : BASE_FIELD_NUM))
       return NULL;
     at += field->offset;

@@ -19,13 +19,14 @@
 
 #define NUM_AS(T, key_, member, dim_, help_, ...) ROW_AS (T, key_, member, NUM, help_, .dim = BASE_DIM_##dim_, __VA_ARGS__)
 #define NUM(T, member, dim_, help_, ...)          NUM_AS (T, #member, member, dim_, help_, __VA_ARGS__)
-#define FROM(T, member, dim_, min_, help_)        NUM_AS (T, #member, member, dim_, help_, .min = (min_)) /* not below `min_` */
+/* Not below `min_`. */
+#define FROM(T, member, dim_, min_, help_, ...) NUM_AS (T, #member, member, dim_, help_, .min = (min_), __VA_ARGS__)
 
-#define NUMS_AS(T, key_, member, dim_, help_) ROW_AS (T, key_, member, NUMS, help_, .dim = BASE_DIM_##dim_)
-#define NUMS(T, member, dim_, help_)          NUMS_AS (T, #member, member, dim_, help_)
+#define NUMS_AS(T, key_, member, dim_, help_, ...) ROW_AS (T, key_, member, NUMS, help_, .dim = BASE_DIM_##dim_, __VA_ARGS__)
+#define NUMS(T, member, dim_, help_, ...)          NUMS_AS (T, #member, member, dim_, help_, __VA_ARGS__)
 
-#define MAP_AS(T, key_, member, schema_, help_) ROW_AS (T, key_, member, MAP, help_, .sub = (schema_))
-#define MAP(T, member, schema_, help_)          MAP_AS (T, #member, member, schema_, help_)
+#define MAP_AS(T, key_, member, schema_, help_, ...) ROW_AS (T, key_, member, MAP, help_, .sub = (schema_), __VA_ARGS__)
+#define MAP(T, member, schema_, help_, ...)          MAP_AS (T, #member, member, schema_, help_, __VA_ARGS__)
 
 #define LIST(T, member, schema_, item_, help_, ...) \
   ROW (T, member, LIST, help_, .sub = (schema_), .item_size = sizeof (item_), __VA_ARGS__)

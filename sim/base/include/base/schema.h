@@ -41,6 +41,7 @@ typedef struct BaseSchema BaseSchema;
 
 typedef struct {
   const char *key;
+  const char *was; /* name of the key in earlier versions, which is still read, with a warning; NULL: none */
   BaseFieldKind kind;
   size_t offset;
   const char *help; /* one line of documentation: meaning, what the default is when it is computed */
@@ -53,6 +54,9 @@ typedef struct {
   size_t item_size;      /* LIST, REF: size of the struct */
   const char *folder;    /* REF: below the shipped topologies/, scenarios/… ("topologies/gpus") */
 } BaseField;             /* tables end with key NULL */
+
+/* TRUE: `key` is the field's name, or its name in earlier versions. */
+gboolean base_field_is (const BaseField *field, const char *key);
 
 /* Rows of a table: what every row says, then designated initialisers. */
 #define BASE_ROW(T, text, member, what, ...)                                              \
