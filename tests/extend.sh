@@ -134,7 +134,7 @@ git reset -q --soft HEAD~1
 after sim/collective/traffic.c '[MDL_ALGO_PAIRWISE] = ' '  [MDL_ALGO_STAR] = { .pipes = star_pipes },'
 TEXT=$(cat <<'C'
 static void
-star_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+star_pipes (const ColPipesQuery *ask, GPtrArray *pipes)
 {
   ColPipe *pipe = pipe_new (ask, ask->comm->n - 1, 0);
   for (guint32 i = 0; i < ask->comm->n; i++)

@@ -10,8 +10,8 @@ cat <<'HEAD'
 # percentile), by system, operation and size band, printed by tests/margins.sh. The first limit that fits a row counts. The goal
 # is a median of 5 % and a 95th percentile of 15 %.
 margins: shipped
-small_to: 64 KiB
-middle_to: 16 MiB
+small_max: 64 KiB
+middle_max: 16 MiB
 limits:
 HEAD
 FORERUN_DATA=$2 "$1" validate --quiet --format tsv 2>/dev/null | awk -F '\t' '

@@ -70,7 +70,7 @@ find_offset (const CalFitWork *work, guint system, double *more_s, GError **erro
 static gboolean
 settle_offsets (const CalFitWork *work, const MdlLibrary *defaults, const CalFitModel *model, GError **error)
 {
-  const gboolean *unknown = work->ask->unknown;
+  const gboolean *unknown = work->query->unknown;
   GArray *points = work->out->points;
   guint n_known = 0;
   for (guint i = 0; i < points->len; i++) {
@@ -109,7 +109,7 @@ base_library (const CalFitWork *work, GError **error)
 static gboolean
 holds_out (const CalFitWork *work)
 {
-  const CalHoldOut *what = &work->ask->hold_out;
+  const CalHoldOut *what = &work->query->hold_out;
   gboolean any = what->sizes || what->ranks || what->ops != 0;
   for (guint i = 0; what->systems != NULL && i < work->data->spec.systems.n; i++)
     any = any || what->systems[i];
@@ -138,11 +138,11 @@ cal_fit_collectives (const CalFitWork *work, GError **error)
     return FALSE;
   g_autofree MdlLibrary *defaults = g_memdup2 (library, sizeof *library); /* the groups' own are changed */
   const CalFitModel model = { set_constant, predict_point, (void *)(gpointer)work };
-  out->limits_B[0] = defaults->small_to.v;
-  out->limits_B[1] = defaults->middle_to.v;
-  if (work->ask->unknown != NULL && !settle_offsets (work, defaults, &model, error))
+  out->limits_B[0] = defaults->small_max.v;
+  out->limits_B[1] = defaults->middle_max.v;
+  if (work->query->unknown != NULL && !settle_offsets (work, defaults, &model, error))
     return FALSE;
-  cal_fit_split (out->points, &work->ask->hold_out);
+  cal_fit_split (out->points, &work->query->hold_out);
   out->first = cal_fit_run (defaults, out->points, &model, error);
   if (out->first == NULL)
     return FALSE;
@@ -151,7 +151,7 @@ cal_fit_collectives (const CalFitWork *work, GError **error)
   for (guint i = 0; i < out->points->len; i++)
     out->predicted_s[i] = predict_point ((void *)(gpointer)work, i);
   cal_fit_judge (out);
-  if (!work->ask->split && holds_out (work) && !fit_all (work, defaults, &model, error))
+  if (!work->query->split && holds_out (work) && !fit_all (work, defaults, &model, error))
     return FALSE;
   cal_fit_compare_choices (work);
   return TRUE;

@@ -14,7 +14,7 @@ typedef struct {
 /* While a fit runs. */
 typedef struct {
   const CalHost *host;
-  const CalFitAsk *ask;
+  const CalFitQuery *query;
   const CalData *data;
   CalFitResult *out;
   GArray *priced;   /* CalPriced, one a point of out->points */

@@ -25,9 +25,9 @@ cal_fit_fail (GError **error, CalFitError code, const char *format, ...)
 /* ---- what is measured ---- */
 
 static gboolean
-is_wanted (const CalFitAsk *ask, const CalMeasured *m)
+is_wanted (const CalFitQuery *query, const CalMeasured *m)
 {
-  return ask->systems == NULL || ask->systems[m->system];
+  return query->systems == NULL || query->systems[m->system];
 }
 
 /* The points that are to be fitted. Returned: full, of CalMeasured. */
@@ -38,9 +38,9 @@ choose_points (const CalFitWork *work)
   for (guint i = 0; i < work->data->points->len; i++) {
     const CalMeasured *m = &g_array_index (work->data->points, CalMeasured, i);
     const CalSystem *system = cal_data_system (work->data, m->system);
-    if (!is_wanted (work->ask, m))
+    if (!is_wanted (work->query, m))
       continue;
-    if (system->library.v == CAL_LIBRARY_PLAIN || !system->p2p.v || system->one_way.v || m->size_B < work->ask->min_size_B)
+    if (system->library.v == CAL_LIBRARY_PLAIN || !system->p2p.v || system->one_way.v || m->size_B < work->query->min_size_B)
       work->out->n_left++;
     else
       g_array_append_val (chosen, *m);
@@ -68,7 +68,7 @@ check_versions (const CalFitWork *work, const GArray *points, GError **error)
       first = first != NULL ? first : here;
       continue;
     }
-    if (work->ask->one_release)
+    if (work->query->one_release)
       return cal_fit_fail (error, CAL_FIT_ERROR_OTHER,
                            "NCCL %s and NCCL %s in one fit, whose constants differ; each is fitted by itself", first, here);
     g_autofree char *text =
@@ -132,7 +132,7 @@ fit_collectives (const CalFitWork *work, GError **error)
   if (out->groups->len == 0 || cal_fit_collectives (work, &cause))
     return TRUE;
   gboolean is_input = cause->domain == CAL_FIT_ERROR || g_error_matches (cause, BASE_ERROR, (gint)BASE_ERROR_INPUT);
-  if (out->sections->len == 0 || out->first != NULL || work->ask->unknown != NULL || !is_input) {
+  if (out->sections->len == 0 || out->first != NULL || work->query->unknown != NULL || !is_input) {
     g_propagate_error (error, g_steal_pointer (&cause));
     return FALSE;
   }
@@ -153,8 +153,8 @@ fit (const CalFitWork *work, GError **error)
   if (!check_versions (work, points, error) || !cal_fit_sections (work, &links, &has_links, error))
     return FALSE;
   const CalPredict how = { .mode = COL_MODE_MODEL,
-                           .folder = work->ask->folder,
-                           .calibration = work->ask->over,
+                           .folder = work->query->folder,
+                           .calibration = work->query->over,
                            .links = has_links ? &links : NULL,
                            .points = points };
   if (!cal_predict (out->predictor, &how, work->data, take_group, (void *)(gpointer)work, error) || !fit_collectives (work, error))
@@ -202,14 +202,14 @@ cal_fit_result_free (CalFitResult *result)
 }
 
 CalFitResult *
-cal_fit (const CalHost *host, const CalFitAsk *ask, CalData *data, GError **error)
+cal_fit (const CalHost *host, const CalFitQuery *query, CalData *data, GError **error)
 {
   g_autoptr (CalFitResult) out = result_new (host);
   g_autoptr (GArray) priced = g_array_new (FALSE, FALSE, sizeof (CalPriced));
   g_autofree double *offset_s = g_new0 (double, MAX (data->spec.systems.n, 1));
-  for (guint i = 0; ask->unknown != NULL && i < data->spec.systems.n; i++)
-    if (ask->unknown[i])
+  for (guint i = 0; query->unknown != NULL && i < data->spec.systems.n; i++)
+    if (query->unknown[i])
       BASE_LIST_AT (data->spec.systems, CalSystem, i)->launch.v = MDL_LAUNCH_GRAPH;
-  const CalFitWork work = { host, ask, data, out, priced, offset_s };
+  const CalFitWork work = { host, query, data, out, priced, offset_s };
   return fit (&work, error) ? g_steal_pointer (&out) : NULL;
 }

@@ -100,7 +100,7 @@ cal_fit_compare_choices (const CalFitWork *work)
       .op = told->op, .size_B = told->size_B, .dtype = told->dtype, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO
     };
     g_auto (ColAnswer) coll = { 0 };
-    if ((work->ask->systems != NULL && !work->ask->systems[told->system]) || group == NULL ||
+    if ((work->query->systems != NULL && !work->query->systems[told->system]) || group == NULL ||
         !col_coll_price (group->comm, &request, &coll, NULL))
       continue;
     out->n_choices++;

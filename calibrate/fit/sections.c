@@ -11,7 +11,7 @@ fit_section (const CalFitWork *work, const CalSection *section, const void *defa
 {
   g_autoptr (GError) cause = NULL;
   CalSectionFit *fit =
-      cal_section_fit (section, defaults, node, work->data->probes, work->ask->hold_out.sizes, work->ask->split, &cause);
+      cal_section_fit (section, defaults, node, work->data->probes, work->query->hold_out.sizes, work->query->split, &cause);
   if (cause != NULL) {
     g_propagate_error (error, g_steal_pointer (&cause));
     return FALSE;
@@ -30,14 +30,14 @@ cal_fit_sections (const CalFitWork *work, MdlLinks *links, gboolean *has_links, 
   const CalHost *host = work->host;
   const GPtrArray *fits = work->out->sections;
   *has_links = FALSE;
-  if (work->ask->topology == NULL || work->data->probes->len == 0)
+  if (work->query->topology == NULL || work->data->probes->len == 0)
     return TRUE;
-  g_autoptr (Clu) clu = host->cluster (host->user, work->ask->topology, 1, error);
+  g_autoptr (Clu) clu = host->cluster (host->user, work->query->topology, 1, error);
   if (clu == NULL)
     return FALSE;
   const CluGpuSpec *type = clu_gpu_spec (clu, 0);
   const Cst *constants =
-      cal_predictor_constants (work->out->predictor, work->ask->over, type != NULL ? type->name.v : NULL, NULL, error);
+      cal_predictor_constants (work->out->predictor, work->query->over, type != NULL ? type->name.v : NULL, NULL, error);
   if (constants == NULL)
     return FALSE;
   MdlGpu gpu;

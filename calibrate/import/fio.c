@@ -198,7 +198,7 @@ read_document (void *reader, JsonObject *root, unsigned line, GError **error)
 }
 
 char *
-cal_import_fio (const CalText *text, const CalTold *told, GError **error)
+cal_import_fio (const CalText *text, const CalFileInfo *told, GError **error)
 {
   CalImport import;
   cal_import_open (&import, text, told, CAL_STORAGE_HEADER);

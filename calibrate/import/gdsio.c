@@ -174,7 +174,7 @@ read_line (void *user, char *line, unsigned number, GError **error)
 }
 
 char *
-cal_import_gdsio (const CalText *text, const CalTold *told, GError **error)
+cal_import_gdsio (const CalText *text, const CalFileInfo *told, GError **error)
 {
   Reader reader = { 0 };
   cal_import_open (&reader.in, text, told, CAL_STORAGE_HEADER);

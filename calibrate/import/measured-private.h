@@ -62,14 +62,14 @@ gboolean cal_is_json (const CalText *text);
 /* First member of what a reader has in hand. */
 typedef struct {
   const CalText *text;
-  const CalTold *told;
+  const CalFileInfo *told;
   GString *csv;
   guint n_rows;
   gboolean known;  /* something was the tool's */
   CalNote note[6]; /* by the reader's own numbers, said in this order */
 } CalImport;
 
-void cal_import_open (CalImport *import, const CalText *text, const CalTold *told, const char *header);
+void cal_import_open (CalImport *import, const CalText *text, const CalFileInfo *told, const char *header);
 /* Visits each line, cut off from the text and numbered from 1. FALSE and *error: bytes that no text has, or as the visitor says. */
 gboolean cal_import_lines (void *reader, const CalText *text,
                            gboolean (*visit) (void *reader, char *line, unsigned number, GError **error), GError **error);
@@ -176,7 +176,7 @@ typedef struct {
 } CalRow;
 
 typedef struct CalRows CalRows;
-CalRows *cal_rows_new (const CalText *text, const CalTold *told);
+CalRows *cal_rows_new (const CalText *text, const CalFileInfo *told);
 void cal_rows_free (CalRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalRows, cal_rows_free)
 

@@ -221,7 +221,7 @@ cal_is_json (const CalText *text)
 /* ---- one file ---- */
 
 void
-cal_import_open (CalImport *import, const CalText *text, const CalTold *told, const char *header)
+cal_import_open (CalImport *import, const CalText *text, const CalFileInfo *told, const char *header)
 {
   *import = (CalImport){ .text = text, .told = told, .csv = g_string_new (header) };
 }

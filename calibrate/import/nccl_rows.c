@@ -38,7 +38,7 @@ enum { OTHER, TYPE, NO_TIME, WRONG, RATE, FACTOR, REPEAT, EMPTY, CUT, N_NOTES };
 
 struct CalRows {
   const CalText *text;
-  const CalTold *told;
+  const CalFileInfo *told;
   GArray *out;      /* Out */
   GHashTable *seen; /* of what was measured: for rows that repeat it */
   GStringChunk *chunk;
@@ -48,7 +48,7 @@ struct CalRows {
 };
 
 CalRows *
-cal_rows_new (const CalText *text, const CalTold *told)
+cal_rows_new (const CalText *text, const CalFileInfo *told)
 {
   CalRows *rows = g_new0 (CalRows, 1);
   rows->text = text;
@@ -218,7 +218,7 @@ count_ranks (const CalRows *rows, const CalRun *run, CalPlace place, GArray *hos
 static gboolean
 resolve_ranks (const CalRows *rows, CalRun *run, CalPlace place, GError **error)
 {
-  const CalTold *told = rows->told;
+  const CalFileInfo *told = rows->told;
   guint32 total = 0;
   run->nodes = told->nodes;
   run->gpus = told->gpus;

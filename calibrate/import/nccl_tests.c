@@ -390,7 +390,7 @@ read_text (const CalText *text, CalRows *rows, GError **error)
 }
 
 char *
-cal_import_nccl_tests (const CalText *text, const CalTold *told, GError **error)
+cal_import_nccl_tests (const CalText *text, const CalFileInfo *told, GError **error)
 {
   g_autoptr (CalRows) rows = cal_rows_new (text, told);
   gboolean good = cal_is_json (text) ? cal_nccl_tests_read_json (text, rows, error) : read_text (text, rows, error);

@@ -392,7 +392,7 @@ read_document (void *user, JsonObject *root, unsigned line, GError **error)
 }
 
 char *
-cal_import_nvbandwidth (const CalText *text, const CalTold *told, GError **error)
+cal_import_nvbandwidth (const CalText *text, const CalFileInfo *told, GError **error)
 {
   CalImport import;
   cal_import_open (&import, text, told, CAL_COPY_HEADER);

@@ -161,7 +161,7 @@ read_line (void *user, char *line, unsigned number, GError **error)
 }
 
 char *
-cal_import_p2p_test (const CalText *text, const CalTold *told, GError **error)
+cal_import_p2p_test (const CalText *text, const CalFileInfo *told, GError **error)
 {
   g_autoptr (GHashTable) unreached = g_hash_table_new (NULL, NULL);
   Reader reader = { .unreached = unreached };

@@ -11,9 +11,9 @@ const BaseName cal_tool_names[] = {
 };
 
 char *
-cal_import_tool (CalTool tool, const CalText *text, const CalTold *told, GError **error)
+cal_import_tool (CalTool tool, const CalText *text, const CalFileInfo *told, GError **error)
 {
-  static char *(*const readers[]) (const CalText *, const CalTold *, GError **) = {
+  static char *(*const readers[]) (const CalText *, const CalFileInfo *, GError **) = {
     [CAL_TOOL_NCCL_TESTS] = cal_import_nccl_tests, [CAL_TOOL_NVBANDWIDTH] = cal_import_nvbandwidth,
     [CAL_TOOL_P2P_TEST] = cal_import_p2p_test,     [CAL_TOOL_FIO] = cal_import_fio,
     [CAL_TOOL_GDSIO] = cal_import_gdsio,

@@ -25,21 +25,21 @@ source_clear (gpointer source)
 
 /* The systems are ways of launching on it; the first is that of rows that name none. */
 static void
-describe (const char *const *paths, const CalFilesAsk *ask, guint32 disabled_algos, CalData *data)
+describe (const char *const *paths, const CalFilesQuery *query, guint32 disabled_algos, CalData *data)
 {
   CalMeasurements *spec = &data->spec;
   guint n_files = g_strv_length ((char **)(gpointer)paths);
   CalSystem *systems = base_arena_alloc_n (data->arena, MDL_LAUNCH_N, sizeof *systems);
   CalMeasuredFile *files = base_arena_alloc_n (data->arena, MAX (n_files, 1), sizeof *files);
   for (guint i = 0, n = 1; i < MDL_LAUNCH_N; i++) {
-    guint at = i == ask->launch ? 0 : n++;
+    guint at = i == query->launch ? 0 : n++;
     systems[at] = (CalSystem){ .name = { .v = base_name (mdl_launch_names, (int)i) },
-                               .topology = { .v = base_arena_strdup (data->arena, ask->topology) },
+                               .topology = { .v = base_arena_strdup (data->arena, query->topology) },
                                .launch = { .v = (int)i },
                                .library = { .v = CAL_LIBRARY_NCCL },
                                .p2p = { .v = TRUE },
                                .disabled_algos = disabled_algos,
-                               .disabled_protos = ask->disabled_protos };
+                               .disabled_protos = query->disabled_protos };
   }
   for (guint i = 0; i < n_files; i++)
     files[i] = (CalMeasuredFile){ .path = { .v = base_arena_strdup (data->arena, paths[i]) } };
@@ -72,7 +72,7 @@ refuse (const char *path, GError **error)
 static gboolean
 import (const CalText *text, CalTool tool, CalData *data, Source *source, GError **error)
 {
-  const CalTold told = CAL_TOLD_NOTHING;
+  const CalFileInfo told = CAL_FILE_INFO_NONE;
   g_autofree char *csv = cal_import_tool (tool, text, &told, error);
   if (csv == NULL)
     return FALSE;
@@ -134,12 +134,12 @@ has_no_nvls (const CalProbe *probe)
 }
 
 CalData *
-cal_data_load_files (const CalHost *host, const char *const *paths, const CalFilesAsk *ask, GError **error)
+cal_data_load_files (const CalHost *host, const char *const *paths, const CalFilesQuery *query, GError **error)
 {
   g_autoptr (CalData) data = cal_data_new ();
   g_autoptr (GArray) sources = g_array_new (FALSE, TRUE, sizeof (Source));
   g_array_set_clear_func (sources, source_clear);
-  guint32 algos = ask->disabled_algos;
+  guint32 algos = query->disabled_algos;
   for (guint i = 0; paths[i] != NULL; i++) {
     g_array_set_size (sources, i + 1);
     Source *source = &g_array_index (sources, Source, i);
@@ -147,7 +147,7 @@ cal_data_load_files (const CalHost *host, const char *const *paths, const CalFil
       return NULL;
     algos |= source->probe != NULL && has_no_nvls (source->probe) ? 1u << MDL_ALGO_NVLS : 0;
   }
-  describe (paths, ask, algos, data);
+  describe (paths, query, algos, data);
   if (!cal_data_load_margins (host, base_file_is_file ("margins.yaml") ? "./margins.yaml" : NULL, data, error))
     return NULL;
   for (guint i = 0; i < sources->len; i++) {

@@ -55,6 +55,7 @@ static SCHEMA (limit_schema, "limits", "What it does not name it holds for.", RO
 
 SCHEMA (cal_schema_margins, "margins.yaml", "How far off a prediction may be.",
         ROW_AS (CalMargins, "margins", name, STR, "name of the set", .required = TRUE),
-        NUM (CalMargins, small_to, BYTES, "smaller sizes are the band `small`", .fallback = "64 KiB"),
-        NUM (CalMargins, middle_to, BYTES, "smaller sizes are the band `middle`, others `large`", .fallback = "16 MiB"),
+        NUM (CalMargins, small_max, BYTES, "smaller sizes are the band `small`", .fallback = "64 KiB", .was = "small_to"),
+        NUM (CalMargins, middle_max, BYTES, "smaller sizes are the band `middle`, others `large`", .fallback = "16 MiB",
+             .was = "middle_to"),
         LIST (CalMargins, limits, &limit_schema, CalLimit, "the first that fits a row of the scoreboard counts"));

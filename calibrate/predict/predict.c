@@ -48,13 +48,13 @@ cal_predictor_constants (CalPredictor *predictor, const char *calibration, const
     return g_ptr_array_index (predictor->constants, predictor->constants->len - 1);
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (GPtrArray) read = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
-  Cst *constants = cst_load (&(CstAsk){ .name = calibration,
-                                        .gpu_type = gpu_type,
-                                        .nccl = nccl,
-                                        .nccl_if_known = TRUE,
-                                        .lookup = host->lookup,
-                                        .inputs = read,
-                                        .warnings = warnings },
+  Cst *constants = cst_load (&(CstQuery){ .name = calibration,
+                                          .gpu_type = gpu_type,
+                                          .nccl = nccl,
+                                          .nccl_if_known = TRUE,
+                                          .lookup = host->lookup,
+                                          .inputs = read,
+                                          .warnings = warnings },
                              error);
   cal_host_warn (host, warnings);
   if (constants == NULL)

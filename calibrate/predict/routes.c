@@ -71,7 +71,7 @@ differs (const BaseNum *a, const BaseNum *b)
 }
 
 static gboolean
-figures_differ (const MdlLinkFigures *a, const MdlLinkFigures *b)
+figures_differ (const MdlLinkConstants *a, const MdlLinkConstants *b)
 {
   return differs (&a->efficiency, &b->efficiency) || differs (&a->sm_efficiency, &b->sm_efficiency) ||
          differs (&a->latency, &b->latency) || differs (&a->duplex, &b->duplex);

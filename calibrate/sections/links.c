@@ -18,13 +18,14 @@ static const char LOADS[] = "loads", GPUS[] = "copies between GPUs", WAITED[] = 
 
 static const CalStage stages[] = {
   { LOADS, "scale_up.latency pcie.latency" },
-  { GPUS, "scale_up.efficiency copies.dma.queued scale_up.duplex copies.dma.crowd" },
+  { GPUS, "scale_up.efficiency copies.dma.queued scale_up.duplex copies.dma.contention" },
   { WAITED, "copies.dma.start" },
-  { STORES, "scale_up.sm_efficiency copies.kernel.queued copies.kernel.crowd" },
-  { KERNEL_LOADS, "copies.kernel_read.wire copies.kernel_read.queued copies.kernel_read.back copies.kernel_read.crowd" },
+  { STORES, "scale_up.sm_efficiency copies.kernel.queued copies.kernel.contention" },
+  { KERNEL_LOADS,
+    "copies.kernel_read.wire copies.kernel_read.queued copies.kernel_read.reverse_traffic copies.kernel_read.contention" },
   { PINNED, "pcie.efficiency copies.h2d.queued copies.d2h.queued pcie.duplex host.read host.write host.both" },
   { PAGEABLE, "copies.h2d_pageable.rate copies.d2h_pageable.rate copies.h2d_pageable.queued copies.d2h_pageable.queued "
-              "copies.d2h_pageable.block copies.h2d_pageable.crowd copies.d2h_pageable.crowd copies.h2d_pageable.cached "
+              "copies.d2h_pageable.block copies.h2d_pageable.contention copies.d2h_pageable.contention copies.h2d_pageable.cached "
               "copies.h2d_pageable.cache" },
   { NULL, NULL },
 };

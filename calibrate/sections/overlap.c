@@ -293,14 +293,15 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
   MdlOverlapQueues out;
   mdl_overlap_queues (
       section, node->gpu,
-      &(MdlOverlapAsk){ item->compute, item->compute_s, item->n_compute, item->comm, item->comm_s, item->n_comm, item->ranks },
+      &(MdlOverlapQuery){ item->compute, item->compute_s, item->n_compute, item->comm, item->comm_s, item->n_comm, item->ranks },
       &out);
   return item->of == OF_COMPUTE ? out.compute_s : item->of == OF_COMM ? out.comm_s : out.total_s;
 }
 
 /* Not `spread`: queues fall in and out of step by it, which no search by slopes follows. Not `wait`: 1, or another priority. */
 static const CalStage stages[] = {
-  { "together", "gemm.sm_cost gemm.pass memory.traffic_cost memory.pass pairwise attention.sm_cost attention.pass" },
+  { "together", "gemm.sm_cost gemm.channel_traffic memory.traffic_cost memory.channel_traffic pairwise attention.sm_cost "
+                "attention.channel_traffic" },
   { NULL, NULL },
 };
 

@@ -47,25 +47,26 @@ const CalStageSpec cal_stages[] = {
       "protocols.simple.copy protocols.simple.ends protocols.simple.gather_ends protocols.simple.scatter_ends "
       "ring.per_channel.simple"),
   GRAPHED ("chain LL", CHAIN, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_LL),
-           "ring.chain.start.ll ring.chain.middle.ll ring.chain.reduce.ll ring.chain.rate.ll ring.chain.hand_on.ll"),
+           "ring.chain.start.ll ring.chain.middle.ll ring.chain.reduce.ll ring.chain.rate.ll ring.chain.forward_after.ll"),
   GRAPHED ("chain LL128", CHAIN, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_LL128),
-           "ring.chain.start.ll128 ring.chain.middle.ll128 ring.chain.reduce.ll128 ring.chain.rate.ll128 ring.chain.hand_on.ll128"),
+           "ring.chain.start.ll128 ring.chain.middle.ll128 ring.chain.reduce.ll128 ring.chain.rate.ll128 "
+           "ring.chain.forward_after.ll128"),
   GRAPHED ("chain Simple", CHAIN, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_SIMPLE),
            "ring.chain.start.simple ring.chain.middle.simple ring.chain.reduce.simple ring.chain.rate.simple "
-           "ring.chain.hand_on.simple"),
+           "ring.chain.forward_after.simple"),
   GRAPHED ("tree LL", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_LL),
            "tree.start.ll tree.nvlink.ll.latency tree.nvlink.ll.rate tree.stream.ll tree.end_stream.ll tree.inner.ll "
-           "tree.per_channel.ll protocols.ll.hand_on protocols.ll.hand_on_most"),
+           "tree.per_channel.ll protocols.ll.forward_after protocols.ll.forward_after_max"),
   GRAPHED ("tree LL128", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_LL128),
            "tree.start.ll128 tree.nvlink.ll128.latency tree.nvlink.ll128.rate tree.stream.ll128 tree.end_stream.ll128 "
-           "tree.inner.ll128 tree.per_channel.ll128 tree.per_piece.ll128 protocols.ll128.hand_on"),
+           "tree.inner.ll128 tree.per_channel.ll128 tree.per_piece.ll128 protocols.ll128.forward_after"),
   GRAPHED ("tree Simple", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_SIMPLE),
            "tree.start.simple tree.nvlink.simple.latency tree.nvlink.simple.rate tree.stream.simple tree.end_stream.simple "
-           "tree.inner.simple tree.per_channel.simple tree.per_piece.simple tree.registered_piece protocols.simple.hand_on"),
+           "tree.inner.simple tree.per_channel.simple tree.per_piece.simple tree.registered_piece protocols.simple.forward_after"),
   GRAPHED ("NVLS", LOCKSTEP, BIT (MDL_ALGO_NVLS), BIT (MDL_PROTO_SIMPLE),
            "nvls.latency nvls.efficiency nvls.efficiency_from_100 nvls.rate"),
   GRAPHED ("sends and receives", PAIRS, BIT (MDL_ALGO_PAIRWISE), ALL_PROTOS,
-           "pairwise.start.ll pairwise.start.simple pairwise.doubling pairwise.further pairwise.nvlink.ll.latency "
+           "pairwise.start.ll pairwise.start.simple pairwise.per_doubling pairwise.per_peer pairwise.nvlink.ll.latency "
            "pairwise.nvlink.ll.rate pairwise.nvlink.simple.latency pairwise.nvlink.simple.rate pairwise.blend pairwise.fill "
            "pairwise.wire"),
   LAUNCHED ("launch, a thread a GPU", MDL_LAUNCH_THREADS, "launch.threads.extra launch.threads.per_gpu pairwise.enqueue"),

@@ -90,7 +90,7 @@ cal_validate (const CalHost *host, const CalPredict *how, const CalData *data, C
   Visit visit = { host, out };
   if (!cal_predict (predictor, how, data, predict_group, &visit, error))
     return FALSE;
-  out->scores = cal_score (out->points, data->margins.small_to.v, data->margins.middle_to.v);
+  out->scores = cal_score (out->points, data->margins.small_max.v, data->margins.middle_max.v);
   out->n_worse = judge (&data->margins, out->scores);
   return TRUE;
 }

@@ -110,14 +110,14 @@ static double
 error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource source)
 {
   const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
-  const double limits_B[] = { library->small_to.v, library->middle_to.v };
+  const double limits_B[] = { library->small_max.v, library->middle_max.v };
   double band = (const BaseNum *[]){ &error->small, &error->middle, &error->large }[mdl_size_class (q->size_B, limits_B)]->v;
   const MdlRange *range = &library->range;
   gboolean outside = range->head.set && ((range->min_size.set && q->size_B < range->min_size.v) ||
                                          (range->max_size.set && q->size_B > range->max_size.v) ||
                                          (range->max_ranks.set && (double)q->n_ranks > range->max_ranks.v) ||
                                          (range->max_nodes.set && (double)q->n_nodes > range->max_nodes.v));
-  return outside ? fmax (band * library->outside.v, band) : band;
+  return outside ? fmax (band * library->extrapolation_factor.v, band) : band;
 }
 
 void

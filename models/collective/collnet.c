@@ -14,7 +14,7 @@
  * in a ring: what is saved is latency, half of what NICs move, and the node's links.
  *     T = start + (hop + (p-1) peer) + net + (stages/2 - 1) x round + S / (link rate / wire),   wire = 1 / efficiency_gather
  * p ranks a node, ch channels, c B piece of a channel, r B/s what a block moves to the next or its share of the route, over the
- * share `hand_on` of the piece; net s, up to the switches and back; hop and net as NCCL's tuner has them, what a wire is
+ * share `forward_after` of the piece; net s, up to the switches and back; hop and net as NCCL's tuner has them, what a wire is
  * longer than the tree's `route_latency` on top; with one rank a node the tree's hop instead of net.
  *
  * Textbook form: direct 2 alpha + alpha_net, chain 2 (p-1) alpha + alpha_net, each + S / link rate. No messages: the switches
@@ -153,10 +153,10 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   /* The first piece's way, less what the size term counts of it. */
   double part_B = q->size_B / channels, piece_B = mdl_cut_piece (&spec->cuts, part_B, spec->piece.v, p);
   double hop_Bps = fmin (step->rate.set ? step->rate.v : HUGE_VAL, q->intra_rate_Bps / (cost->wire * channels));
-  double fill_s = hops * format->hand_on.v * mdl_time_s (piece_B, hop_Bps);
+  double fill_s = hops * format->forward_after.v * mdl_time_s (piece_B, hop_Bps);
   fill_s += mdl_time_s (piece_B * channels, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
   fill_s -= mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->hand_on, "%.4g hops of %.0f B per channel", hops, piece_B);
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &format->forward_after, "%.4g hops of %.0f B per channel", hops, piece_B);
   cost->piece_B = piece_B * channels;
 }
 

@@ -67,7 +67,7 @@ take_threads (MdlLibrary *library, MdlProto proto, unsigned threads)
     return;
   scale_blocks (library, proto, threads / format->threads.v);
   format->threads.v = threads;
-  format->least_threads.v = MIN (format->least_threads.v, threads);
+  format->min_threads.v = MIN (format->min_threads.v, threads);
 }
 
 MdlLibrary *
@@ -145,10 +145,10 @@ mdl_library_groups (const MdlLibrary *library, const char *link_class)
 }
 
 double
-mdl_library_told_latency_s (const MdlLibrary *library, const char *link_class)
+mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_class)
 {
   const MdlPlugin *plugin = plugin_of (library, link_class);
-  return plugin != NULL && plugin->told_latency.set ? plugin->told_latency.v : 0.0;
+  return plugin != NULL && plugin->tuner_latency.set ? plugin->tuner_latency.v : 0.0;
 }
 
 const struct MdlTunerRegions *

@@ -94,11 +94,11 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
                  hops, hop_s * 1e6, inter.latency_s * 1e6, spec->hop.v * 1e6);
   mdl_cost_use (cost, &inter.step->latency);
 
-  gboolean far = spec->far_nodes.set && (double)q->n_nodes >= spec->far_nodes.v;
+  gboolean far = spec->many_nodes_from.set && (double)q->n_nodes >= spec->many_nodes_from.v;
   double part_B = q->size_B / (channels * heads);
   const MdlPlugin *plugin = mdl_plugin (library, q);
   const BaseNum *most = plugin != NULL && plugin->nvls_tree_piece.set ? &plugin->nvls_tree_piece
-                        : far                                         ? &spec->far_piece
+                        : far                                         ? &spec->many_nodes_piece
                                                                       : &spec->piece;
   double piece_B = mdl_cut_piece (&spec->cuts, part_B, most->v, 1.0);
   double round_B = piece_B * channels * heads;

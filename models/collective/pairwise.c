@@ -105,8 +105,8 @@ message_channels (const MdlPairSpec *spec, MdlProto proto, const MdlCollQuestion
   while (share > 1.0 && share * (double)q->n_ranks > channels)
     share /= 2.0;
   double step_B = chunk_B (spec, spec->ll_in_use.v > 0.0 ? MDL_PROTO_SIMPLE : proto, q);
-  double least_B = step_B * (q->n_nodes > 1 ? spec->net_least_part.v : spec->least_part.v);
-  double most_B = step_B * (q->n_nodes > 1 ? spec->net_most_part.v : spec->most_part.v);
+  double least_B = step_B * (q->n_nodes > 1 ? spec->net_min_part.v : spec->min_part.v);
+  double most_B = step_B * (q->n_nodes > 1 ? spec->net_max_part.v : spec->max_part.v);
   double used = least_B > 0.0 ? CLAMP (message_B / least_B, 1.0, share) : share;
   while (most_B > 0.0 && message_B > most_B * used && used <= most / 2.0)
     used *= 2.0;
@@ -161,12 +161,12 @@ latencies (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 {
   const MdlPairSpec *spec = &library->pairwise;
   mdl_cost_begin (q, cost, &spec->start.at[proto]);
-  double doublings = log2 ((double)MAX (MIN (q->ranks_per_node, q->n_ranks), 2)) - 1.0, late_s = doublings * spec->doubling.v;
-  mdl_cost_term (q, cost, "late ranks", late_s, &spec->doubling, "%.3g doublings of two ranks x %.3g us", doublings,
-                 spec->doubling.v * 1e6);
-  double further_s = (s->works - 1.0) * spec->further.v;
-  mdl_cost_term (q, cost, "further peers", further_s, &spec->further, "%.4g more on the same channel x %.3g us", s->works - 1.0,
-                 spec->further.v * 1e6);
+  double doublings = log2 ((double)MAX (MIN (q->ranks_per_node, q->n_ranks), 2)) - 1.0, late_s = doublings * spec->per_doubling.v;
+  mdl_cost_term (q, cost, "late ranks", late_s, &spec->per_doubling, "%.3g doublings of two ranks x %.3g us", doublings,
+                 spec->per_doubling.v * 1e6);
+  double further_s = (s->works - 1.0) * spec->per_peer.v;
+  mdl_cost_term (q, cost, "further peers", further_s, &spec->per_peer, "%.4g more on the same channel x %.3g us", s->works - 1.0,
+                 spec->per_peer.v * 1e6);
   cost->start_s = cost->start_s + late_s + further_s;
   double rounds = ceil (s->works / fmax (spec->peers.v, 1.0));
   mdl_cost_term (q, cost, "rounds", rounds * hop.latency_s, &hop.step->latency,
@@ -245,7 +245,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
   double all = p2p_channels (library, q);
   double counted =
       spec->ll_in_use.v > 0.0 ? ceil (message_channels (spec, MDL_PROTO_SIMPLE, q, part_B, all)) : peer_channels (spec, q, all);
-  gboolean is_short = library->protocols.at[MDL_PROTO_LL].offered.v && part_B <= spec->ll_up_to.v * counted;
+  gboolean is_short = library->protocols.at[MDL_PROTO_LL].offered.v && part_B <= spec->ll_max_size.v * counted;
   if (proto == MDL_PROTO_LL && !is_short)
     return "a message of this size to each peer goes by simple";
   return proto == MDL_PROTO_SIMPLE && is_short ? "a message of this size to each peer goes by ll" : NULL;

@@ -24,9 +24,9 @@
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
  * Broadcast, reduce: pieces of one slot through n-1 hops,
- *     T = start + hops latency + (hops - 1) hand_on piece + S / min (bound, link rate / wire)
+ *     T = start + hops latency + (hops - 1) forward_after piece + S / min (bound, link rate / wire)
  * Of k operations in a row, as benchmarks time them, which follow each other down the chain,
- *     T = start + middle + (hops - 1) (latency + hand_on piece) / k + S / min (bound, link rate / wire)
+ *     T = start + middle + (hops - 1) (latency + forward_after piece) / k + S / min (bound, link rate / wire)
  * where `middle` is what a rank adds that receives before it sends.
  *
  * Textbook form: 2(n-1) (alpha + (S/n) beta), lockstep: alpha of the longest hop.
@@ -97,16 +97,16 @@ channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlS
   return rate_Bps;
 }
 
-/* How often a short operation's threads are halved: while it has less than `bytes_a_thread` for each. */
+/* How often a short operation's threads are halved: while it has less than `bytes_per_thread` for each. */
 static double
 halvings (const MdlProtocol *format, const MdlCollQuestion *q)
 {
-  if (!format->least_threads.set)
+  if (!format->min_threads.set)
     return 0.0;
-  double wanted = q->size_B / format->bytes_a_thread.v / (format->a_rank.v ? (double)q->n_ranks : 1.0);
+  double wanted = q->size_B / format->bytes_per_thread.v / (format->times_ranks.v ? (double)q->n_ranks : 1.0);
   if (wanted <= 0.0)
-    return log2 (format->threads.v / format->least_threads.v);
-  return ceil (log2 (format->threads.v / CLAMP (wanted, format->least_threads.v, format->threads.v)) - 1e-9);
+    return log2 (format->threads.v / format->min_threads.v);
+  return ceil (log2 (format->threads.v / CLAMP (wanted, format->min_threads.v, format->threads.v)) - 1e-9);
 }
 
 /* Adds the hop terms: `n_of` steps of each kind that take `each_s`. */
@@ -394,11 +394,11 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
     cost->hop_software_s[i] = fmax (each_s[i] - (i == 0 ? q->intra_latency_s : q->inter_latency_s), 0.0);
   }
   add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, each_s);
-  const BaseNum *hand_on = chain_or (&spec->chain.hand_on.at[proto], &format->hand_on);
-  double piece_B = fmin (format->slot.v, q->size_B / channels), share = hand_on->v / k;
+  const BaseNum *forward_after = chain_or (&spec->chain.forward_after.at[proto], &format->forward_after);
+  double piece_B = fmin (format->slot.v, q->size_B / channels), share = forward_after->v / k;
   double piece_s = share * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, hand_on, "%.4g hops x %.3g of %.0f B per channel", hops - 1.0,
-                 share, piece_B);
+  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, forward_after, "%.4g hops x %.3g of %.0f B per channel",
+                 hops - 1.0, share, piece_B);
   /* Messages are pieces; what is more than a piece is a wait before it. */
   double message = fmin (share, 1.0);
   cost->piece_B = message * piece_B * channels;

@@ -93,8 +93,8 @@ double
 mdl_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, gboolean ring)
 {
   const MdlProtocol *format = &library->protocols.at[proto];
-  double quantum_B = format->threads.v * format->bytes_a_thread.v;
-  if (ring && format->a_rank.v)
+  double quantum_B = format->threads.v * format->bytes_per_thread.v;
+  if (ring && format->times_ranks.v)
     quantum_B *= (double)question->n_ranks;
   double traffic = (question->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0) * fmax (format->cell_traffic.v, 1.0);
   quantum_B = fmax (quantum_B, library->channels.cell.v / traffic);

@@ -4,10 +4,11 @@
  *     T = start + 2 (p-1) (a + h/r) + 2 log2 N (a_net + h/r_net) + (S/ch - f) ch/B + pieces x per_piece
  *     B = min (ch x stream, ch x rate of the slowest hop, link rate / (wire inner)), less what these lose to each other (blend)
  * a s, latency of a hop; r B/s, what a block moves to the next or its share of the route (of adapters that of half the channels:
- * one way of them serves one of the two trees at a time); h B, what of a piece c must have arrived before it is handed on
- * (`hand_on`: all but all for Simple's slots, little where lines flow, LL, LL128, of LL at most `hand_on_most`); f B, what of a
- * channel's part the hops' terms hold already: the first piece, by LL nothing, whose head alone waits while all lines follow at
- * the pace of the slowest block; stream B/s, what a block sustains when its threads are split between reduction and broadcast.
+ * one way of them serves one of the two trees at a time); h B, the part of a piece c that must have arrived before a rank forwards
+ * it (`forward_after`: nearly all of Simple's slots, little of LL's and LL128's lines, of LL at most `forward_after_max`); f B, the
+ * part of a channel's data that the hops' terms already hold: the first piece; by LL nothing, because only its head waits, and the
+ * lines follow at the pace of the slowest block; stream B/s, what a block
+ * sustains when its threads are split between reduction and broadcast.
  * blend and inner (three and more ranks): on one node.
  * So a tree whose part is one piece (Simple to 512 KiB a channel) passes it on hop by hop; beyond, only B counts. Buffers that
  * are registered (launch `registered`) have smaller pieces.
@@ -61,8 +62,8 @@ static double
 hop_fill_s (const MdlStep *step, const MdlProtocol *format, double piece_B, double route_rate_Bps, double channels)
 {
   double rate_Bps = fmin (step->rate.set ? step->rate.v : HUGE_VAL, route_rate_Bps / (format->wire.v * channels));
-  double on_B = format->hand_on_most.set ? fmin (piece_B, format->hand_on_most.v) : piece_B;
-  return format->hand_on.v * mdl_time_s (on_B, rate_Bps);
+  double on_B = format->forward_after_max.set ? fmin (piece_B, format->forward_after_max.v) : piece_B;
+  return format->forward_after.v * mdl_time_s (on_B, rate_Bps);
 }
 
 /* LL128's piece: the slot, halved while a channel has fewer pieces than a rule wants and the piece is above its least. It ends
@@ -135,17 +136,17 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   double nics_Bps = q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0);
   double fill_s[2] = { hop_fill_s (intra.step, format, piece_B, q->intra_rate_Bps, channels),
                        hop_fill_s (inter.step, format, piece_B, nics_Bps, channels / 2.0) };
-  gboolean flows = format->hand_on_most.set;
+  gboolean flows = format->forward_after_max.set;
   double first_s = flows ? 0.0 : mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
   double way_s = (up_down_intra > 0.0 ? up_down_intra * fill_s[0] : 0.0) + (up_down_inter > 0.0 ? up_down_inter * fill_s[1] : 0.0);
-  mdl_cost_term (q, cost, "pipeline fill", way_s - first_s, &format->hand_on, "%.4g hops of %.0f B per channel",
+  mdl_cost_term (q, cost, "pipeline fill", way_s - first_s, &format->forward_after, "%.4g hops of %.0f B per channel",
                  up_down_intra + up_down_inter, piece_B);
   double pieces = piece_B > 0.0 ? part_B / piece_B : 1.0, further_s = (pieces - 1.0) * spec->per_piece.at[proto].v;
   mdl_cost_term (q, cost, "pieces", further_s, &spec->per_piece.at[proto], "%.4g more pieces per channel x %.3g us", pieces - 1.0,
                  spec->per_piece.at[proto].v * 1e6);
 
   /* Message by message: those behind the first, which the fill has, follow at the pace of the rest. */
-  cost->piece_B = format->hand_on.v * piece_B * channels;
+  cost->piece_B = format->forward_after.v * piece_B * channels;
   cost->paced = TRUE;
   if (cost->piece_B < q->size_B)
     cost->pace_s =

@@ -13,14 +13,14 @@
 #include <math.h>
 
 void
-mdl_money (const MdlMoneyAsk *ask, double time_s, MdlMoney *out)
+mdl_money (const MdlMoneyQuery *query, double time_s, MdlMoney *out)
 {
-  double share = ask->amortised_s > 0.0 ? fmin (time_s / ask->amortised_s, 1.0) : 1.0;
-  out->capital_usd = ask->capital_usd * share;
-  out->rent_usd = ask->rent_usd_per_s * time_s;
-  out->energy_J = ask->power_W * time_s * fmax (ask->pue, 1.0);
-  out->energy_usd = out->energy_J * ask->electricity_usd_per_J;
-  out->total_usd = out->capital_usd + out->rent_usd + ask->other_usd + out->energy_usd;
+  double share = query->amortised_s > 0.0 ? fmin (time_s / query->amortised_s, 1.0) : 1.0;
+  out->capital_usd = query->capital_usd * share;
+  out->rent_usd = query->rent_usd_per_s * time_s;
+  out->energy_J = query->power_W * time_s * fmax (query->pue, 1.0);
+  out->energy_usd = out->energy_J * query->electricity_usd_per_J;
+  out->total_usd = out->capital_usd + out->rent_usd + query->other_usd + out->energy_usd;
 }
 
 double

@@ -43,9 +43,9 @@ mdl_storage_cost (const MdlStorage *storage, const MdlIoQuestion *q, MdlIoCost *
   memset (cost, 0, sizeof *cost);
   cost->source = BASE_SOURCE_MEASURED;
   const MdlIoSide *side = &storage->op[q->op];
-  const MdlIoWay none = { 0 }, *way = q->path == MDL_IO_CUFILE   ? &storage->cufile
-                                      : q->path == MDL_IO_BOUNCE ? &storage->bounce
-                                                                 : &none;
+  const MdlIoRoute none = { 0 }, *way = q->path == MDL_IO_CUFILE   ? &storage->cufile
+                                        : q->path == MDL_IO_BOUNCE ? &storage->bounce
+                                                                   : &none;
   const BaseNum *latency = q->random && side->random_latency.set ? &side->random_latency : &side->latency;
   const BaseNum *iops = q->random && side->random_iops.set ? &side->random_iops : &side->iops;
   const BaseNum *used[] = { latency, iops, &side->stream, &side->rate, &way->latency, &way->stream, &way->rate };

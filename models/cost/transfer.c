@@ -42,12 +42,12 @@ take_copier (const MdlCopySpec *spec, const MdlTransfer *t, const MdlCollQuestio
   gboolean queued = t->queued && spec->queued.set;
   const BaseNum *start = queued ? &spec->queued : &spec->start;
   mdl_cost_term (question, cost, queued ? "queued" : "start", start->v, start, "%.3g us", start->v * 1e6);
-  double k = t->at_once > 1 ? t->at_once : 1, slower = 1 + (spec->crowd.set ? spec->crowd.v * (1 - 1 / k) : 0);
+  double k = t->at_once > 1 ? t->at_once : 1, slower = 1 + (spec->contention.set ? spec->contention.v * (1 - 1 / k) : 0);
   cost->wire = (spec->wire.set ? spec->wire.v : 1) * slower;
   if (spec->wire.set && (spec->wire.v < 1 || spec->wire.v > 1))
     mdl_cost_use (cost, &spec->wire);
   if (slower > 1)
-    mdl_cost_use (cost, &spec->crowd);
+    mdl_cost_use (cost, &spec->contention);
   if (spec->rate.set) {
     double s_per_B = 1 / spec->rate.v;
     if (spec->cached.set && spec->cache.v > 0)
@@ -70,7 +70,7 @@ band_of (const MdlLibrary *library, const MdlCollCost *cost, double size_B)
   if (!assumed && library->links != NULL && library->links->error.set)
     return library->links->error.v;
   const MdlErrorSpec *error = assumed || !library->error.head.set ? &library->assumed_error : &library->error;
-  return (size_B < library->small_to.v ? &error->small : size_B < library->middle_to.v ? &error->middle : &error->large)->v;
+  return (size_B < library->small_max.v ? &error->small : size_B < library->middle_max.v ? &error->middle : &error->large)->v;
 }
 
 void

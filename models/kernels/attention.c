@@ -118,7 +118,7 @@ mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAtten
   }
   double work_s = rounds * unit_s, memory_Bps = mdl_kernel_memory_Bps (kernels, gpu, 0.5);
   double memory_s = traffic_B (a, &s) / memory_Bps, passes_s = passes_B (a, &s) / memory_Bps;
-  double time_s = mdl_kernel_beside (work_s, memory_s), scores = cost->flop / flop_per_score (a, &s) / sms;
+  double time_s = mdl_kernel_concurrent (work_s, memory_s), scores = cost->flop / flop_per_score (a, &s) / sms;
   cost->busy = units / sms / rounds;
   cost->math_s = cost->flop / (s.pass->share.v * peak);
   cost->memory_s = memory_s + passes_s;

@@ -77,7 +77,7 @@ try_cut (const Machine *at, const Part *parts, unsigned n_parts, double m, doubl
       continue;
     double tiles = p->count * ceil (p->rows / m) * ceil (p->columns / n) * split;
     double depth = ceil (p->depth / split / depth_of) * depth_of;
-    double main_s = mdl_kernel_beside (2.0 * m * n * depth / at->sm_flop_per_s, (m + n) * depth * at->in_B / at->feed_Bps);
+    double main_s = mdl_kernel_concurrent (2.0 * m * n * depth / at->sm_flop_per_s, (m + n) * depth * at->in_B / at->feed_Bps);
     double result_B = split > 1.0 ? 2.0 * sizeof (float) : at->out_B; /* parts are written and read again in fp32 */
     double each_s = main_s + at->rate->tile.v + at->spec->store.v * m * n * result_B / at->sm_memory_Bps;
     double part_flop = 2.0 * p->count * p->rows * p->columns * p->depth;
@@ -94,7 +94,7 @@ try_cut (const Machine *at, const Part *parts, unsigned n_parts, double m, doubl
   plan.busy = sm_s / (at->sms * plan.work_s);
   plan.ideal_s = flop / (at->sm_flop_per_s * at->sms);
   plan.memory_s = traffic_B / memory_Bps;
-  plan.time_s = mdl_kernel_beside (plan.work_s, plan.memory_s) + (split > 1.0 ? at->spec->split.v : 0.0);
+  plan.time_s = mdl_kernel_concurrent (plan.work_s, plan.memory_s) + (split > 1.0 ? at->spec->split.v : 0.0);
   return plan;
 }
 

@@ -5,7 +5,7 @@
 #include "models/kernel-spec.h"
 
 /* Two things under way at once, the slower all but hides the other: (a^4 + b^4)^(1/4). Grows with both, never below either. */
-double mdl_kernel_beside (double a_s, double b_s);
+double mdl_kernel_concurrent (double a_s, double b_s);
 
 /* Empties an answer. `terse`: its terms get no text. */
 void mdl_kernel_open (const MdlGpu *gpu, gboolean terse, MdlKernelCost *cost);

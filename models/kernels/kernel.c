@@ -51,7 +51,7 @@ const BaseName mdl_launch_kind_names[] = {
 };
 
 double
-mdl_kernel_beside (double a_s, double b_s)
+mdl_kernel_concurrent (double a_s, double b_s)
 {
   double a = a_s * a_s, b = b_s * b_s;
   return sqrt (sqrt (a * a + b * b));

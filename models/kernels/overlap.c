@@ -50,10 +50,10 @@ reached_Bps (const MdlGpu *gpu)
 static double
 stall_s_per_B (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute)
 {
-  double stall = fmin (compute->memory_Bps / reached_Bps (gpu), 1) / spec->memory.pass.v;
+  double stall = fmin (compute->memory_Bps / reached_Bps (gpu), 1) / spec->memory.channel_traffic.v;
   if (compute->kind != MDL_OVERLAP_MEMORY) {
     const MdlOverlapKernelSpec *kernel = compute->kind == MDL_OVERLAP_GEMM ? &spec->gemm : &spec->attention;
-    stall += compute->sm_share / kernel->pass.v;
+    stall += compute->sm_share / kernel->channel_traffic.v;
   }
   return stall;
 }

@@ -152,12 +152,12 @@ read_ends (const Run *r, unsigned n_compute, MdlOverlapQueues *out)
 }
 
 void
-mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapAsk *ask, MdlOverlapQueues *out)
+mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapQuery *query, MdlOverlapQueues *out)
 {
-  g_return_if_fail (ask->ranks > 0 && ask->compute_s > 0 && ask->comm_s > 0);
-  const MdlOverlapCompute *compute = &ask->compute;
-  const MdlOverlapComm *comm = &ask->comm;
-  const unsigned ranks = MIN (ask->ranks, MOST_GPUS), n_compute = ask->n_compute, n_comm = ask->n_comm;
+  g_return_if_fail (query->ranks > 0 && query->compute_s > 0 && query->comm_s > 0);
+  const MdlOverlapCompute *compute = &query->compute;
+  const MdlOverlapComm *comm = &query->comm;
+  const unsigned ranks = MIN (query->ranks, MOST_GPUS), n_compute = query->n_compute, n_comm = query->n_comm;
   const MdlOverlapComm idle = { comm->kind, comm->channels, 0 };
   const MdlSlowdown both = mdl_overlap_pair (spec, gpu, compute, comm);
   g_autofree Gpu *gpus = g_new0 (Gpu, ranks);
@@ -171,8 +171,8 @@ mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapA
             .held = mdl_overlap_pair (spec, gpu, compute, &idle).compute,
             .both = both.compute,
             .slowed = both.comm,
-            .compute_s = ask->compute_s,
-            .comm_s = ask->comm_s,
+            .compute_s = query->compute_s,
+            .comm_s = query->comm_s,
             .wait = mdl_overlap_wait_s (spec, gpu, compute, comm, 1, 1) > 0 ? spec->wait.v : 0 };
   for (unsigned i = 0; i < ranks; i++) {
     double place = ranks > 1 ? (double)i / (ranks - 1) - 0.5 : 0;

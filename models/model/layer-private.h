@@ -6,7 +6,7 @@
 
 typedef struct {
   const MdlLlm *llm;
-  const MdlLayerAsk *ask;
+  const MdlLayerQuery *query;
   unsigned layer;
   gboolean moe; /* its MLP is of experts */
   GArray *out;
@@ -33,7 +33,7 @@ typedef struct {
 } MdlLinear;
 
 /* Starts a list: `out` may be where other works are already. */
-void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerAsk *ask, unsigned layer, GArray *out);
+void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, unsigned layer, GArray *out);
 
 /* ---- single works; what they return is valid until the next one ---- */
 

@@ -64,25 +64,25 @@ mdl_recompute_selective (gboolean flash)
 }
 
 void
-mdl_layer_ask_default (MdlLayerAsk *ask, double sequence)
+mdl_layer_query_default (MdlLayerQuery *query, double sequence)
 {
-  *ask = (MdlLayerAsk){ .tp = 1,
-                        .cp = 1,
-                        .ep = 1,
-                        .etp = 1,
-                        .micro_batch = 1,
-                        .sequence = sequence,
-                        .framework = MDL_FRAMEWORK_FUSED,
-                        .flash = TRUE,
-                        .compute = MDL_FORMAT_BF16,
-                        .head_compute = MDL_FORMAT_BF16,
-                        .router = MDL_FORMAT_FP32,
-                        .activation = MDL_FORMAT_BF16,
-                        .gradient = MDL_FORMAT_FP32,
-                        .vocabulary_multiple = 1,
-                        .imbalance = 1,
-                        .dispatch = MDL_FORMAT_BF16,
-                        .ep_nodes = 1 };
+  *query = (MdlLayerQuery){ .tp = 1,
+                            .cp = 1,
+                            .ep = 1,
+                            .etp = 1,
+                            .micro_batch = 1,
+                            .sequence = sequence,
+                            .framework = MDL_FRAMEWORK_FUSED,
+                            .flash = TRUE,
+                            .compute = MDL_FORMAT_BF16,
+                            .head_compute = MDL_FORMAT_BF16,
+                            .router = MDL_FORMAT_FP32,
+                            .activation = MDL_FORMAT_BF16,
+                            .gradient = MDL_FORMAT_FP32,
+                            .vocabulary_multiple = 1,
+                            .imbalance = 1,
+                            .dispatch = MDL_FORMAT_BF16,
+                            .ep_nodes = 1 };
 }
 
 /* ---- layers ---- */
@@ -145,7 +145,7 @@ mlp_half (MdlBuild *build)
 static void
 again (MdlBuild *build, void (*half) (MdlBuild *build))
 {
-  const unsigned modules = build->ask->recompute;
+  const unsigned modules = build->query->recompute;
   if (modules == 0 || (modules & MDL_MODULE_LAYER) != 0)
     return;
   build->pass = MDL_PASS_RECOMPUTE;
@@ -165,7 +165,7 @@ layer_forward (MdlBuild *build)
 static void
 layer_back (MdlBuild *build)
 {
-  if ((build->ask->recompute & MDL_MODULE_LAYER) != 0) {
+  if ((build->query->recompute & MDL_MODULE_LAYER) != 0) {
     build->pass = MDL_PASS_RECOMPUTE;
     layer_forward (build);
   }
@@ -191,7 +191,7 @@ layer_back (MdlBuild *build)
 static double
 vocabulary_rows (const MdlBuild *build)
 {
-  const double multiple = build->ask->vocabulary_multiple, ranks = build->ask->tp;
+  const double multiple = build->query->vocabulary_multiple, ranks = build->query->tp;
   return ceil (build->llm->vocabulary.v / (multiple * ranks)) * multiple;
 }
 
@@ -199,14 +199,14 @@ static void
 embedding_forward (MdlBuild *build)
 {
   const double all_B = build->tokens * build->llm->hidden.v * build->element_B, unit_B = stream (build) * build->element_B;
-  mdl_build_memory (build, "embedding", all_B, all_B, build->ask->tp > 1 ? 3 : 1); /* cut: tokens of other ranks are masked */
-  mdl_build_coll (build, "reduce_embedding", build->ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, MDL_GROUP_TP, all_B,
-                  build->ask->activation);
+  mdl_build_memory (build, "embedding", all_B, all_B, build->query->tp > 1 ? 3 : 1); /* cut: tokens of other ranks are masked */
+  mdl_build_coll (build, "reduce_embedding", build->query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, MDL_GROUP_TP, all_B,
+                  build->query->activation);
   if (build->llm->positions.kind.v == MDL_POSITION_LEARNED)
     mdl_build_memory (build, "positions", 2 * unit_B, unit_B, 1);
   if (build->llm->embedding_norm.v)
     mdl_build_norm (build, "norm", stream (build), FALSE);
-  if (build->ask->dropout)
+  if (build->query->dropout)
     mdl_build_memory (build, "dropout", unit_B, unit_B + stream (build), 1);
 }
 
@@ -215,20 +215,20 @@ embedding_back (MdlBuild *build)
 {
   if (mdl_build_frozen (build))
     return;
-  const MdlLayerAsk *ask = build->ask;
+  const MdlLayerQuery *query = build->query;
   const double all = build->tokens * build->llm->hidden.v,
                table_B = vocabulary_rows (build) * build->llm->hidden.v * build->element_B;
   mdl_build_add_back (build, stream (build));
   if (build->llm->embedding_norm.v)
     mdl_build_norm_back (build, "norm", stream (build), FALSE);
-  if (ask->sp)
-    mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all * build->element_B, ask->activation);
+  if (query->sp)
+    mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all * build->element_B, query->activation);
   build->pass = MDL_PASS_WGRAD;
-  const double sum_B = all * (build->fused ? mdl_format_B (ask->gradient) : build->element_B);
+  const double sum_B = all * (build->fused ? mdl_format_B (query->gradient) : build->element_B);
   mdl_build_memory (build, "embedding", all * build->element_B + sum_B, sum_B + (build->fused ? 0 : table_B), 3);
-  if (!build->fused && (ask->accumulate || ask->gradient != ask->activation)) {
-    const double buffer_B = table_B / build->element_B * mdl_format_B (ask->gradient);
-    mdl_build_memory (build, "accumulate", table_B + (ask->accumulate ? buffer_B : 0), buffer_B, 1);
+  if (!build->fused && (query->accumulate || query->gradient != query->activation)) {
+    const double buffer_B = table_B / build->element_B * mdl_format_B (query->gradient);
+    mdl_build_memory (build, "accumulate", table_B + (query->accumulate ? buffer_B : 0), buffer_B, 1);
   }
   build->pass = MDL_PASS_DGRAD;
 }
@@ -238,21 +238,21 @@ embedding_back (MdlBuild *build)
 static MdlLinear
 head_of (const MdlBuild *build)
 {
-  return (MdlLinear){ "head", build->llm->hidden.v, vocabulary_rows (build), 1, FALSE, 0, build->ask->head_compute };
+  return (MdlLinear){ "head", build->llm->hidden.v, vocabulary_rows (build), 1, FALSE, 0, build->query->head_compute };
 }
 
 /* Logits whose loss is computed here. */
 static double
 logits_of (const MdlBuild *build)
 {
-  return build->tokens * vocabulary_rows (build) * MAX (build->ask->outputs, 1);
+  return build->tokens * vocabulary_rows (build) * MAX (build->query->outputs, 1);
 }
 
 /* Logits of other replicas come here, and their gradients go back: as much through this rank's links as an all-gather brings. */
 static void
 move_outputs (MdlBuild *build, const char *name)
 {
-  mdl_build_coll (build, name, MDL_OP_ALL_GATHER, MDL_GROUP_DP, logits_of (build) * build->element_B, build->ask->activation);
+  mdl_build_coll (build, name, MDL_OP_ALL_GATHER, MDL_GROUP_DP, logits_of (build) * build->element_B, build->query->activation);
 }
 
 /* Logits as they are, once; eager: to fp32, the largest, log-softmax, the target's. */
@@ -307,8 +307,8 @@ head_back (MdlBuild *build)
 static MdlLinear
 mtp_projection (const MdlBuild *build)
 {
-  return (MdlLinear){ "mtp_projection",   2 * build->llm->hidden.v, build->llm->hidden.v / build->ask->tp, 1, FALSE, 0,
-                      build->ask->compute };
+  return (MdlLinear){ "mtp_projection",     2 * build->llm->hidden.v, build->llm->hidden.v / build->query->tp, 1, FALSE, 0,
+                      build->query->compute };
 }
 
 /* The projection is cut by outputs, which are gathered (with sp: their own rows are kept). */
@@ -321,7 +321,7 @@ mtp_forward (MdlBuild *build)
   mdl_build_norm (build, "norm", stream (build), FALSE);
   mdl_build_norm (build, "norm", stream (build), FALSE);
   mdl_build_columns (build, &projection, 1, build->tokens, MDL_GROUP_TP);
-  mdl_build_coll (build, "gather_projection", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all_B, build->ask->activation);
+  mdl_build_coll (build, "gather_projection", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all_B, build->query->activation);
   layer_forward (build);
   head_forward (build);
 }
@@ -351,18 +351,18 @@ static const struct {
 };
 
 void
-mdl_layer_works (const MdlLlm *llm, const MdlLayerAsk *ask, MdlPart part, unsigned layer, GArray *forward, GArray *backward)
+mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, unsigned layer, GArray *forward, GArray *backward)
 {
   g_return_if_fail (part < MDL_PART_N);
   const gboolean moe = part == MDL_PART_MTP ? llm->moe.experts.v >= 1 : part == MDL_PART_MOE;
   MdlBuild build;
   if (forward != NULL) {
-    mdl_build_init (&build, llm, ask, layer, forward);
+    mdl_build_init (&build, llm, query, layer, forward);
     build.moe = moe;
     parts[part].forward (&build);
   }
   if (backward != NULL) {
-    mdl_build_init (&build, llm, ask, layer, backward);
+    mdl_build_init (&build, llm, query, layer, backward);
     build.moe = moe;
     build.pass = MDL_PASS_DGRAD;
     parts[part].back (&build);

@@ -24,7 +24,7 @@ typedef struct {
 static Shape
 shape_of (const MdlBuild *build)
 {
-  const double tp = build->ask->tp, heads = build->llm->attention.heads.v / tp;
+  const double tp = build->query->tp, heads = build->llm->attention.heads.v / tp;
   const gboolean mla = build->llm->attention.kind.v == MDL_ATTENTION_MLA;
   return (Shape){ .heads = heads,
                   .kv_heads = mla ? heads : MAX (1, mdl_llm_kv_heads (build->llm) / tp),
@@ -42,9 +42,9 @@ projections (const MdlBuild *build, MdlLinear linears[3])
   const Shape shape = shape_of (build);
   const double hidden = build->llm->hidden.v, query = shape.heads * shape.qk_dim, kv = shape.kv_heads * shape.qk_dim;
   const gboolean bias = build->llm->attention.bias.v;
-  const MdlFormat format = build->ask->compute;
+  const MdlFormat format = build->query->compute;
   const unsigned all = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V;
-  const gboolean parted_lora = build->ask->lora_rank > 0 && (build->ask->lora_on & all) != all;
+  const gboolean parted_lora = build->query->lora_rank > 0 && (build->query->lora_on & all) != all;
   if ((build->fused || build->llm->attention.fused.v) && !parted_lora) {
     linears[0] = (MdlLinear){ "qkv", hidden, query + 2 * kv, 1, bias, all, format };
     return 1;
@@ -59,13 +59,8 @@ static MdlLinear
 output (const MdlBuild *build)
 {
   const Shape shape = shape_of (build);
-  return (MdlLinear){ "o",
-                      shape.heads * shape.value_dim,
-                      build->llm->hidden.v,
-                      1,
-                      build->llm->attention.output_bias.v,
-                      MDL_LORA_O,
-                      build->ask->compute };
+  return (MdlLinear){ "o",        shape.heads * shape.value_dim, build->llm->hidden.v, 1, build->llm->attention.output_bias.v,
+                      MDL_LORA_O, build->query->compute };
 }
 
 /* The matrices of MLA. Those that compress are whole on each rank and see its own rows alone. */
@@ -78,8 +73,8 @@ static Mla
 mla_of (const MdlBuild *build)
 {
   const MdlLlmAttention *attention = &build->llm->attention;
-  const MdlFormat format = build->ask->compute;
-  const double hidden = build->llm->hidden.v, heads = attention->heads.v / build->ask->tp,
+  const MdlFormat format = build->query->compute;
+  const double hidden = build->llm->hidden.v, heads = attention->heads.v / build->query->tp,
                query = heads * mdl_llm_qk_dim (build->llm);
   const double expanded = heads * (attention->nope.v + attention->value.v);
   return (Mla){ .q_down = { "q_down", hidden, attention->q_lora.v, 1, FALSE, MDL_LORA_Q, format },
@@ -103,9 +98,9 @@ mla_forward (MdlBuild *build)
     mdl_build_columns (build, &mla.q, 1, tokens, MDL_GROUP_TP);
   mdl_build_columns (build, &mla.kv_down, 1, rows, MDL_GROUP_NONE);
   mdl_build_norm (build, "kv_norm", rows * mla.kv_up.in, FALSE);
-  if (build->ask->sp)
+  if (build->query->sp)
     mdl_build_coll (build, "gather_rope", MDL_OP_ALL_GATHER, MDL_GROUP_TP, tokens * build->llm->attention.rope.v * build->element_B,
-                    build->ask->activation);
+                    build->query->activation);
   mdl_build_columns (build, &mla.kv_up, 1, tokens, MDL_GROUP_TP);
 }
 
@@ -115,8 +110,8 @@ mla_back (MdlBuild *build)
   const Mla mla = mla_of (build);
   const double rows = build->rows, tokens = build->tokens, input_B = rows * build->llm->hidden.v * build->element_B;
   mdl_build_columns_back (build, &mla.kv_up, 1, tokens, MDL_GROUP_TP);
-  mdl_build_coll (build, "reduce_rope", build->ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, MDL_GROUP_TP,
-                  tokens * build->llm->attention.rope.v * build->element_B, build->ask->activation);
+  mdl_build_coll (build, "reduce_rope", build->query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, MDL_GROUP_TP,
+                  tokens * build->llm->attention.rope.v * build->element_B, build->query->activation);
   mdl_build_norm_back (build, "kv_norm", rows * mla.kv_up.in, FALSE);
   mdl_build_columns_back (build, &mla.kv_down, 1, rows, MDL_GROUP_NONE);
   if (mla.compressed) {
@@ -160,22 +155,22 @@ positions (MdlBuild *build, gboolean back)
 static MdlWorkAttention
 core_of (const MdlBuild *build)
 {
-  const MdlLayerAsk *ask = build->ask;
+  const MdlLayerQuery *query = build->query;
   const Shape shape = shape_of (build);
-  const double length = ask->packed > 0 ? MIN (ask->packed, ask->sequence) : ask->sequence;
+  const double length = query->packed > 0 ? MIN (query->packed, query->sequence) : query->sequence;
   const double window = mdl_llm_is_windowed (build->llm, build->layer) ? build->llm->attention.window.v : 0;
-  const gboolean ulysses = ask->cp_kind == MDL_CP_ULYSSES;
+  const gboolean ulysses = query->cp_kind == MDL_CP_ULYSSES;
   return (MdlWorkAttention){
-    .batch = ask->micro_batch * ask->sequence / length,
-    .heads = shape.heads / (ulysses ? ask->cp : 1),
-    .kv_heads = ulysses ? MAX (1, shape.kv_heads / ask->cp) : shape.kv_heads,
-    .q_len = ulysses ? length : length / ask->cp,
+    .batch = query->micro_batch * query->sequence / length,
+    .heads = shape.heads / (ulysses ? query->cp : 1),
+    .kv_heads = ulysses ? MAX (1, shape.kv_heads / query->cp) : shape.kv_heads,
+    .q_len = ulysses ? length : length / query->cp,
     .kv_len = length,
     .qk_dim = shape.qk_dim,
     .value_dim = shape.value_dim,
-    .share = mdl_llm_pairs (ask->sequence, window, ask->packed, TRUE) / length,
+    .share = mdl_llm_pairs (query->sequence, window, query->packed, TRUE) / length,
     .window = window < length ? window : 0,
-    .steps = ask->cp_kind == MDL_CP_RING ? ask->cp : 1,
+    .steps = query->cp_kind == MDL_CP_RING ? query->cp : 1,
   };
 }
 
@@ -208,7 +203,7 @@ static void
 of_heads (MdlBuild *build, const char *name, double m, double n, double k)
 {
   const MdlWorkAttention core = core_of (build);
-  mdl_build_product (build, name, m, n, k, core.batch * core.heads, build->ask->activation)->kernels = 1;
+  mdl_build_product (build, name, m, n, k, core.batch * core.heads, build->query->activation)->kernels = 1;
 }
 
 /* Scores in memory: products of full matrices, softmax between. */
@@ -220,7 +215,7 @@ scores (MdlBuild *build)
   of_heads (build, "scores", core.q_len, core.kv_len, core.qk_dim);
   /* eager: scale, mask, softmax */
   mdl_build_memory (build, "softmax", (build->fused ? 1 : 3) * unit_B, (build->fused ? 1 : 3) * unit_B, 3);
-  if (build->ask->dropout)
+  if (build->query->dropout)
     mdl_build_memory (build, "dropout", unit_B, unit_B + mask_B, 1);
   of_heads (build, "values", core.q_len, core.value_dim, core.kv_len);
 }
@@ -232,7 +227,7 @@ scores_back (MdlBuild *build)
   const double mask_B = core.batch * core.heads * core.q_len * core.kv_len, unit_B = mask_B * build->element_B;
   of_heads (build, "values", core.q_len, core.kv_len, core.value_dim);
   of_heads (build, "values", core.kv_len, core.value_dim, core.q_len);
-  if (build->ask->dropout)
+  if (build->query->dropout)
     mdl_build_memory (build, "dropout", unit_B + mask_B, unit_B, 1);
   mdl_build_memory (build, "softmax", (build->fused ? 2 : 3) * unit_B, (build->fused ? 1 : 2) * unit_B, 2);
   of_heads (build, "scores", core.q_len, core.qk_dim, core.kv_len);
@@ -254,7 +249,7 @@ ulysses (MdlBuild *build, gboolean before)
 {
   const Shape shape = shape_of (build);
   const double unit_B = build->tokens * build->element_B;
-  const MdlFormat format = build->ask->activation;
+  const MdlFormat format = build->query->activation;
   if (!before) {
     mdl_build_coll (build, "exchange_output", MDL_OP_ALLTOALL, MDL_GROUP_CP, unit_B * shape.heads * shape.value_dim, format);
     return;
@@ -269,9 +264,9 @@ static int
 ring (MdlBuild *build, gboolean back)
 {
   const int at =
-      mdl_build_coll (build, "ring", MDL_OP_SENDRECV, MDL_GROUP_CP, (back ? 2 : 1) * kv_B (build), build->ask->activation);
+      mdl_build_coll (build, "ring", MDL_OP_SENDRECV, MDL_GROUP_CP, (back ? 2 : 1) * kv_B (build), build->query->activation);
   if (at >= 0)
-    g_array_index (build->out, MdlWork, (guint)at).coll.repeat = build->ask->cp - 1;
+    g_array_index (build->out, MdlWork, (guint)at).coll.repeat = build->query->cp - 1;
   return at;
 }
 
@@ -279,10 +274,10 @@ ring (MdlBuild *build, gboolean back)
 static void
 merge (MdlBuild *build)
 {
-  if (build->ask->cp == 1 || build->ask->cp_kind != MDL_CP_RING)
+  if (build->query->cp == 1 || build->query->cp_kind != MDL_CP_RING)
     return;
   const Shape shape = shape_of (build);
-  const double elements = build->tokens * shape.heads * shape.value_dim, times = build->ask->cp - 1;
+  const double elements = build->tokens * shape.heads * shape.value_dim, times = build->query->cp - 1;
   mdl_build_memory (build, "merge", times * elements * (build->element_B + 4), times * elements * 4, times)->kernels = times;
 }
 
@@ -290,16 +285,16 @@ static void
 core (MdlBuild *build)
 {
   const unsigned modules = build->modules;
-  const MdlCpKind kind = build->ask->cp_kind;
+  const MdlCpKind kind = build->query->cp_kind;
   int sent = -1;
   build->modules |= MDL_MODULE_CORE_ATTENTION;
   if (kind == MDL_CP_ULYSSES)
     ulysses (build, TRUE);
   else if (kind == MDL_CP_ALL_GATHER)
-    mdl_build_coll (build, "gather_kv", MDL_OP_ALL_GATHER, MDL_GROUP_CP, kv_B (build) * build->ask->cp, build->ask->activation);
+    mdl_build_coll (build, "gather_kv", MDL_OP_ALL_GATHER, MDL_GROUP_CP, kv_B (build) * build->query->cp, build->query->activation);
   else
     sent = ring (build, FALSE);
-  if (build->ask->flash) {
+  if (build->query->flash) {
     const int at = flash (build, FALSE);
     mdl_build_amend (build, sent, at, at + 1);
   } else
@@ -313,13 +308,13 @@ core (MdlBuild *build)
 static void
 core_back (MdlBuild *build)
 {
-  const MdlCpKind kind = build->ask->cp_kind;
+  const MdlCpKind kind = build->query->cp_kind;
   int sent = -1;
   if (kind == MDL_CP_ULYSSES)
     ulysses (build, FALSE);
   else if (kind == MDL_CP_RING)
     sent = ring (build, TRUE);
-  if (build->ask->flash) {
+  if (build->query->flash) {
     const int at = flash (build, TRUE);
     mdl_build_amend (build, sent, at, at + 1);
   } else
@@ -327,8 +322,8 @@ core_back (MdlBuild *build)
   if (kind == MDL_CP_ULYSSES)
     ulysses (build, TRUE);
   else if (kind == MDL_CP_ALL_GATHER)
-    mdl_build_coll (build, "scatter_kv_gradients", MDL_OP_REDUCE_SCATTER, MDL_GROUP_CP, kv_B (build) * build->ask->cp,
-                    build->ask->activation);
+    mdl_build_coll (build, "scatter_kv_gradients", MDL_OP_REDUCE_SCATTER, MDL_GROUP_CP, kv_B (build) * build->query->cp,
+                    build->query->activation);
 }
 
 /* ---- the block ---- */

@@ -20,19 +20,19 @@
 #include "model/layer-private.h"
 
 void
-mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerAsk *ask, unsigned layer, GArray *out)
+mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, unsigned layer, GArray *out)
 {
-  const double tokens = ask->micro_batch * ask->sequence / ask->cp;
+  const double tokens = query->micro_batch * query->sequence / query->cp;
   *build = (MdlBuild){ .llm = llm,
-                       .ask = ask,
+                       .query = query,
                        .layer = layer,
                        .out = out,
                        .pass = MDL_PASS_FORWARD,
-                       .fused = ask->framework != MDL_FRAMEWORK_EAGER,
-                       .low = ask->compute == MDL_FORMAT_FP8 || ask->compute == MDL_FORMAT_FP4,
+                       .fused = query->framework != MDL_FRAMEWORK_EAGER,
+                       .low = query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4,
                        .tokens = tokens,
-                       .rows = ask->sp ? tokens / ask->tp : tokens,
-                       .element_B = mdl_format_B (ask->activation) };
+                       .rows = query->sp ? tokens / query->tp : tokens,
+                       .element_B = mdl_format_B (query->activation) };
 }
 
 /* ---- single works ---- */
@@ -64,21 +64,21 @@ mdl_build_gemm (MdlBuild *build, const char *name, MdlWorkGemm gemm, MdlFormat f
   work->read_B = gemm.batch * (gemm.m * gemm.k + gemm.k * gemm.n) * mdl_format_B (format);
   work->write_B = gemm.batch * gemm.m * gemm.n * mdl_format_B (gemm.out);
   /* a launch an expert: eager code, and TransformerEngine pytorch/module/grouped_linear.py over streams */
-  work->kernels = build->ask->experts == MDL_EXPERTS_GROUPED ? 1 : gemm.batch;
+  work->kernels = build->query->experts == MDL_EXPERTS_GROUPED ? 1 : gemm.batch;
   return work;
 }
 
 MdlWork *
 mdl_build_product (MdlBuild *build, const char *name, double m, double n, double k, double batch, MdlFormat format)
 {
-  const MdlWorkGemm gemm = { .m = m, .n = n, .k = k, .batch = batch, .out = build->ask->activation };
+  const MdlWorkGemm gemm = { .m = m, .n = n, .k = k, .batch = batch, .out = build->query->activation };
   return mdl_build_gemm (build, name, gemm, format);
 }
 
 MdlWork *
 mdl_build_memory (MdlBuild *build, const char *name, double read_B, double write_B, double eager)
 {
-  MdlWork *work = append (build, MDL_WORK_MEMORY, name, build->ask->activation);
+  MdlWork *work = append (build, MDL_WORK_MEMORY, name, build->query->activation);
   work->read_B = read_B;
   work->write_B = write_B;
   work->kernels = (build->fused ? MIN (1, eager) : eager) * MAX (build->rounds, 1);
@@ -90,15 +90,15 @@ ranks_of (const MdlBuild *build, MdlGroup group)
 {
   switch (group) {
     case MDL_GROUP_TP:
-      return build->ask->tp;
+      return build->query->tp;
     case MDL_GROUP_CP:
-      return build->ask->cp;
+      return build->query->cp;
     case MDL_GROUP_EP:
-      return build->ask->ep;
+      return build->query->ep;
     case MDL_GROUP_ETP:
-      return build->ask->etp;
+      return build->query->etp;
     case MDL_GROUP_DP:
-      return MAX (build->ask->outputs, 1);
+      return MAX (build->query->outputs, 1);
     case MDL_GROUP_NONE:
       return 1;
     case MDL_GROUP_MODEL:
@@ -145,27 +145,27 @@ mdl_build_cast (MdlBuild *build, const char *name, double elements, double copie
 {
   if (!build->low)
     return;
-  const double wide_B = elements * build->element_B, low_B = elements * mdl_format_B (build->ask->compute);
+  const double wide_B = elements * build->element_B, low_B = elements * mdl_format_B (build->query->compute);
   MdlWork *work;
   if (build->fused)
     work = mdl_build_memory (build, name, wide_B, 2 * low_B, 1);
   else /* largest value; cast; transpose */
     work = mdl_build_memory (build, name, 2 * wide_B + low_B, 2 * low_B, 3);
-  if (build->rounds <= 0 && build->ask->experts != MDL_EXPERTS_GROUPED)
+  if (build->rounds <= 0 && build->query->experts != MDL_EXPERTS_GROUPED)
     work->kernels *= copies; /* each has scales of its own: TransformerEngine pytorch/csrc/extensions/cast.cpp, split_quantize */
 }
 
 gboolean
 mdl_build_frozen (const MdlBuild *build)
 {
-  return build->ask->lora_rank > 0;
+  return build->query->lora_rank > 0;
 }
 
 /* It has an adapter here. */
 static gboolean
 adapted (const MdlBuild *build, const MdlLinear *linear)
 {
-  return build->ask->lora_rank > 0 && (linear->lora & build->ask->lora_on) != 0;
+  return build->query->lora_rank > 0 && (linear->lora & build->query->lora_on) != 0;
 }
 
 static gboolean
@@ -187,18 +187,18 @@ static void
 drop_adapter (MdlBuild *build, double elements)
 {
   const double unit_B = elements * build->element_B;
-  if (build->ask->lora_dropout) /* with a mask of a byte */
+  if (build->query->lora_dropout) /* with a mask of a byte */
     mdl_build_memory (build, "lora_dropout", unit_B, unit_B + elements, 1);
 }
 
 static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
-  const MdlFormat activation = build->ask->activation;
+  const MdlFormat activation = build->query->activation;
   mdl_build_product (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format);
   if (!adapted (build, linear))
     return;
-  const double rank = build->ask->lora_rank, out = rows * linear->out * linear->copies;
+  const double rank = build->query->lora_rank, out = rows * linear->out * linear->copies;
   drop_adapter (build, rows * linear->in * linear->copies);
   mdl_build_product (build, "lora_a", rows, rank, linear->in, linear->copies, activation);
   mdl_build_product (build, "lora_b", rows, linear->out, rank, linear->copies, activation);
@@ -208,12 +208,12 @@ linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 static void
 linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
 {
-  const MdlFormat activation = build->ask->activation;
+  const MdlFormat activation = build->query->activation;
   build->pass = MDL_PASS_DGRAD;
   mdl_build_product (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format);
   if (!adapted (build, linear))
     return;
-  const double rank = build->ask->lora_rank, in = rows * linear->in * linear->copies;
+  const double rank = build->query->lora_rank, in = rows * linear->in * linear->copies;
   mdl_build_product (build, "lora_b", rows, rank, linear->out, linear->copies, activation);
   mdl_build_product (build, "lora_a", rows, linear->in, rank, linear->copies, activation);
   drop_adapter (build, in);
@@ -225,19 +225,19 @@ linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
 static void
 one_wgrad (MdlBuild *build, const char *name, double out, double in, double rows, double copies, MdlFormat format)
 {
-  const MdlLayerAsk *ask = build->ask;
-  const double buffer_B = out * in * copies * mdl_format_B (ask->gradient);
+  const MdlLayerQuery *query = build->query;
+  const double buffer_B = out * in * copies * mdl_format_B (query->gradient);
   MdlWork *work = mdl_build_gemm (
       build, name,
-      (MdlWorkGemm){ .m = out, .n = in, .k = rows, .batch = copies, .out = build->fused ? ask->gradient : ask->activation },
+      (MdlWorkGemm){ .m = out, .n = in, .k = rows, .batch = copies, .out = build->fused ? query->gradient : query->activation },
       format);
   if (build->fused) {
-    work->gemm.accumulate = ask->accumulate;
-    work->read_B += ask->accumulate ? buffer_B : 0;
+    work->gemm.accumulate = query->accumulate;
+    work->read_B += query->accumulate ? buffer_B : 0;
     return;
   }
-  if (ask->accumulate || ask->gradient != ask->activation)
-    mdl_build_memory (build, "accumulate", out * in * copies * build->element_B + (ask->accumulate ? buffer_B : 0), buffer_B, 1);
+  if (query->accumulate || query->gradient != query->activation)
+    mdl_build_memory (build, "accumulate", out * in * copies * build->element_B + (query->accumulate ? buffer_B : 0), buffer_B, 1);
 }
 
 static void
@@ -252,9 +252,9 @@ linear_wgrad (MdlBuild *build, const MdlLinear *linear, double rows)
       mdl_build_memory (build, "bias_gradient", rows * linear->out * linear->copies * build->element_B, 0, 1);
     return;
   }
-  const double rank = build->ask->lora_rank;
-  one_wgrad (build, "lora_a", rank, linear->in, rows, linear->copies, build->ask->activation);
-  one_wgrad (build, "lora_b", linear->out, rank, rows, linear->copies, build->ask->activation);
+  const double rank = build->query->lora_rank;
+  one_wgrad (build, "lora_a", rank, linear->in, rows, linear->copies, build->query->activation);
+  one_wgrad (build, "lora_b", linear->out, rank, rows, linear->copies, build->query->activation);
 }
 
 void
@@ -262,8 +262,9 @@ mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double
 {
   const double elements = rows * linears[0].in * linears[0].copies;
   int gather = -1;
-  if (build->ask->sp)
-    gather = mdl_build_coll (build, "gather_input", MDL_OP_ALL_GATHER, group, elements * build->element_B, build->ask->activation);
+  if (build->query->sp)
+    gather =
+        mdl_build_coll (build, "gather_input", MDL_OP_ALL_GATHER, group, elements * build->element_B, build->query->activation);
   if (!build->fused)
     mdl_build_cast (build, "cast_input", elements, linears[0].copies);
   const int first = mdl_build_next (build);
@@ -275,15 +276,15 @@ mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double
 void
 mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group)
 {
-  const MdlLayerAsk *ask = build->ask;
+  const MdlLayerQuery *query = build->query;
   const double input = rows * linears[0].in * linears[0].copies, input_B = input * build->element_B;
   gboolean trained = FALSE;
   for (unsigned i = 0; i < n; i++)
     trained = trained || trained_here (build, &linears[i]);
   build->pass = MDL_PASS_WGRAD;
   int gather = -1, reduce;
-  if (ask->sp && trained && build->fused) /* eager autograd keeps what was gathered */
-    gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, ask->activation);
+  if (query->sp && trained && build->fused) /* eager autograd keeps what was gathered */
+    gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, query->activation);
   build->pass = MDL_PASS_DGRAD;
   for (unsigned i = 0; i < n; i++)
     mdl_build_cast (build, "cast_gradient", rows * linears[i].out * linears[i].copies, linears[i].copies);
@@ -294,8 +295,8 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
     if (i > 0 && !build->fused) /* fused: one matrix, or added in the product */
       mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
   }
-  reduce = mdl_build_coll (build, "reduce_gradient", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group, input_B,
-                           ask->activation);
+  reduce = mdl_build_coll (build, "reduce_gradient", query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group, input_B,
+                           query->activation);
   /* where there are weight gradients, they are what it runs beside */
   mdl_build_amend (build, reduce, trained ? -1 : gemm, -1);
   const int first = mdl_build_next (build);
@@ -309,25 +310,25 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
 void
 mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group)
 {
-  const MdlLayerAsk *ask = build->ask;
+  const MdlLayerQuery *query = build->query;
   mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies, linear->copies);
   const int gemm = mdl_build_next (build);
   linear_forward (build, linear, rows);
-  const int reduce = mdl_build_coll (build, "reduce_output", ask->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group,
-                                     rows * linear->out * linear->copies * build->element_B, ask->activation);
+  const int reduce = mdl_build_coll (build, "reduce_output", query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group,
+                                     rows * linear->out * linear->copies * build->element_B, query->activation);
   mdl_build_amend (build, reduce, gemm, -1);
 }
 
 void
 mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group)
 {
-  const MdlLayerAsk *ask = build->ask;
+  const MdlLayerQuery *query = build->query;
   const double output = rows * linear->out * linear->copies;
   int gather = -1;
   build->pass = MDL_PASS_DGRAD;
-  mdl_build_cast (build, "cast_gradient", ask->sp ? output / ranks_of (build, group) : output, linear->copies);
-  if (ask->sp)
-    gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, ask->activation);
+  mdl_build_cast (build, "cast_gradient", query->sp ? output / ranks_of (build, group) : output, linear->copies);
+  if (query->sp)
+    gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, query->activation);
   mdl_build_amend (build, gather, gather + 1, -1);
   linear_dgrad (build, linear, rows);
   linear_wgrad (build, linear, rows);
@@ -340,7 +341,7 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
 static double
 operand_B (const MdlBuild *build)
 {
-  return build->low && build->fused ? 2 * mdl_format_B (build->ask->compute) : build->element_B;
+  return build->low && build->fused ? 2 * mdl_format_B (build->query->compute) : build->element_B;
 }
 
 void
@@ -351,7 +352,7 @@ mdl_build_norm (MdlBuild *build, const char *name, double elements, gboolean wit
     mdl_build_memory (build, name, unit_B, out_B, 1);
     return;
   }
-  const double mask_B = build->ask->dropout ? elements : 0;
+  const double mask_B = build->query->dropout ? elements : 0;
   mdl_build_memory (build, name, 2 * unit_B, unit_B + out_B + mask_B, 1);
 }
 
@@ -373,7 +374,7 @@ mdl_build_add (MdlBuild *build, double elements)
   const double unit_B = elements * build->element_B;
   if (build->fused)
     return; /* in the norm that follows */
-  if (build->ask->dropout)
+  if (build->query->dropout)
     mdl_build_memory (build, "dropout", unit_B, unit_B + elements, 1);
   mdl_build_memory (build, "add", 2 * unit_B, unit_B, 1);
 }
@@ -381,7 +382,7 @@ mdl_build_add (MdlBuild *build, double elements)
 void
 mdl_build_add_back (MdlBuild *build, double elements)
 {
-  if (!build->ask->dropout)
+  if (!build->query->dropout)
     return;
   const double unit_B = elements * build->element_B;
   build->pass = MDL_PASS_DGRAD;

@@ -30,12 +30,12 @@ static unsigned
 ups (const MdlBuild *build, double ffn, double copies, gboolean bias, const char *name, MdlLinear linears[2])
 {
   const double hidden = build->llm->hidden.v;
-  const MdlFormat format = build->ask->compute;
+  const MdlFormat format = build->query->compute;
   if (!mdl_llm_gated (build->llm)) {
     linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
     return 1;
   }
-  const unsigned on = build->ask->lora_rank > 0 ? build->ask->lora_on & gate_up_lora : 0;
+  const unsigned on = build->query->lora_rank > 0 ? build->query->lora_on & gate_up_lora : 0;
   if ((build->fused || build->llm->mlp.fused.v) && (on == 0 || on == gate_up_lora)) {
     linears[0] = (MdlLinear){ name, hidden, 2 * ffn, copies, bias, gate_up_lora, format };
     return 1;
@@ -48,13 +48,13 @@ ups (const MdlBuild *build, double ffn, double copies, gboolean bias, const char
 static MdlLinear
 down (const MdlBuild *build, double ffn, double copies, gboolean bias, const char *name)
 {
-  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->ask->compute };
+  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->query->compute };
 }
 
 void
 mdl_build_mlp (MdlBuild *build, double ffn, const char *up_name, const char *down_name)
 {
-  const double width = ffn / build->ask->tp;
+  const double width = ffn / build->query->tp;
   const gboolean bias = build->llm->mlp.bias.v;
   const unsigned modules = build->modules;
   MdlLinear linears[2];
@@ -70,7 +70,7 @@ mdl_build_mlp (MdlBuild *build, double ffn, const char *up_name, const char *dow
 void
 mdl_build_mlp_back (MdlBuild *build, double ffn, const char *up_name, const char *down_name)
 {
-  const double width = ffn / build->ask->tp;
+  const double width = ffn / build->query->tp;
   const gboolean bias = build->llm->mlp.bias.v;
   const MdlLinear last = down (build, width, 1, bias, down_name);
   MdlLinear linears[2];
@@ -84,18 +84,18 @@ mdl_build_mlp_back (MdlBuild *build, double ffn, const char *up_name, const char
 
 /* Copies of tokens that a rank sends and gets back. */
 static double
-sent_rows (const MdlLlm *llm, const MdlLayerAsk *ask)
+sent_rows (const MdlLlm *llm, const MdlLayerQuery *query)
 {
-  const double tokens = ask->micro_batch * ask->sequence / ask->cp / (ask->sp ? ask->tp : 1);
+  const double tokens = query->micro_batch * query->sequence / query->cp / (query->sp ? query->tp : 1);
   const double rows = tokens * llm->moe.top_k.v;
-  return ask->capacity > 0 ? llm->moe.experts.v * ceil (ask->capacity * rows / llm->moe.experts.v) : rows;
+  return query->capacity > 0 ? llm->moe.experts.v * ceil (query->capacity * rows / llm->moe.experts.v) : rows;
 }
 
 double
-mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerAsk *ask)
+mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerQuery *query)
 {
-  const double brought = ask->sp ? ask->etp : 1, fullest = ask->capacity > 0 ? 1 : ask->imbalance;
-  return sent_rows (llm, ask) * brought * fullest;
+  const double brought = query->sp ? query->etp : 1, fullest = query->capacity > 0 ? 1 : query->imbalance;
+  return sent_rows (llm, query) * brought * fullest;
 }
 
 typedef struct {
@@ -111,23 +111,23 @@ moe_of (const MdlBuild *build)
 {
   const MdlLlmMoe *moe = &build->llm->moe;
   const double one = moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v;
-  return (Moe){ .sent = sent_rows (build->llm, build->ask),
-                .rows = mdl_layer_expert_rows (build->llm, build->ask),
-                .experts = moe->experts.v / build->ask->ep,
-                .ffn = moe->ffn.v / build->ask->etp,
+  return (Moe){ .sent = sent_rows (build->llm, build->query),
+                .rows = mdl_layer_expert_rows (build->llm, build->query),
+                .experts = moe->experts.v / build->query->ep,
+                .ffn = moe->ffn.v / build->query->etp,
                 .shared = moe->shared.v * one };
 }
 
 static int
 exchange (MdlBuild *build, const char *name, const Moe *moe, MdlFormat format)
 {
-  const MdlLayerAsk *ask = build->ask;
-  const double row_B = build->llm->hidden.v * mdl_format_B (format), fullest = ask->capacity > 0 ? 1 : ask->imbalance;
+  const MdlLayerQuery *query = build->query;
+  const double row_B = build->llm->hidden.v * mdl_format_B (format), fullest = query->capacity > 0 ? 1 : query->imbalance;
   const int at = mdl_build_coll (build, name, MDL_OP_ALLTOALL, MDL_GROUP_EP, moe->sent * fullest * row_B, format);
-  if (at < 0 || !ask->one_copy_a_node || ask->ep_nodes < 2)
+  if (at < 0 || !query->one_copy_a_node || query->ep_nodes < 2)
     return at;
   const MdlLlmMoe *spec = &build->llm->moe;
-  const double groups = spec->top_groups.set ? spec->top_groups.v : spec->top_k.v, nodes = ask->ep_nodes;
+  const double groups = spec->top_groups.set ? spec->top_groups.v : spec->top_k.v, nodes = query->ep_nodes;
   const double copies = MIN (MIN (spec->top_k.v, groups), nodes);
   g_array_index (build->out, MdlWork, (guint)at).coll.node_B =
       moe->sent / spec->top_k.v * copies * fullest * row_B * (nodes - 1) / nodes;
@@ -145,7 +145,7 @@ static MdlLinear
 router_of (const MdlBuild *build)
 {
   return (MdlLinear){ "router", build->llm->hidden.v, build->llm->moe.experts.v, 1, build->llm->moe.router_bias.v,
-                      0,        build->ask->router };
+                      0,        build->query->router };
 }
 
 /* Logits, and the choice of experts. */
@@ -166,12 +166,12 @@ route (MdlBuild *build, const Moe *moe)
 {
   const MdlLinear router = router_of (build);
   choose (build);
-  if (build->ask->capacity > 0)
+  if (build->query->capacity > 0)
     return;
-  mdl_build_coll (build, "gather_counts", MDL_OP_ALL_GATHER, MDL_GROUP_EP, build->ask->ep * router.out * 4, MDL_FORMAT_FP32);
+  mdl_build_coll (build, "gather_counts", MDL_OP_ALL_GATHER, MDL_GROUP_EP, build->query->ep * router.out * 4, MDL_FORMAT_FP32);
   MdlWork *work = mdl_build_memory (build, "count_tokens", moe->sent * 4, router.out * 4, 2);
-  const gboolean device = build->fused || build->ask->experts == MDL_EXPERTS_GROUPED; /* kernels read the counts there */
-  work->syncs = device && build->ask->ep == 1 ? 0 : 1;
+  const gboolean device = build->fused || build->query->experts == MDL_EXPERTS_GROUPED; /* kernels read the counts there */
+  work->syncs = device && build->query->ep == 1 ? 0 : 1;
 }
 
 static void
@@ -187,7 +187,7 @@ route_back (MdlBuild *build)
     return;
   build->pass = MDL_PASS_WGRAD;
   mdl_build_gemm (build, router.name,
-                  (MdlWorkGemm){ .m = router.out, .n = router.in, .k = rows, .batch = 1, .out = build->ask->gradient },
+                  (MdlWorkGemm){ .m = router.out, .n = router.in, .k = rows, .batch = 1, .out = build->query->gradient },
                   router.format);
   build->pass = MDL_PASS_DGRAD;
 }
@@ -196,7 +196,7 @@ route_back (MdlBuild *build)
 static double
 rounds_of (const MdlBuild *build, const Moe *moe)
 {
-  const MdlExperts how = build->ask->experts;
+  const MdlExperts how = build->query->experts;
   return how == MDL_EXPERTS_LOOP || (how == MDL_EXPERTS_SORTED && !build->fused) ? moe->experts : 0;
 }
 
@@ -239,13 +239,13 @@ experts_back (MdlBuild *build, const Moe *moe)
 static void
 share_rows (MdlBuild *build, const Moe *moe, gboolean gather)
 {
-  const MdlLayerAsk *ask = build->ask;
+  const MdlLayerQuery *query = build->query;
   const double bytes = moe->rows * build->llm->hidden.v * build->element_B;
-  if (ask->sp)
+  if (query->sp)
     mdl_build_coll (build, gather ? "gather_rows" : "reduce_rows", gather ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER,
-                    MDL_GROUP_ETP, bytes, ask->activation);
+                    MDL_GROUP_ETP, bytes, query->activation);
   else if (!gather)
-    mdl_build_coll (build, "reduce_rows", MDL_OP_ALL_REDUCE, MDL_GROUP_ETP, bytes, ask->activation);
+    mdl_build_coll (build, "reduce_rows", MDL_OP_ALL_REDUCE, MDL_GROUP_ETP, bytes, query->activation);
 }
 
 /* A gate of the shared experts' output: a product with one row, and a multiplication. */
@@ -318,7 +318,7 @@ add_shared (MdlBuild *build, const Moe *moe, unsigned modules)
 static void
 by_expert (MdlBuild *build, const Moe *moe, void (*experts) (MdlBuild *build, const Moe *moe))
 {
-  const gboolean mixed = moe->experts > 1 && build->ask->ep > 1;
+  const gboolean mixed = moe->experts > 1 && build->query->ep > 1;
   share_rows (build, moe, TRUE);
   if (mixed)
     move (build, "sort_by_expert", moe->rows, moe->rows, 2);
@@ -333,11 +333,11 @@ sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
 {
   route (build, moe);
   move (build, "permute", moe->sent, moe->sent, 2);
-  const int sent = exchange (build, "dispatch", moe, build->ask->dispatch);
+  const int sent = exchange (build, "dispatch", moe, build->query->dispatch);
   add_shared (build, moe, modules); /* beside the dispatch */
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
   by_expert (build, moe, experts_forward);
-  exchange (build, "combine", moe, build->ask->activation);
+  exchange (build, "combine", moe, build->query->activation);
   move (build, "weighted_sum", moe->sent, build->rows, 3);
 }
 
@@ -347,7 +347,7 @@ mdl_build_moe (MdlBuild *build)
   const Moe moe = moe_of (build);
   const unsigned modules = build->modules;
   build->modules |= MDL_MODULE_MLP;
-  if (build->ask->experts == MDL_EXPERTS_LOOP) {
+  if (build->query->experts == MDL_EXPERTS_LOOP) {
     loop_forward (build, &moe);
     add_shared (build, &moe, modules);
   } else
@@ -370,11 +370,11 @@ static void
 sorted_back (MdlBuild *build, const Moe *moe)
 {
   move (build, "weighted_sum", build->rows + moe->sent, moe->sent, 4);
-  const int sent = exchange (build, "combine_gradient", moe, build->ask->dispatch);
+  const int sent = exchange (build, "combine_gradient", moe, build->query->dispatch);
   back_shared (build, moe);
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
   by_expert (build, moe, experts_back);
-  exchange (build, "dispatch_gradient", moe, build->ask->activation);
+  exchange (build, "dispatch_gradient", moe, build->query->activation);
   move (build, "permute", moe->sent, build->rows, 2);
 }
 
@@ -383,7 +383,7 @@ mdl_build_moe_back (MdlBuild *build)
 {
   const Moe moe = moe_of (build);
   build->pass = MDL_PASS_DGRAD;
-  if (build->ask->experts == MDL_EXPERTS_LOOP) {
+  if (build->query->experts == MDL_EXPERTS_LOOP) {
     back_shared (build, &moe);
     loop_back (build, &moe);
   } else

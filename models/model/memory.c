@@ -24,8 +24,8 @@
 typedef struct {
   const MdlMemorySpec *spec;
   const MdlLlm *llm;
-  const MdlLayerAsk *ask;
-  MdlHeld *out;
+  const MdlLayerQuery *query;
+  MdlActivationBytes *out;
   double tokens, rows;
   double unit_B;    /* of an element of an activation */
   double operand_B; /* of one that is kept for a product */
@@ -39,7 +39,7 @@ typedef struct {
 static void
 keep (Sum *sum, double bytes, unsigned modules)
 {
-  if (sum->ask->recompute & (modules | MDL_MODULE_LAYER))
+  if (sum->query->recompute & (modules | MDL_MODULE_LAYER))
     sum->out->again_B += bytes;
   else
     sum->out->kept_B += bytes;
@@ -48,7 +48,7 @@ keep (Sum *sum, double bytes, unsigned modules)
 static gboolean
 trained (const Sum *sum, unsigned lora)
 {
-  return sum->ask->lora_rank == 0 || (sum->ask->lora_on & lora) != 0;
+  return sum->query->lora_rank == 0 || (sum->query->lora_on & lora) != 0;
 }
 
 /* The input of a product with a matrix of `lora`, and what its adapter makes of it. */
@@ -58,8 +58,8 @@ keep_operand (Sum *sum, double rows, double width, unsigned modules, unsigned lo
   if (!trained (sum, lora))
     return;
   double bytes = rows * width * sum->operand_B;
-  if (sum->ask->lora_rank > 0)
-    bytes += rows * sum->ask->lora_rank * sum->unit_B;
+  if (sum->query->lora_rank > 0)
+    bytes += rows * sum->query->lora_rank * sum->unit_B;
   sum->product_B += bytes;
   keep (sum, bytes, modules);
 }
@@ -88,7 +88,7 @@ keep_ends (Sum *sum, unsigned module, unsigned lora)
     keep_operand (sum, input_rows (sum), width, MDL_MODULE_NORM | module, lora);
   if (sum->llm->norms.v >= 4)
     keep (sum, sum->rows * width * sum->unit_B, 0);
-  if (sum->ask->dropout)
+  if (sum->query->dropout)
     keep (sum, sum->rows * width, 0);
 }
 
@@ -108,7 +108,7 @@ typedef struct {
 static Widths
 widths_of (const Sum *sum)
 {
-  const double tp = sum->ask->tp, heads = sum->llm->attention.heads.v / tp, qk = mdl_llm_qk_dim (sum->llm),
+  const double tp = sum->query->tp, heads = sum->llm->attention.heads.v / tp, qk = mdl_llm_qk_dim (sum->llm),
                value = mdl_llm_value_dim (sum->llm);
   const gboolean mla = sum->llm->attention.kind.v == MDL_ATTENTION_MLA;
   const double kv = mla ? heads : split (mdl_llm_kv_heads (sum->llm), tp);
@@ -119,11 +119,11 @@ widths_of (const Sum *sum)
 static void
 keep_scores (Sum *sum, const Widths *w)
 {
-  const MdlLayerAsk *ask = sum->ask;
-  const double length = ask->packed > 0 ? fmin (ask->packed, ask->sequence) : ask->sequence;
+  const MdlLayerQuery *query = sum->query;
+  const double length = query->packed > 0 ? fmin (query->packed, query->sequence) : query->sequence;
   const double pairs = sum->tokens * length * w->heads;
   keep (sum, pairs * sum->unit_B, MDL_MODULE_CORE_ATTENTION | MDL_MODULE_ATTENTION);
-  if (ask->dropout)
+  if (query->dropout)
     keep (sum, pairs * (1 + sum->unit_B), MDL_MODULE_CORE_ATTENTION | MDL_MODULE_ATTENTION);
   sum->out->working_B += 2 * pairs * sum->unit_B;
 }
@@ -154,7 +154,7 @@ add_attention (Sum *sum)
   if (sum->llm->attention.qk_norm.v)
     keep (sum, T * (w.query + w.key) * unit_B, MDL_MODULE_ATTENTION);
   keep (sum, T * (w.query + w.key + w.value) * unit_B, MDL_MODULE_ATTENTION);
-  if (sum->ask->flash) {
+  if (sum->query->flash) {
     keep (sum, 4 * T * w.heads, core);
     keep (sum, T * w.result * unit_B, MDL_MODULE_ATTENTION); /* which the output's product reads too */
     if (sum->operand_B < unit_B)
@@ -198,7 +198,7 @@ keep_mlp (Sum *sum, double rows, double ffn, double matrix, unsigned down)
 static void
 add_mlp (Sum *sum)
 {
-  const double tp = sum->ask->tp, ffn = sum->llm->mlp.ffn.v / tp, width = sum->llm->hidden.v, row_B = width * sum->unit_B;
+  const double tp = sum->query->tp, ffn = sum->llm->mlp.ffn.v / tp, width = sum->llm->hidden.v, row_B = width * sum->unit_B;
   keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
   keep_mlp (sum, sum->tokens, ffn, ffn * width, MDL_LORA_DOWN);
   sum->out->working_B += sum->tokens * row_B;
@@ -211,10 +211,10 @@ static void
 add_moe (Sum *sum)
 {
   const MdlLlmMoe *moe = &sum->llm->moe;
-  const MdlLayerAsk *ask = sum->ask;
-  const double rows = mdl_layer_expert_rows (sum->llm, ask), width = sum->llm->hidden.v, row_B = width * sum->unit_B;
-  const double ffn = moe->ffn.v / ask->etp, experts = moe->experts.v / ask->ep;
-  const double sorted = !sum->eager ? 1 : ask->ep > 1 ? 3 : 2;
+  const MdlLayerQuery *query = sum->query;
+  const double rows = mdl_layer_expert_rows (sum->llm, query), width = sum->llm->hidden.v, row_B = width * sum->unit_B;
+  const double ffn = moe->ffn.v / query->etp, experts = moe->experts.v / query->ep;
+  const double sorted = !sum->eager ? 1 : query->ep > 1 ? 3 : 2;
   keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
   keep (sum, sum->rows * moe->experts.v * 4, MDL_MODULE_MLP);
   keep_operand (sum, rows, width, MDL_MODULE_MLP, 0); /* adapters stand beside no expert */
@@ -224,7 +224,7 @@ add_moe (Sum *sum)
   sum->out->tail_B += 2 * rows * row_B;
   sum->out->late_B += rows * row_B;
   if (moe->shared.v > 0) {
-    const double one = moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v, shared = moe->shared.v * one / ask->tp;
+    const double one = moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v, shared = moe->shared.v * one / query->tp;
     keep_mlp (sum, sum->tokens, shared, shared * width, MDL_LORA_DOWN);
   }
 }
@@ -234,7 +234,7 @@ add_moe (Sum *sum)
 static double
 vocabulary_rows (const Sum *sum)
 {
-  const double multiple = sum->ask->vocabulary_multiple, ranks = sum->ask->tp;
+  const double multiple = sum->query->vocabulary_multiple, ranks = sum->query->tp;
   return ceil (sum->llm->vocabulary.v / (multiple * ranks)) * multiple;
 }
 
@@ -242,11 +242,11 @@ static void
 add_embedding (Sum *sum)
 {
   const double width = sum->llm->hidden.v;
-  if (sum->ask->dropout)
+  if (sum->query->dropout)
     sum->out->kept_B += sum->rows * width;
   if (sum->llm->embedding_norm.v)
     sum->out->kept_B += sum->rows * width * sum->unit_B;
-  if (sum->ask->lora_rank > 0)
+  if (sum->query->lora_rank > 0)
     return;
   sum->out->working_B = sum->tokens * width * sum->unit_B;
   /* a table's gradient is a table; the head's, which is the same tensor, is there before */
@@ -258,14 +258,14 @@ static void
 add_head (Sum *sum)
 {
   const MdlMemorySpec *spec = sum->spec;
-  const MdlLossSpec *loss = !sum->eager ? &spec->loss_fused : sum->ask->tp > 1 ? &spec->loss_cut : &spec->loss;
-  const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows * MAX (sum->ask->outputs, 1);
+  const MdlLossSpec *loss = !sum->eager ? &spec->loss_fused : sum->query->tp > 1 ? &spec->loss_sharded : &spec->loss;
+  const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows * MAX (sum->query->outputs, 1);
   sum->out->kept_B = sum->rows * width * sum->unit_B + logits * loss->kept.v;
   if (trained (sum, 0))
     sum->out->kept_B += input_rows (sum) * width * sum->unit_B;
   /* the loss at its most; then its gradient beside a gradient of the matrix */
   const double matrix_B = sum->gradient ? rows * width * sum->unit_B : 0, kept_B = logits * loss->kept.v;
-  sum->out->working_B = fmax (logits * loss->most.v - kept_B, logits * sum->unit_B + matrix_B - kept_B);
+  sum->out->working_B = fmax (logits * loss->peak.v - kept_B, logits * sum->unit_B + matrix_B - kept_B);
   sum->out->tail_B = logits * sum->unit_B;
   sum->product_B = sum->out->kept_B - kept_B;
   /* the loss itself has no weights: what it kept is free */
@@ -283,32 +283,32 @@ static void (*const blocks[]) (Sum *sum) = {
 };
 
 void
-mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerAsk *ask, MdlBlock block, gboolean with_gradient,
-                  MdlHeld *out)
+mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerQuery *query, MdlBlock block, gboolean with_gradient,
+                  MdlActivationBytes *out)
 {
-  const double tokens = ask->micro_batch * ask->sequence / ask->cp, unit_B = mdl_format_B (ask->activation);
-  const gboolean eager = ask->framework == MDL_FRAMEWORK_EAGER;
-  *out = (MdlHeld){ 0 };
+  const double tokens = query->micro_batch * query->sequence / query->cp, unit_B = mdl_format_B (query->activation);
+  const gboolean eager = query->framework == MDL_FRAMEWORK_EAGER;
+  *out = (MdlActivationBytes){ 0 };
   Sum sum = { .spec = spec,
               .llm = llm,
-              .ask = ask,
+              .query = query,
               .out = out,
               .tokens = tokens,
-              .rows = ask->sp ? tokens / ask->tp : tokens,
+              .rows = query->sp ? tokens / query->tp : tokens,
               .unit_B = unit_B,
-              .operand_B = eager ? unit_B : fmin (unit_B, mdl_format_B (ask->compute)),
+              .operand_B = eager ? unit_B : fmin (unit_B, mdl_format_B (query->compute)),
               .eager = eager,
-              .gradient = with_gradient && ask->lora_rank == 0 };
+              .gradient = with_gradient && query->lora_rank == 0 };
   blocks[block](&sum);
   /* eager autograd frees nothing before the gradients of weights are done; what was computed again stays as well */
   out->late_B += eager ? out->kept_B + out->again_B : sum.product_B;
 }
 
 double
-mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerAsk *ask)
+mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerQuery *query)
 {
-  const double tokens = ask->micro_batch * ask->sequence / ask->cp;
-  return tokens / (ask->sp ? ask->tp : 1) * llm->hidden.v * mdl_format_B (ask->activation);
+  const double tokens = query->micro_batch * query->sequence / query->cp;
+  return tokens / (query->sp ? query->tp : 1) * llm->hidden.v * mdl_format_B (query->activation);
 }
 
 MdlBlock

@@ -21,26 +21,27 @@ same_generation (double a, double b)
 
 /* How far a row is from what is asked, the smaller the nearer. */
 static double
-distance (const MdlSoftwareRow *row, const MdlSoftwareAsk *ask)
+distance (const MdlSoftwareRow *row, const MdlSoftwareQuery *query)
 {
-  double years = ask->year > 0 ? ask->year - row->year.v : 3000 - row->year.v;
-  double away = fabs (ask->capability - row->capability.v) / 10;
-  if (same_generation (ask->capability, row->capability.v)) /* a row holds from its capability on */
-    away = ask->capability >= row->capability.v ? (ask->capability - row->capability.v) / 1000 : 1;
-  return 1e6 * away + ((MdlPrecision)row->precision.v != ask->precision ? 1e5 : 0) + (years >= 0 ? years : 100 - years);
+  double years = query->year > 0 ? query->year - row->year.v : 3000 - row->year.v;
+  double away = fabs (query->capability - row->capability.v) / 10;
+  if (same_generation (query->capability, row->capability.v)) /* a row holds from its capability on */
+    away = query->capability >= row->capability.v ? (query->capability - row->capability.v) / 1000 : 1;
+  return 1e6 * away + ((MdlPrecision)row->precision.v != query->precision ? 1e5 : 0) + (years >= 0 ? years : 100 - years);
 }
 
 const MdlSoftwareRow *
-mdl_software_find (const MdlSoftware *software, const MdlSoftwareAsk *ask, BaseSource *source)
+mdl_software_find (const MdlSoftware *software, const MdlSoftwareQuery *query, BaseSource *source)
 {
   const MdlSoftwareRow *best = NULL;
   for (unsigned i = 0; i < software->rows.n; i++) {
     const MdlSoftwareRow *row = BASE_LIST_AT (software->rows, MdlSoftwareRow, i);
-    if (strcmp (row->name.v, ask->name) == 0 && (best == NULL || distance (row, ask) < distance (best, ask)))
+    if (strcmp (row->name.v, query->name) == 0 && (best == NULL || distance (row, query) < distance (best, query)))
       best = row;
   }
   if (best != NULL && source != NULL) {
-    gboolean measured = same_generation (best->capability.v, ask->capability) && (MdlPrecision)best->precision.v == ask->precision;
+    gboolean measured =
+        same_generation (best->capability.v, query->capability) && (MdlPrecision)best->precision.v == query->precision;
     *source = measured ? best->efficiency.source : BASE_SOURCE_ASSUMED;
   }
   return best;

@@ -119,7 +119,7 @@ ring_busbw (const MdlTuner *tuner, MdlOp op, MdlProto proto, double rate_Bps, ch
     return at_most (scaled (rate_Bps, share, "LL", how), ll_limit_Bps (tuner), "LL", how);
   }
   if (proto == MDL_PROTO_LL128) {
-    double share = ranks_per_node (tuner) < 2.0 ? spec->ll128.ring_alone.v : spec->ll128.ring.v;
+    double share = ranks_per_node (tuner) < 2.0 ? spec->ll128.ring_single_gpu.v : spec->ll128.ring.v;
     double limit_Bps = tuner->search.ring.channels * of_generation (tuner, &spec->ll128.ring_channel);
     return at_most (scaled (rate_Bps, share, "LL128", how), limit_Bps, "channels", how);
   }

@@ -107,7 +107,7 @@ mdl_tuner_latency (const MdlTuner *tuner, MdlOp op, MdlAlgo algo, MdlProto proto
   memset (out, 0, sizeof *out);
   out->base = algo == MDL_ALGO_NVLS ? NULL : &spec->base.at[algo].item[proto];
   MdlTunerHardware intra = mdl_tuner_graph (&tuner->search, algo)->intra == MDL_PATH_NVL ? MDL_TUNER_NVLINK : MDL_TUNER_PCIE;
-  gboolean alone = comm->ranks == comm->nodes && spec->tree.net_alone.v > 0.0;
+  gboolean alone = comm->ranks == comm->nodes && spec->tree.net_single_gpu.v > 0.0;
   out->intra = step_of (tuner, intra, algo, proto);
   out->inter = step_of (tuner, MDL_TUNER_NET, alone ? MDL_ALGO_TREE : algo, proto);
   out->intra_s = out->intra->v;

@@ -92,7 +92,7 @@ fr_coll_option (FrColl *coll, const char *name, const char *value, FrError **err
 /* What a run gathers. */
 typedef struct {
   CstStore constants;
-  FrCollAsk ask;
+  FrCollQuery query;
   ScnSizes sizes;
   ScnHost host;
 } Run;
@@ -100,7 +100,7 @@ typedef struct {
 static void
 run_clear (Run *run)
 {
-  fr_coll_ask_clear (&run->ask);
+  fr_coll_query_clear (&run->query);
   cst_store_clear (&run->constants);
   g_ptr_array_unref (run->host.inputs);
   g_ptr_array_unref (run->host.warnings);
@@ -108,7 +108,7 @@ run_clear (Run *run)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 
 static bool
-begin (const FrColl *coll, Run *run, gboolean (*read) (const FrCollFlags *, const char *, FrCollAsk *, GError **), GError **error)
+begin (const FrColl *coll, Run *run, gboolean (*read) (const FrCollFlags *, const char *, FrCollQuery *, GError **), GError **error)
 {
   run->constants.lookup = coll->session->lookup;
   run->host = (ScnHost){ .lookup = coll->session->lookup,
@@ -121,7 +121,8 @@ begin (const FrColl *coll, Run *run, gboolean (*read) (const FrCollFlags *, cons
   flags.sets = (const char *const *)coll->sets->pdata;
   flags.seed = 1;
   return fr_count_value (NULL, "--seed", coll->seed, 0, G_MAXINT64, &flags.seed, error) &&
-         read (&flags, coll->op, &run->ask, error) && fr_sizes_read (&flags, mdl_dtype_size_B (run->ask.dtype), &run->sizes, error);
+         read (&flags, coll->op, &run->query, error) &&
+         fr_sizes_read (&flags, mdl_dtype_size_B (run->query.dtype), &run->sizes, error);
 }
 
 static FrResult *
@@ -132,7 +133,7 @@ finish (const FrColl *coll, const Run *run, const char *verb, void (*write) (con
                                      .word = coll->op,
                                      .flags = coll->words,
                                      .sets = coll->sets,
-                                     .seed = run->ask.settings.seed,
+                                     .seed = run->query.settings.seed,
                                      .inputs = run->host.inputs,
                                      .warnings = run->host.warnings,
                                      .write = write,
@@ -166,8 +167,8 @@ fr_coll_run (FrColl *coll, FrError **error)
     fr_error_take (error, why);
     return NULL;
   }
-  run.ask.settings.terse = TRUE;
-  if (!fr_coll_price (&run.host, &run.ask, &run.sizes, &(FrCollSink){ .user = table, .row = add_row }, &why)) {
+  run.query.settings.terse = TRUE;
+  if (!fr_coll_price (&run.host, &run.query, &run.sizes, &(FrCollSink){ .user = table, .row = add_row }, &why)) {
     fr_error_take (error, why);
     return NULL;
   }
@@ -183,9 +184,10 @@ fr_coll_compare (FrColl *coll, FrError **error)
   }
   GError *why = NULL;
   g_auto (Run) run = { 0 };
-  g_autoptr (StdCompare) compare = begin (coll, &run, fr_compare_read, &why)
-                                       ? fr_coll_compare_all (&run.host, &run.ask, &run.sizes, &(FrCollSink){ .user = NULL }, &why)
-                                       : NULL;
+  g_autoptr (StdCompare) compare =
+      begin (coll, &run, fr_compare_read, &why)
+          ? fr_coll_compare_all (&run.host, &run.query, &run.sizes, &(FrCollSink){ .user = NULL }, &why)
+          : NULL;
   if (compare == NULL) {
     fr_error_take (error, why);
     return NULL;

@@ -24,7 +24,7 @@ parse_op (const FrCollFlags *flags, const char *text, MdlOp *op, GError **error)
 }
 
 static gboolean
-parse_nodes (const FrCollFlags *flags, const char *text, FrCollAsk *ask, GError **error)
+parse_nodes (const FrCollFlags *flags, const char *text, FrCollQuery *query, GError **error)
 {
   g_auto (GStrv) words = g_strsplit (text != NULL ? text : "0", ",", -1);
   guint n = g_strv_length (words);
@@ -41,8 +41,8 @@ parse_nodes (const FrCollFlags *flags, const char *text, FrCollAsk *ask, GError 
         return fr_fail_of (flags->verb, error, "-n '%s' lists %u twice; each number of nodes once is accepted", text, nodes[k]);
     nodes[i] = (guint32)value;
   }
-  ask->nodes = g_steal_pointer (&nodes);
-  ask->n_nodes = n;
+  query->nodes = g_steal_pointer (&nodes);
+  query->n_nodes = n;
   return TRUE;
 }
 
@@ -72,23 +72,23 @@ fr_disabled_value (const char *verb, const char *text, guint32 *algos, guint32 *
 
 /* NCCL's variables; --disable and --max-channels are read after them and win. */
 static gboolean
-take_variables (const FrCollFlags *flags, FrCollAsk *ask, GError **error)
+take_variables (const FrCollFlags *flags, FrCollQuery *query, GError **error)
 {
   if (flags->nccl == NULL)
     return TRUE;
-  ask->nccl = col_nccl_parse ((const char *const *)flags->nccl, "--nccl", &ask->settings, error);
-  return ask->nccl != NULL;
+  query->nccl = col_nccl_parse ((const char *const *)flags->nccl, "--nccl", &query->settings, error);
+  return query->nccl != NULL;
 }
 
 static const BaseName library_names[] = { { "nccl", 0, NULL }, { "plain", 1, NULL }, { NULL, 0, NULL } };
 
 static gboolean
-parse_software (const FrCollFlags *flags, FrCollAsk *ask, GError **error)
+parse_software (const FrCollFlags *flags, FrCollQuery *query, GError **error)
 {
-  ColSettings *settings = &ask->settings;
+  ColSettings *settings = &query->settings;
   int plain = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
   guint64 max_channels = 0, iters = NCCL_TESTS_ITERS;
-  if (!take_variables (flags, ask, error) ||
+  if (!take_variables (flags, query, error) ||
       !fr_name_value (flags->verb, "--library", flags->library, library_names, &plain, error) ||
       !fr_name_value (flags->verb, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
       !fr_name_value (flags->verb, "--mode", flags->mode, col_mode_names, &mode, error) ||
@@ -97,7 +97,7 @@ parse_software (const FrCollFlags *flags, FrCollAsk *ask, GError **error)
       !fr_count_value (flags->verb, "--iters", flags->iters, 1, MAX_ITERS, &iters, error) ||
       !fr_disabled_value (flags->verb, flags->disable, &settings->disabled_algos, &settings->disabled_protos, error))
     return FALSE;
-  ask->plain = plain == 1;
+  query->plain = plain == 1;
   settings->launch = (MdlLaunch)launch;
   settings->mode = (ColMode)mode;
   settings->steps = (ColSteps)steps;
@@ -107,10 +107,10 @@ parse_software (const FrCollFlags *flags, FrCollAsk *ask, GError **error)
     settings->min_channels = MIN (settings->min_channels, settings->max_channels);
     settings->min_ctas = MIN (settings->min_ctas, settings->max_channels);
   }
-  if (ask->plain && flags->calibration != NULL)
+  if (query->plain && flags->calibration != NULL)
     return fr_fail_of (flags->verb, error,
                        "--calibration has no meaning with --library plain, which has no constants but the links' own");
-  if (ask->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL || flags->nccl != NULL))
+  if (query->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL || flags->nccl != NULL))
     return fr_fail_of (flags->verb, error, "%s has no meaning with --library plain, which knows no software",
                        flags->launch != NULL         ? "--launch"
                        : flags->nccl != NULL         ? "--nccl"
@@ -128,34 +128,35 @@ op_has_root (MdlOp op)
 }
 
 gboolean
-fr_coll_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error)
+fr_coll_read (const FrCollFlags *flags, const char *op, FrCollQuery *query, GError **error)
 {
-  memset (ask, 0, sizeof *ask);
-  col_settings_default (&ask->settings);
-  ask->settings.seed = flags->seed;
-  ask->verb = flags->verb;
-  ask->topology = flags->topology;
-  ask->calibration = flags->calibration;
-  ask->sets = flags->sets;
+  memset (query, 0, sizeof *query);
+  col_settings_default (&query->settings);
+  query->settings.seed = flags->seed;
+  query->verb = flags->verb;
+  query->topology = flags->topology;
+  query->calibration = flags->calibration;
+  query->sets = flags->sets;
   int dtype = MDL_DTYPE_FP32, algo = MDL_ALGO_AUTO, proto = MDL_PROTO_AUTO;
   guint64 gpus = 0, root = 0;
-  if (!parse_op (flags, op, &ask->op, error) ||
+  if (!parse_op (flags, op, &query->op, error) ||
       !fr_name_value (flags->verb, "--dtype", flags->dtype, mdl_dtype_names, &dtype, error) ||
       !fr_name_value (flags->verb, "--algo", flags->algo, mdl_algo_names, &algo, error) ||
       !fr_name_value (flags->verb, "--proto", flags->proto, mdl_proto_names, &proto, error) ||
       !fr_count_value (flags->verb, "-g", flags->gpus, 1, MAX_GPUS_PER_NODE, &gpus, error) ||
-      !fr_count_value (flags->verb, "--root", flags->root, 0, G_MAXUINT32 - 1, &root, error) || !parse_software (flags, ask, error))
+      !fr_count_value (flags->verb, "--root", flags->root, 0, G_MAXUINT32 - 1, &root, error) ||
+      !parse_software (flags, query, error))
     return FALSE;
-  ask->dtype = (MdlDtype)dtype;
-  ask->algo = (MdlAlgo)algo;
-  ask->proto = (MdlProto)proto;
-  ask->gpus = (guint32)gpus;
-  ask->root = (guint32)root;
-  if (flags->root != NULL && !op_has_root (ask->op))
+  query->dtype = (MdlDtype)dtype;
+  query->algo = (MdlAlgo)algo;
+  query->proto = (MdlProto)proto;
+  query->gpus = (guint32)gpus;
+  query->root = (guint32)root;
+  if (flags->root != NULL && !op_has_root (query->op))
     return fr_fail_of (flags->verb, error, "--root has no meaning for %s; broadcast and reduce have one", op);
   if (flags->topology == NULL)
     return fr_fail_of (flags->verb, error, "--topology is missing: a name of forerun list topologies, or a file");
-  return parse_nodes (flags, flags->nodes, ask, error);
+  return parse_nodes (flags, flags->nodes, query, error);
 }
 
 /* ---- sizes ---- */
@@ -201,22 +202,22 @@ fr_sizes_read (const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GE
 }
 
 gboolean
-fr_compare_read (const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error)
+fr_compare_read (const FrCollFlags *flags, const char *op, FrCollQuery *query, GError **error)
 {
   if (flags->algo != NULL)
     return fr_fail_of (flags->verb, error, "--algo has no meaning: all algorithms are compared; --disable leaves some out");
-  if (!fr_coll_read (flags, op, ask, error))
+  if (!fr_coll_read (flags, op, query, error))
     return FALSE;
-  ask->settings.terse = TRUE;
-  ask->in_network = flags->in_network || ask->settings.collnet;
+  query->settings.terse = TRUE;
+  query->in_network = flags->in_network || query->settings.collnet;
   if (flags->mode == NULL && flags->steps == NULL) /* thousands of prices */
-    ask->settings.mode = COL_MODE_MODEL;
+    query->settings.mode = COL_MODE_MODEL;
   return TRUE;
 }
 
 void
-fr_coll_ask_clear (FrCollAsk *ask)
+fr_coll_query_clear (FrCollQuery *query)
 {
-  g_clear_pointer (&ask->nccl, base_yaml_free);
-  g_clear_pointer (&ask->nodes, g_free);
+  g_clear_pointer (&query->nccl, base_yaml_free);
+  g_clear_pointer (&query->nodes, g_free);
 }

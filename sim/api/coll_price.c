@@ -4,64 +4,64 @@
 #include "base/progress.h"
 
 ColCollRequest
-fr_coll_request (const FrCollAsk *ask, double size_B)
+fr_coll_request (const FrCollQuery *query, double size_B)
 {
   return (ColCollRequest){
-    .op = ask->op, .size_B = size_B, .dtype = ask->dtype, .algo = ask->algo, .proto = ask->proto, .root = ask->root
+    .op = query->op, .size_B = size_B, .dtype = query->dtype, .algo = query->algo, .proto = query->proto, .root = query->root
   };
 }
 
 gboolean
-fr_ranks_open (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, ScnRanks *out, GError **error)
+fr_ranks_open (const ScnHost *host, const FrCollQuery *query, guint32 nodes, ScnRanks *out, GError **error)
 {
-  g_autofree char *who = ask->verb != NULL ? g_strdup_printf ("forerun %s: ", ask->verb) : g_strdup ("");
-  const ScnRanksAsk ranks = { .topology = ask->topology,
-                              .sets = ask->sets,
-                              .gpus = ask->gpus,
-                              .root = ask->root,
-                              .plain = ask->plain,
-                              .calibration = ask->calibration,
-                              .settings = &ask->settings,
-                              .who = who };
+  g_autofree char *who = query->verb != NULL ? g_strdup_printf ("forerun %s: ", query->verb) : g_strdup ("");
+  const ScnRanksQuery ranks = { .topology = query->topology,
+                                .sets = query->sets,
+                                .gpus = query->gpus,
+                                .root = query->root,
+                                .plain = query->plain,
+                                .calibration = query->calibration,
+                                .settings = &query->settings,
+                                .who = who };
   return scn_ranks_open (host, &ranks, nodes, out, error);
 }
 
 /* Passes an error on with the verb before it. Takes `why`. */
 static gboolean
-fail (const FrCollAsk *ask, GError *why, GError **error)
+fail (const FrCollQuery *query, GError *why, GError **error)
 {
-  if (ask->verb != NULL)
-    g_prefix_error (&why, "forerun %s: ", ask->verb);
+  if (query->verb != NULL)
+    g_prefix_error (&why, "forerun %s: ", query->verb);
   g_propagate_error (error, why);
   return FALSE;
 }
 
 /* One size, row `*n_rows` of all. */
 static gboolean
-price_size (const ScnHost *host, const FrCollAsk *ask, ScnRanks *ranks, guint64 size_B, guint *n_rows, ColAnswer *coll,
+price_size (const ScnHost *host, const FrCollQuery *query, ScnRanks *ranks, guint64 size_B, guint *n_rows, ColAnswer *coll,
             GError **error)
 {
-  const ColCollRequest request = fr_coll_request (ask, (double)size_B);
+  const ColCollRequest request = fr_coll_request (query, (double)size_B);
   GError *why = NULL;
   if (!col_coll_price (ranks->comm, &request, coll, &why))
-    return fail (ask, why, error);
+    return fail (query, why, error);
   if (++*n_rows > SCN_MAX_ROWS)
-    return fr_fail_of (ask->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
+    return fr_fail_of (query->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
   col_comm_switch_warnings (ranks->comm, coll, host->warnings);
   return TRUE;
 }
 
 /* One number of nodes. *n_rows: so far, of all. */
 static gboolean
-price_ranks (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, ScnRanks *ranks, const FrCollSink *sink,
+price_ranks (const ScnHost *host, const FrCollQuery *query, const ScnSizes *sizes, ScnRanks *ranks, const FrCollSink *sink,
              guint *n_rows, GError **error)
 {
-  g_autoptr (GArray) list = scn_sizes_list (sizes, ask->op, mdl_dtype_size_B (ask->dtype), ranks->n);
+  g_autoptr (GArray) list = scn_sizes_list (sizes, query->op, mdl_dtype_size_B (query->dtype), ranks->n);
   g_auto (ColAnswer) coll = { 0 };
   const gboolean counts = base_progress_begin ("sizes", list->len, 0);
   gboolean good = TRUE;
   for (guint i = 0; i < list->len && good; i++) {
-    good = price_size (host, ask, ranks, g_array_index (list, guint64, i), n_rows, &coll, error);
+    good = price_size (host, query, ranks, g_array_index (list, guint64, i), n_rows, &coll, error);
     if (good)
       sink->row (sink->user, &coll, i, list->len);
     if (counts)
@@ -73,16 +73,16 @@ price_ranks (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, S
 }
 
 gboolean
-fr_coll_price (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
+fr_coll_price (const ScnHost *host, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
 {
   guint n_rows = 0;
-  for (guint i = 0; i < ask->n_nodes; i++) {
+  for (guint i = 0; i < query->n_nodes; i++) {
     g_auto (ScnRanks) ranks = { 0 };
-    if (!fr_ranks_open (host, ask, ask->nodes[i], &ranks, error))
+    if (!fr_ranks_open (host, query, query->nodes[i], &ranks, error))
       return FALSE;
     if (sink->begin != NULL)
       sink->begin (sink->user, &ranks);
-    if (!price_ranks (host, ask, sizes, &ranks, sink, &n_rows, error))
+    if (!price_ranks (host, query, sizes, &ranks, sink, &n_rows, error))
       return FALSE;
   }
   return TRUE;
@@ -91,37 +91,37 @@ fr_coll_price (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes,
 /* ---- all algorithms ---- */
 
 static gboolean
-compare_ranks (const ScnHost *host, const FrCollAsk *ask, guint32 nodes, const FrCollSink *sink, StdCompare *compare,
+compare_ranks (const ScnHost *host, const FrCollQuery *query, guint32 nodes, const FrCollSink *sink, StdCompare *compare,
                GError **error)
 {
-  const StdCompareAsk of = { .like = fr_coll_request (ask, 0),
-                             .disabled_algos = ask->settings.disabled_algos,
-                             .as_shipped = !ask->in_network };
+  const StdCompareQuery of = { .like = fr_coll_request (query, 0),
+                               .disabled_algos = query->settings.disabled_algos,
+                               .as_shipped = !query->in_network };
   g_auto (ScnRanks) ranks = { 0 };
   GError *why = NULL;
-  if (!fr_ranks_open (host, ask, nodes, &ranks, error))
+  if (!fr_ranks_open (host, query, nodes, &ranks, error))
     return FALSE;
   if (!std_compare_price (compare, &of, ranks.comm, &why))
-    return fail (ask, why, error);
+    return fail (query, why, error);
   if (ranks.n > 1 && sink->begin != NULL)
     sink->begin (sink->user, &ranks);
   return TRUE;
 }
 
 StdCompare *
-fr_coll_compare_all (const ScnHost *host, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
+fr_coll_compare_all (const ScnHost *host, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
 {
-  g_autoptr (StdCompare) compare = std_compare_new (ask->op);
+  g_autoptr (StdCompare) compare = std_compare_new (query->op);
   g_array_unref (compare->sizes);
-  compare->sizes = scn_sizes_list (sizes, MDL_OP_ALL_REDUCE, mdl_dtype_size_B (ask->dtype), 1); /* each column rounds further */
+  compare->sizes = scn_sizes_list (sizes, MDL_OP_ALL_REDUCE, mdl_dtype_size_B (query->dtype), 1); /* each column rounds further */
   compare->max_B = g_array_index (compare->sizes, guint64, compare->sizes->len - 1);
-  for (guint i = 0; i < ask->n_nodes; i++)
-    if (!compare_ranks (host, ask, ask->nodes[i], sink, compare, error))
+  for (guint i = 0; i < query->n_nodes; i++)
+    if (!compare_ranks (host, query, query->nodes[i], sink, compare, error))
       return NULL;
   std_compare_end (compare);
   if (compare->columns->len > 0)
     return g_steal_pointer (&compare);
-  fr_fail_of (ask->verb, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
+  fr_fail_of (query->verb, error, "one rank has nobody to talk to, and nothing to compare; take more with -n or -g");
   return NULL;
 }
 

@@ -40,13 +40,13 @@ fr_plan_counts (const char *verb, const FrPlanFlags *flags, guint rows, FrPlanCo
          fr_count_value (verb, "--threads", flags->threads, 1, 1024, &out->threads, error);
 }
 
-PlnAsk
-fr_plan_ask (const FrPlanFlags *flags, const FrPlanCounts *counts, const Pln *plan)
+PlnQuery
+fr_plan_query (const FrPlanFlags *flags, const FrPlanCounts *counts, const Pln *plan)
 {
   const guint machines = pln_machines (plan)->len;
-  return (PlnAsk){ .threads = (guint)counts->threads,
-                   .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
-                   .per_machine = flags->per_machine };
+  return (PlnQuery){ .threads = (guint)counts->threads,
+                     .best = flags->per_machine && flags->best == NULL ? MIN (machines, MOST_BEST) : (guint)counts->best,
+                     .per_machine = flags->per_machine };
 }
 
 /* ---- the handle ---- */
@@ -139,8 +139,8 @@ run (const FrPlan *asked, GError **error)
   g_autoptr (Pln) plan = pln_load (file->path, file->session->lookup, &how, cst_store_load, &constants, error);
   if (plan == NULL)
     return NULL;
-  const PlnAsk ask = fr_plan_ask (&asked->flags, &counts, plan);
-  g_autoptr (PlnResult) result = pln_search (plan, &ask, error);
+  const PlnQuery query = fr_plan_query (&asked->flags, &counts, plan);
+  g_autoptr (PlnResult) result = pln_search (plan, &query, error);
   if (result == NULL)
     return NULL;
   const Answer answer = { plan, result, (guint)counts.rows };

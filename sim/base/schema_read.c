@@ -24,6 +24,24 @@ field_find (const BaseSchema *schema, const char *key)
   return NULL;
 }
 
+/* The value of a field, under its name or its name in earlier versions, which is warned of once a reading. */
+static const BaseYamlNode *
+field_value (SchemaReader *reader, const BaseSchema *schema, const BaseField *field, const BaseYamlNode *map)
+{
+  const BaseYamlNode *value = base_yaml_get (map, field->key), *old = field->was != NULL ? base_yaml_get (map, field->was) : NULL;
+  if (old == NULL)
+    return value;
+  if (value != NULL) {
+    base_schema_fail (reader, base_yaml_mark (old), "'%s' and '%s' in '%s' are one key; write '%s' alone", field->key, field->was,
+                      schema->name, field->key);
+  } else if (g_hash_table_add (reader->renamed, (void *)field->was)) {
+    base_diag_warn (reader->context->diag, base_yaml_mark (old),
+                    "'%s' in '%s' is now called '%s'; the next version will not read the old name", field->was, schema->name,
+                    field->key);
+  }
+  return value != NULL ? value : old;
+}
+
 /* "; it is a key of 'parallel', so write parallel: {zero: …}" for a key of a mapping in this one; NULL: none. Returned: full. */
 static char *
 key_inside (const BaseSchema *schema, const char *key)

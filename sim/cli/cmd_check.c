@@ -113,8 +113,8 @@ check_calibration (Cli *cli, const char *path, GError **error)
 {
   g_autofree char *named = strchr (path, '/') != NULL ? g_strdup (path) : g_strconcat ("./", path, NULL);
   g_autoptr (BaseDiag) diag = base_diag_new ();
-  const MdlLibraryAsk ask = { .name = named, .inputs = cli->yamls, .warnings = diag };
-  const MdlLibrary *library = cst_store_load (&cli->constants, &ask, error);
+  const MdlLibraryQuery query = { .name = named, .inputs = cli->yamls, .warnings = diag };
+  const MdlLibrary *library = cst_store_load (&cli->constants, &query, error);
   cli_warn_all (cli, diag);
   return library != NULL;
 }

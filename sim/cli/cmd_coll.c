@@ -21,7 +21,7 @@ static const CliFlag flags_table[] = {
 /* The rows of one run, in the form that is asked for. */
 typedef struct {
   const Cli *cli;
-  const FrCollAsk *question;
+  const FrCollQuery *question;
   ScnSizes sizes;
   BaseTable *table;
   GString *text;     /* '#' lines, or all of nccl-tests' text */
@@ -152,7 +152,7 @@ add_row (void *user, const ColAnswer *coll, guint size, guint n_sizes)
 }
 
 static void
-write_rows (Cli *cli, const FrCollAsk *question, Rows *rows)
+write_rows (Cli *cli, const FrCollQuery *question, Rows *rows)
 {
   double mean_Bps = rows->n_rows > 0 ? rows->busbw_sum_Bps / rows->n_rows : 0;
   RepEnvelope envelope = cli_envelope (cli);
@@ -187,30 +187,30 @@ write_rows (Cli *cli, const FrCollAsk *question, Rows *rows)
 }
 
 static gboolean
-draw (Cli *cli, const char *path, const FrCollAsk *question, const Rows *rows, GError **error)
+draw (Cli *cli, const char *path, const FrCollQuery *question, const Rows *rows, GError **error)
 {
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_coll (pictures, rows->table, question->op);
-  return cli_draw (cli, "--plot", path, pictures, error);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_coll (plots, rows->table, question->op);
+  return cli_draw (cli, "--plot", path, plots, error);
 }
 
 static gboolean
-add_page (Cli *cli, const Flags *flags, const FrCollAsk *question, const Rows *rows, GError **error)
+add_page (Cli *cli, const Flags *flags, const FrCollQuery *question, const Rows *rows, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   base_table_print_text (rows->table, text);
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_coll (pictures, rows->table, question->op);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_coll (plots, rows->table, question->op);
   const CliSweepPage page = { .lead = "Time and bandwidth by message size, as nccl-tests would measure them",
                               .said = rows->said,
                               .text = text->str,
                               .rows = rows->table,
-                              .pictures = pictures };
+                              .plots = plots };
   return cli_page_sweep (cli, question, (double)rows->sizes.max_B, flags->report, &page, error);
 }
 
 static gboolean
-answer (Cli *cli, const Flags *flags, const FrCollAsk *question, GError **error)
+answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **error)
 {
   g_auto (Rows) rows = { .cli = cli,
                          .question = question,
@@ -241,7 +241,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_one_op (cli, words, error) || (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
       (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
     return FALSE;
-  g_auto (FrCollAsk) question = { 0 };
+  g_auto (FrCollQuery) question = { 0 };
   gboolean done = cli_coll_read (cli, &flags->coll, words[0], &question, error);
   question.settings.terse = TRUE;
   done = done && answer (cli, flags, &question, error);

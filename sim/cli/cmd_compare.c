@@ -27,21 +27,21 @@ static const CliFlag flags_table[] = {
 /* ---- files ---- */
 
 static gboolean
-add_page (Cli *cli, const Flags *flags, const FrCollAsk *question, const StdCompare *compare, const GPtrArray *pictures,
+add_page (Cli *cli, const Flags *flags, const FrCollQuery *question, const StdCompare *compare, const GPtrArray *plots,
           GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   rep_compare_text (compare, text);
   g_autoptr (GPtrArray) said = rep_compare_said (compare);
-  const CliSweepPage page = { .lead = "Which algorithm is the fastest, by message size and number of nodes",
-                              .said = said,
-                              .text = text->str,
-                              .pictures = pictures };
+  const CliSweepPage page = {
+    .lead = "Which algorithm is the fastest, by message size and number of nodes", .said = said, .text = text->str, .plots = plots
+  };
   return cli_page_sweep (cli, question, (double)compare->max_B, flags->report, &page, error);
 }
 
 static gboolean
-add_files (Cli *cli, const Flags *flags, const FrCollAsk *question, const StdCompare *compare, const char *topology, GError **error)
+add_files (Cli *cli, const Flags *flags, const FrCollQuery *question, const StdCompare *compare, const char *topology,
+           GError **error)
 {
   if (flags->tuner_conf != NULL) {
     const char *constants = cst_store_name (&cli->constants);
@@ -60,10 +60,10 @@ add_files (Cli *cli, const Flags *flags, const FrCollAsk *question, const StdCom
   if (compare->rows->len == 0)
     return cli_fail (cli, error, "%s: no algorithm can run here, there is nothing to draw",
                      flags->plot != NULL ? "--plot" : "--report");
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_compare (pictures, compare, topology);
-  return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, pictures, error)) &&
-         (flags->report == NULL || add_page (cli, flags, question, compare, pictures, error));
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_compare (plots, compare, topology);
+  return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, plots, error)) &&
+         (flags->report == NULL || add_page (cli, flags, question, compare, plots, error));
 }
 
 static void
@@ -91,7 +91,7 @@ write_answer (Cli *cli, const StdCompare *compare, const GString *header)
 /* What is said above the table. The constants are the same for all numbers of nodes: cluster and settings are of the last. */
 typedef struct {
   const Cli *cli;
-  const FrCollAsk *question;
+  const FrCollQuery *question;
   GString *nodes, *ranks, *text;
   char *topology;
 } Header;
@@ -123,7 +123,7 @@ add_ranks (void *user, const ScnRanks *comm)
 }
 
 static gboolean
-answer (Cli *cli, const Flags *flags, const FrCollAsk *question, GError **error)
+answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **error)
 {
   ScnSizes sizes;
   if (!cli_sizes_read (cli, &flags->coll, mdl_dtype_size_B (question->dtype), &sizes, error))
@@ -146,7 +146,7 @@ static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  g_auto (FrCollAsk) question = { 0 };
+  g_auto (FrCollQuery) question = { 0 };
   if (!cli_one_op (cli, words, error) || (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
       (flags->report != NULL && !cli_page_check (cli, flags->report, error)) ||
       !cli_compare_read (cli, &flags->coll, words[0], &question, error))

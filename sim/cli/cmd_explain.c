@@ -18,7 +18,7 @@ static const CliFlag size_flags[] = {
 /* What stands beside a prediction. */
 typedef struct {
   GArray *alternatives; /* owned; NULL: none */
-  RepReckoning nccl;
+  RepTunerEstimate nccl;
   gboolean has_nccl;
   ColAnswer bucket; /* the largest gradient bucket of a step, with what it puts on the links; n_ranks 0: none */
 } Beside;
@@ -32,9 +32,9 @@ beside_clear (Beside *beside)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
 
 static void
-take_reckoning (ColComm *comm, const ColCollRequest *request, const ColAnswer *coll, Beside *out)
+take_estimate (ColComm *comm, const ColCollRequest *request, const ColAnswer *coll, Beside *out)
 {
-  RepReckoning *nccl = &out->nccl;
+  RepTunerEstimate *nccl = &out->nccl;
   out->has_nccl = TRUE;
   nccl->n_terms = col_comm_nccl_terms (comm, request, coll->algo, coll->proto, nccl->term);
   nccl->time_s = nccl->n_terms > 0 ? col_comm_nccl_time_s (comm, request, coll->algo, coll->proto) : (double)NAN;
@@ -71,7 +71,7 @@ list_alternatives (ColComm *comm, const ColCollRequest *request, ColSettings *se
   if (!done)
     return FALSE;
   out->alternatives = g_steal_pointer (&alternatives);
-  take_reckoning (comm, request, explained, out);
+  take_estimate (comm, request, explained, out);
   return TRUE;
 }
 
@@ -112,7 +112,7 @@ parse_size (const Cli *cli, const FrCollFlags *flags, unsigned element_B, guint6
 }
 
 static gboolean
-explain_op (Cli *cli, const FrCollFlags *flags, const FrCollAsk *question, GError **error)
+explain_op (Cli *cli, const FrCollFlags *flags, const FrCollQuery *question, GError **error)
 {
   unsigned element_B = mdl_dtype_size_B (question->dtype);
   guint64 size_B = 0;
@@ -351,7 +351,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   gboolean is_path = strchr (words[0], '/') != NULL || strchr (words[0], '.') != NULL || strcmp (words[0], "-") == 0;
   if (base_name_find (mdl_op_names, words[0]) == NULL && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
     return explain_scenario (cli, flags, words[0], error);
-  g_auto (FrCollAsk) question = { 0 };
+  g_auto (FrCollQuery) question = { 0 };
   gboolean done = cli_coll_read (cli, flags, words[0], &question, error) && explain_op (cli, flags, &question, error);
   return done;
 }

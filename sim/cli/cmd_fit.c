@@ -45,7 +45,7 @@ static const CliFlag flags_table[] = {
 /* ---- what is asked for ---- */
 
 typedef struct {
-  CalFitAsk ask;
+  CalFitQuery query;
   gboolean *systems, *unknown, *held; /* by number */
   CalData *data;
 } Question;
@@ -69,7 +69,7 @@ is_file (const char *word)
 static gboolean
 load_files (Cli *cli, const Flags *flags, char **words, Question *question, GError **error)
 {
-  CalFilesAsk files = { .topology = flags->topology };
+  CalFilesQuery files = { .topology = flags->topology };
   int launch = MDL_LAUNCH_THREADS;
   if (flags->systems != NULL)
     return cli_fail (cli, error, "--systems is of a folder with systems.yaml");
@@ -79,8 +79,8 @@ load_files (Cli *cli, const Flags *flags, char **words, Question *question, GErr
       !fr_disabled_value (cli->verb->name, flags->disable, &files.disabled_algos, &files.disabled_protos, error))
     return FALSE;
   files.launch = (MdlLaunch)launch;
-  question->ask.folder = ".";
-  question->ask.one_release = TRUE;
+  question->query.folder = ".";
+  question->query.one_release = TRUE;
   const CalHost host = cli_host (cli);
   question->data = cal_data_load_files (&host, (const char *const *)words, &files, error);
   return question->data != NULL;
@@ -102,7 +102,7 @@ load (Cli *cli, const Flags *flags, char **words, Question *question, GError **e
     return cli_fail (cli, error, "one folder at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (!cli_measurements_folder (cli, words[0], error))
     return FALSE;
-  question->ask.folder = words[0];
+  question->query.folder = words[0];
   const CalHost host = cli_host (cli);
   question->data = cal_data_load (&host, words[0], NULL, error);
   return question->data != NULL;
@@ -129,7 +129,7 @@ systems_value (const Cli *cli, const char *flag, const char *text, const CalData
 static gboolean
 hold_out_value (const Cli *cli, const char *text, Question *question, GError **error)
 {
-  CalHoldOut *what = &question->ask.hold_out;
+  CalHoldOut *what = &question->query.hold_out;
   g_auto (GStrv) words = g_strsplit (text, ",", -1);
   what->systems = question->held = g_new0 (gboolean, MAX (question->data->spec.systems.n, 1));
   for (char **word = words; *word != NULL; word++) {
@@ -152,19 +152,19 @@ hold_out_value (const Cli *cli, const char *text, Question *question, GError **e
 static gboolean
 read_question (Cli *cli, const Flags *flags, char **words, Question *question, GError **error)
 {
-  CalFitAsk *ask = &question->ask;
+  CalFitQuery *query = &question->query;
   guint64 min_size_B = 0;
-  ask->topology = flags->topology;
-  ask->over = flags->over;
-  ask->split = flags->split;
+  query->topology = flags->topology;
+  query->over = flags->over;
+  query->split = flags->split;
   if (!cli_size_value (cli, "--min-size", flags->min_size, &min_size_B, error) || !load (cli, flags, words, question, error) ||
       !hold_out_value (cli, flags->hold_out != NULL ? flags->hold_out : "sizes,gpus", question, error) ||
       !systems_value (cli, "--systems", flags->systems, question->data, &question->systems, error) ||
       !systems_value (cli, "--offset", flags->offset, question->data, &question->unknown, error))
     return FALSE;
-  ask->min_size_B = (double)min_size_B;
-  ask->systems = question->systems;
-  ask->unknown = question->unknown;
+  query->min_size_B = (double)min_size_B;
+  query->systems = question->systems;
+  query->unknown = question->unknown;
   return TRUE;
 }
 
@@ -232,7 +232,7 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
     return FALSE;
   GError *cause = NULL;
   const CalHost host = cli_host (cli);
-  g_autoptr (CalFitResult) result = cal_fit (&host, &question.ask, question.data, &cause);
+  g_autoptr (CalFitResult) result = cal_fit (&host, &question.query, question.data, &cause);
   if (result == NULL)
     return refuse (cli, cause, error);
   if (result->n_left > 0)

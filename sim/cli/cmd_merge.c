@@ -92,12 +92,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
   for (char **word = words; *word != NULL; word++) /* no inputs of the answer, but not to be written over either */
     g_ptr_array_add (cli->read, g_strdup (*word));
   g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], NULL, g_get_monotonic_time);
-  const PlnCrew crew = { .threads = (guint)counts.threads, .progress = cli_plan_watch_progress, .watch = watch };
-  g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
+  const PlnWorkers workers = { .threads = (guint)counts.threads, .progress = cli_plan_watch_progress, .watch = watch };
+  g_autoptr (PlnWork) work = pln_work_new (plan, &workers, error);
   if (work == NULL || !take_parts (cli, parts, work, error))
     return FALSE;
-  const PlnAsk ask = fr_plan_ask (&flags->search, &counts, plan);
-  g_autoptr (PlnResult) result = pln_work_search (work, &ask, error);
+  const PlnQuery query = fr_plan_query (&flags->search, &counts, plan);
+  g_autoptr (PlnResult) result = pln_work_search (work, &query, error);
   return cli_plan_watch_end (watch, work, result != NULL, error) &&
          cli_plan_answer (cli, flags, &counts, path, plan, result, error);
 }

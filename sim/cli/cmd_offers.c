@@ -41,9 +41,9 @@ write_answer (Cli *cli, const PlnOffers *offers)
 static gboolean
 draw (Cli *cli, const char *path, const PlnOffers *offers, GError **error)
 {
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_offers_picture (offers, pictures);
-  return cli_draw (cli, "--plot", path, pictures, error);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_offers_plot (offers, plots);
+  return cli_draw (cli, "--plot", path, plots, error);
 }
 
 static gboolean

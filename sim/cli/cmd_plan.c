@@ -83,7 +83,7 @@ write_answer (Cli *cli, const Answer *answer)
 }
 
 static gboolean
-add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures, GError **error)
+add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *plots, GError **error)
 {
   const Pln *plan = answer->plan;
   const PlnResult *result = answer->result;
@@ -98,7 +98,7 @@ add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures,
   g_string_append_printf (text, "\n%s", header->str);
   g_autofree char *title = g_strdup_printf ("Plan %s", pln_name (plan)), *source = NULL;
   const BaseYaml *yaml = pln_inputs (plan)->pdata[0];
-  g_autoptr (BaseTable) hangs =
+  g_autoptr (BaseTable) goodput_sensitivity =
       answer->sensitivity != NULL ? rep_sensitivity_table (answer->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
   gsize n_B;
   if (base_file_is_file (base_yaml_path (yaml))) /* stdin is read once */
@@ -113,11 +113,11 @@ add_page (Cli *cli, const char *path, const Answer *answer, GPtrArray *pictures,
                    .scenario = source,
                    .clu = scn_cluster (g_array_index (pln_machines (plan), PlnMachine, first->machine).scenario),
                    .result = run,
-                   .sensitivity = hangs,
+                   .sensitivity = goodput_sensitivity,
                    .text = text->str };
   if (run != NULL)
-    rep_pictures_add_run (pictures, run, "the recommended option");
-  good = good && cli_page_add (cli, path, pictures, &page, error);
+    rep_plots_add_run (plots, run, "the recommended option");
+  good = good && cli_page_add (cli, path, plots, &page, error);
   scn_result_free (run);
   scn_free (scenario);
   return good;
@@ -135,17 +135,16 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Answer *answer, GError **e
     g_string_append (cli->talk, "forerun plan: there is nothing to draw or to report\n");
     return TRUE;
   }
-  gboolean drawn = rep_plan_has_pictures (plan, result);
+  gboolean drawn = rep_plan_has_plots (plan, result);
   if (flags->plot != NULL && !drawn && sensitivity == NULL)
     return cli_fail (cli, error, "--plot: time against cost is of a run with prices; give 'tokens' of 'goal', and 'prices'");
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
   if (drawn)
-    rep_plan_pictures (plan, result, pictures);
+    rep_plan_plots (plan, result, plots);
   if (sensitivity != NULL)
-    rep_pictures_add_sensitivity (pictures, sensitivity, cli->lookup, pln_name (plan),
-                                  base_name (pln_aim_names, (int)pln_aim (plan)));
-  return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, pictures, error)) &&
-         (flags->report == NULL || add_page (cli, flags->report, answer, pictures, error));
+    rep_plots_add_sensitivity (plots, sensitivity, cli->lookup, pln_name (plan), base_name (pln_aim_names, (int)pln_aim (plan)));
+  return (flags->plot == NULL || cli_draw (cli, "--plot", flags->plot, plots, error)) &&
+         (flags->report == NULL || add_page (cli, flags->report, answer, plots, error));
 }
 
 static PlnOptions
@@ -242,13 +241,13 @@ typedef struct {
 
 /* "2/8" */
 static gboolean
-read_shard (const Cli *cli, const Flags *flags, Ask *ask, GError **error)
+read_shard (const Cli *cli, const Flags *flags, Ask *query, GError **error)
 {
   if (flags->shard == NULL)
     return TRUE;
   g_auto (GStrv) halves = g_strsplit (flags->shard, "/", 2);
-  if (halves[0] == NULL || halves[1] == NULL || !g_ascii_string_to_unsigned (halves[1], 10, 1, MAX_PARTS, &ask->of, NULL) ||
-      !g_ascii_string_to_unsigned (halves[0], 10, 1, ask->of, &ask->part, NULL))
+  if (halves[0] == NULL || halves[1] == NULL || !g_ascii_string_to_unsigned (halves[1], 10, 1, MAX_PARTS, &query->of, NULL) ||
+      !g_ascii_string_to_unsigned (halves[0], 10, 1, query->of, &query->part, NULL))
     return cli_fail (cli, error,
                      "--shard '%s' is not a part; accepted: I/N, part I of N, counted from 1 to N (N up to %d). For Slurm: "
                      "sbatch --array=1-8 and --shard $SLURM_ARRAY_TASK_ID/8",
@@ -287,51 +286,54 @@ check_share (const Cli *cli, const Flags *flags, const char *word, gboolean mpi,
 
 /* This process's share of the search, with the answer where it has it. */
 static gboolean
-search (Cli *cli, const Flags *flags, const Ask *ask, Pln *plan, CliPlanWatch *watch, CliRanks *ranks, GError **error)
+search (Cli *cli, const Flags *flags, const Ask *query, Pln *plan, CliPlanWatch *watch, CliRanks *ranks, GError **error)
 {
   if (ranks != NULL && cli_ranks_self (ranks) > 0) {
     cli_ranks_serve (ranks, plan);
     return TRUE;
   }
-  const PlnCrew crew = {
-    (guint)ask->counts.threads, cli_plan_watch_stop, cli_plan_watch_progress, watch, ranks != NULL ? cli_ranks_crew : NULL, ranks
-  };
-  g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
+  const PlnWorkers workers = { (guint)query->counts.threads,
+                               cli_plan_watch_stop,
+                               cli_plan_watch_progress,
+                               watch,
+                               ranks != NULL ? cli_ranks_workers : NULL,
+                               ranks };
+  g_autoptr (PlnWork) work = pln_work_new (plan, &workers, error);
   if (work == NULL)
     return FALSE;
-  if (ask->of > 0)
-    pln_work_take_part (work, (guint)ask->part, (guint)ask->of);
+  if (query->of > 0)
+    pln_work_take_part (work, (guint)query->part, (guint)query->of);
   if (!cli_plan_watch_begin (watch, work, error))
     return FALSE;
-  if (ask->of > 0) {
-    gboolean done = pln_work_reckon (work, error) && pln_work_n_left (work) == 0;
+  if (query->of > 0) {
+    gboolean done = pln_work_estimate (work, error) && pln_work_n_left (work) == 0;
     if (!cli_plan_watch_end (watch, work, done, error))
       return FALSE;
-    g_autofree char *text = cli_part_text (cli, ask->word, work);
+    g_autofree char *text = cli_part_text (cli, query->word, work);
     g_string_append (cli->out, text);
     cli->document = TRUE;
     return TRUE;
   }
-  const PlnAsk best = fr_plan_ask (&flags->answer.search, &ask->counts, plan);
+  const PlnQuery best = fr_plan_query (&flags->answer.search, &query->counts, plan);
   g_autoptr (PlnResult) result = pln_work_search (work, &best, error);
   return cli_plan_watch_end (watch, work, result != NULL, error) &&
-         cli_plan_answer (cli, &flags->answer, &ask->counts, ask->path, plan, result, error);
+         cli_plan_answer (cli, &flags->answer, &query->counts, query->path, plan, result, error);
 }
 
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
   const Flags *flags = data;
-  Ask ask = { 0 };
+  Ask query = { 0 };
   gboolean wanted;
   if (words[0] == NULL)
     return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
-  if (!cli_plan_read_flags (cli, &flags->answer, &ask.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
-      !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &ask, error))
+  if (!cli_plan_read_flags (cli, &flags->answer, &query.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
+      !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &query, error))
     return FALSE;
-  ask.word = words[0];
+  query.word = words[0];
   /* before MPI, whose threads hold signals back only if they are held back when they start */
   g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], flags->resume, g_get_monotonic_time);
   CliRanks *ranks = wanted ? cli_ranks_open (cli, error) : NULL;
@@ -340,7 +342,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   GError *why = NULL;
   g_autofree char *path = NULL;
   g_autoptr (Pln) plan = cli_plan_load (cli, words[0], &path, &why);
-  ask.path = path;
+  query.path = path;
   if (ranks != NULL) {
     if (!cli_ranks_agree (ranks, cli, plan, &why, error))
       return FALSE;
@@ -348,7 +350,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     g_propagate_error (error, why);
     return FALSE;
   }
-  return search (cli, flags, &ask, plan, watch, ranks, error);
+  return search (cli, flags, &query, plan, watch, ranks, error);
 }
 
 static const char *const headlines[] = { "total_usd", "days",   "step_time_s", "topology",   "variant",     "nodes",

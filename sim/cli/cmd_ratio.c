@@ -119,9 +119,9 @@ read_limit (const Cli *cli, const char *flag, const char *text, double least, do
 static gboolean
 draw (Cli *cli, const char *path, const StdRatio *ratio, const char *name, GError **error)
 {
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  if (rep_ratio_pictures (ratio, name, pictures))
-    return cli_draw (cli, "--plot", path, pictures, error);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  if (rep_ratio_plots (ratio, name, plots))
+    return cli_draw (cli, "--plot", path, plots, error);
   cli_warn (cli, "--plot: fewer than two points ran, there is nothing to draw");
   return TRUE;
 }
@@ -176,31 +176,31 @@ write_answer (Cli *cli, const CliScenarioRun *base, const StdRatio *ratio)
 }
 
 static gboolean
-read_flags (Cli *cli, const Flags *flags, StdRatioAsk *ask, GError **error)
+read_flags (Cli *cli, const Flags *flags, StdRatioQuery *query, GError **error)
 {
-  ask->limit[STD_LINE_RATIO] = 1;
-  ask->limit[STD_LINE_WAITS] = 0.1;
-  return (flags->nodes == NULL || read_counts (cli, "--nodes", flags->nodes, 100000, ask->nodes, error)) &&
-         (flags->batch == NULL || read_counts (cli, "--batch", flags->batch, 1000000000, ask->batches, error)) &&
-         (flags->rate == NULL || read_rates (cli, flags->rate, ask->rates, error)) &&
-         read_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &ask->limit[STD_LINE_RATIO], error) &&
-         read_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &ask->limit[STD_LINE_WAITS], error) &&
+  query->limit[STD_LINE_RATIO] = 1;
+  query->limit[STD_LINE_WAITS] = 0.1;
+  return (flags->nodes == NULL || read_counts (cli, "--nodes", flags->nodes, 100000, query->nodes, error)) &&
+         (flags->batch == NULL || read_counts (cli, "--batch", flags->batch, 1000000000, query->batches, error)) &&
+         (flags->rate == NULL || read_rates (cli, flags->rate, query->rates, error)) &&
+         read_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &query->limit[STD_LINE_RATIO], error) &&
+         read_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &query->limit[STD_LINE_WAITS], error) &&
          (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error));
 }
 
 /* The rest of what is asked, which the scenario says. */
 static gboolean
-settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioAsk *ask, GError **error)
+settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioQuery *query, GError **error)
 {
   const BaseYaml *yaml = scn_inputs (base->scenario)->pdata[0];
-  ask->question = cli_scenario_question (cli, base);
-  ask->check = check && base->options.mode == COL_MODE_MODEL;
-  if (!trn_scale (scn_training (base->scenario), base_yaml_mark (base_yaml_root (yaml)), &ask->scale, error))
+  query->question = cli_scenario_question (cli, base);
+  query->check = check && base->options.mode == COL_MODE_MODEL;
+  if (!trn_scale (scn_training (base->scenario), base_yaml_mark (base_yaml_root (yaml)), &query->scale, error))
     return FALSE;
-  if (ask->scale.adapters == 0)
+  if (query->scale.adapters == 0)
     return cli_fail (cli, error, "its nodes have no NICs, so there is no network to change; use a topology with 'nics'");
-  std_ratio_defaults (ask);
-  const guint nodes = ask->nodes->len, batches = ask->batches->len, rates = ask->rates->len;
+  std_ratio_defaults (query);
+  const guint nodes = query->nodes->len, batches = query->batches->len, rates = query->rates->len;
   return (double)nodes * batches * rates <= MOST_POINTS ||
          cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes, batches, rates, MOST_POINTS);
 }
@@ -212,20 +212,20 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GArray) batches = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (double));
-  StdRatioAsk ask = { .nodes = nodes, .batches = batches, .rates = rates };
+  StdRatioQuery query = { .nodes = nodes, .batches = batches, .rates = rates };
   if (words[0] == NULL)
     return cli_fail (cli, error, "which scenario? a file, or a name of forerun list scenarios");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one scenario at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (strcmp (words[0], "-") == 0)
     return cli_fail (cli, error, "the scenario is read many times: a file is accepted, stdin is not");
-  if (!read_flags (cli, flags, &ask, error))
+  if (!read_flags (cli, flags, &query, error))
     return FALSE;
   const CliScenarioFlags how = { .mode = flags->mode != NULL ? flags->mode : "model" };
   g_auto (CliScenarioRun) base = { 0 };
-  if (!cli_scenario_open (cli, words[0], &how, &base, error) || !settle (cli, &base, !flags->no_check, &ask, error))
+  if (!cli_scenario_open (cli, words[0], &how, &base, error) || !settle (cli, &base, !flags->no_check, &query, error))
     return FALSE;
-  g_autoptr (StdRatio) ratio = std_ratio (&ask);
+  g_autoptr (StdRatio) ratio = std_ratio (&query);
   if (!tell_points (cli, ratio, error))
     return FALSE;
   write_answer (cli, &base, ratio);

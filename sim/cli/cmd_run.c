@@ -48,8 +48,8 @@ typedef struct {
   GPtrArray *changes; /* owned: what advice borrows from */
   GArray *advice;     /* owned, as all */
   Gdp *goodput;
-  GArray *hangs; /* GdpHang; NULL: nobody asked what it hangs on */
-  double hangs_time_s;
+  GArray *goodput_sensitivity; /* GdpSensitivityRow; NULL: nobody asked what it hangs on */
+  double goodput_sensitivity_time_s;
   StdSensitivity *sensitivity;
 } Beside;
 
@@ -59,7 +59,7 @@ beside_clear (Beside *beside)
   g_clear_pointer (&beside->advice, g_array_unref);
   g_clear_pointer (&beside->changes, g_ptr_array_unref);
   g_clear_pointer (&beside->goodput, gdp_free);
-  g_clear_pointer (&beside->hangs, g_array_unref);
+  g_clear_pointer (&beside->goodput_sensitivity, g_array_unref);
   g_clear_pointer (&beside->sensitivity, std_sensitivity_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Beside, beside_clear)
@@ -93,8 +93,8 @@ write_text (const Flags *flags, const CliScenarioRun *done, const Beside *beside
     rep_sensitivity_text (beside->sensitivity, out);
   if (beside->goodput != NULL)
     rep_goodput_text (beside->goodput, out);
-  if (beside->hangs != NULL)
-    rep_goodput_hangs_text (beside->hangs, beside->hangs_time_s, out);
+  if (beside->goodput_sensitivity != NULL)
+    rep_goodput_sensitivity_text (beside->goodput_sensitivity, beside->goodput_sensitivity_time_s, out);
 }
 
 static void
@@ -111,8 +111,8 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
       rep_sensitivity_json (beside->sensitivity, json);
     if (beside->goodput != NULL)
       rep_goodput_json (beside->goodput, json);
-    if (beside->hangs != NULL)
-      rep_goodput_hangs_json (beside->hangs, beside->hangs_time_s, json);
+    if (beside->goodput_sensitivity != NULL)
+      rep_goodput_sensitivity_json (beside->goodput_sensitivity, beside->goodput_sensitivity_time_s, json);
     json_builder_end_object (json);
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV) {
@@ -140,7 +140,7 @@ add_trace (Cli *cli, const Flags *flags, const ScnResult *result, GError **error
 }
 
 static gboolean
-add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, const GPtrArray *pictures, GError **error)
+add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, const GPtrArray *plots, GError **error)
 {
   RepEnvelope envelope = cli_envelope (cli);
   g_autoptr (GString) header = g_string_new (NULL), text = g_string_new (NULL);
@@ -154,7 +154,10 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
     (void)base_file_read (done->path, BASE_YAML_MAX_B, &scenario, &n_B, NULL);
   g_autoptr (BaseTable) table =
       beside->sensitivity != NULL ? rep_sensitivity_table (beside->sensitivity, REP_SENSITIVITY_LEAST) : NULL;
-  g_autoptr (BaseTable) hangs = beside->hangs != NULL ? rep_goodput_hangs_table (beside->hangs, beside->hangs_time_s) : NULL;
+  g_autoptr (BaseTable) goodput_sensitivity =
+      beside->goodput_sensitivity != NULL
+          ? rep_goodput_sensitivity_table (beside->goodput_sensitivity, beside->goodput_sensitivity_time_s)
+          : NULL;
   RepPage page = { .title = scn_name (done->scenario),
                    .lead = scn_description (done->scenario),
                    .header = header->str,
@@ -163,25 +166,25 @@ add_page (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside
                    .result = done->result,
                    .text = text->str,
                    .goodput = beside->goodput,
-                   .hangs = hangs,
+                   .goodput_sensitivity = goodput_sensitivity,
                    .advice = beside->advice,
                    .sensitivity = table };
-  return cli_page_add (cli, flags->report, pictures, &page, error);
+  return cli_page_add (cli, flags->report, plots, &page, error);
 }
 
 /* Leaves those that the scenario asks for: `timeline` is its beginning too. */
 static void
-choose_pictures (GPtrArray *pictures, const GPtrArray *asked)
+choose_pictures (GPtrArray *plots, const GPtrArray *asked)
 {
-  for (guint i = pictures->len; i-- > 0 && asked->len > 0;) {
-    const RepPicture *picture = pictures->pdata[i];
+  for (guint i = plots->len; i-- > 0 && asked->len > 0;) {
+    const RepPlot *plot = plots->pdata[i];
     gboolean wanted = FALSE;
     for (guint k = 0; k < asked->len; k++) {
-      const char *rest = g_str_has_prefix (picture->name, asked->pdata[k]) ? picture->name + strlen (asked->pdata[k]) : "-";
+      const char *rest = g_str_has_prefix (plot->name, asked->pdata[k]) ? plot->name + strlen (asked->pdata[k]) : "-";
       wanted |= *rest == '\0' || *rest == '_';
     }
     if (!wanted)
-      g_ptr_array_remove_index (pictures, i);
+      g_ptr_array_remove_index (plots, i);
   }
 }
 
@@ -192,19 +195,20 @@ add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Besid
     return FALSE;
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_run (pictures, done->result, scn_name (done->scenario));
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_run (plots, done->result, scn_name (done->scenario));
   if (beside->sensitivity != NULL)
-    rep_pictures_add_sensitivity (pictures, beside->sensitivity, cli->lookup, scn_name (done->scenario), "time");
+    rep_plots_add_sensitivity (plots, beside->sensitivity, cli->lookup, scn_name (done->scenario), "time");
   if (beside->goodput != NULL)
-    rep_pictures_add_goodput (pictures, beside->goodput, scn_name (done->scenario));
-  if (beside->hangs != NULL)
-    rep_pictures_add_hangs (pictures, beside->hangs, beside->hangs_time_s, scn_name (done->scenario));
-  choose_pictures (pictures, scn_plots (done->scenario));
-  if (flags->plot != NULL && pictures->len == 0)
+    rep_plots_add_goodput (plots, beside->goodput, scn_name (done->scenario));
+  if (beside->goodput_sensitivity != NULL)
+    rep_plots_add_goodput_sensitivity (plots, beside->goodput_sensitivity, beside->goodput_sensitivity_time_s,
+                                       scn_name (done->scenario));
+  choose_pictures (plots, scn_plots (done->scenario));
+  if (flags->plot != NULL && plots->len == 0)
     cli_warn (cli, "--plot: this run has nothing to draw");
-  return (flags->plot == NULL || cli_draw_folder (cli, "--plot", flags->plot, pictures, error)) &&
-         (flags->report == NULL || add_page (cli, flags, done, beside, pictures, error));
+  return (flags->plot == NULL || cli_draw_folder (cli, "--plot", flags->plot, plots, error)) &&
+         (flags->report == NULL || add_page (cli, flags, done, beside, plots, error));
 }
 
 static gboolean
@@ -236,8 +240,9 @@ find_beside (Cli *cli, const Flags *flags, const CliScenarioRun *done, Beside *o
   if (flags->goodput && (out->goodput = cli_goodput (cli, done, error)) == NULL)
     return FALSE;
   if (flags->goodput && flags->sensitivity != NULL)
-    out->hangs = gdp_hangs (out->goodput, training->step_time_lo_s / training->step_time_s,
-                            training->step_time_hi_s / training->step_time_s, scn_seed (done->scenario), &out->hangs_time_s);
+    out->goodput_sensitivity = gdp_sensitivity (out->goodput, training->step_time_lo_s / training->step_time_s,
+                                                training->step_time_hi_s / training->step_time_s, scn_seed (done->scenario),
+                                                &out->goodput_sensitivity_time_s);
   if (flags->sensitivity != NULL)
     out->sensitivity = std_sensitivity_scenario (&question, (StdScope)scope, error);
   return flags->sensitivity == NULL || out->sensitivity != NULL;

@@ -75,8 +75,10 @@ lay_calibration (Cli *cli, const char *name, Clu *clu, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
-  const MdlLibraryAsk ask = { .name = name, .gpu_type = gpu != NULL ? gpu->name.v : NULL, .inputs = cli->yamls, .warnings = diag };
-  const MdlLibrary *library = cst_store_load (&cli->constants, &ask, error);
+  const MdlLibraryQuery query = {
+    .name = name, .gpu_type = gpu != NULL ? gpu->name.v : NULL, .inputs = cli->yamls, .warnings = diag
+  };
+  const MdlLibrary *library = cst_store_load (&cli->constants, &query, error);
   cli_warn_all (cli, diag);
   if (library == NULL)
     return FALSE;

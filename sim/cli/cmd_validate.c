@@ -28,8 +28,8 @@ append_header (const CalData *data, const CalValidation *found, ColMode mode, GS
                           data->spec.systems.n);
   if (data->n_skipped > 0)
     g_string_append_printf (out, "; %u more whose parts systems.yaml does not list", data->n_skipped);
-  g_autofree char *small = base_quantity_format (data->margins.small_to.v, BASE_DIM_BYTES, 4);
-  g_autofree char *middle = base_quantity_format (data->margins.middle_to.v, BASE_DIM_BYTES, 4);
+  g_autofree char *small = base_quantity_format (data->margins.small_max.v, BASE_DIM_BYTES, 4);
+  g_autofree char *middle = base_quantity_format (data->margins.middle_max.v, BASE_DIM_BYTES, 4);
   if (found->n_impossible > 0)
     g_string_append_printf (out, "; %u cannot be predicted", found->n_impossible);
   g_string_append_printf (out,
@@ -82,9 +82,9 @@ write_answer (Cli *cli, const Flags *flags, const CalData *data, const CalValida
 static gboolean
 draw (Cli *cli, const char *path, const char *name, const GArray *points, GError **error)
 {
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_points (pictures, points, name);
-  return cli_draw (cli, "--plot", path, pictures, error);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_points (plots, points, name);
+  return cli_draw (cli, "--plot", path, plots, error);
 }
 
 static gboolean

@@ -13,12 +13,12 @@ extern const CliFlag cli_coll_flags_where[], cli_coll_flags_sizes[], cli_coll_fl
 gboolean cli_one_op (const Cli *cli, char **words, GError **error);
 
 /* Functions of api/coll.h with what all verbs share; warnings and inputs are the run's. */
-gboolean cli_coll_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
-gboolean cli_compare_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error);
+gboolean cli_coll_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollQuery *query, GError **error);
+gboolean cli_compare_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollQuery *query, GError **error);
 gboolean cli_sizes_read (const Cli *cli, const FrCollFlags *flags, unsigned element_B, ScnSizes *sizes, GError **error);
-gboolean cli_comm_open (Cli *cli, const FrCollAsk *ask, guint32 nodes, ScnRanks *comm, GError **error);
-gboolean cli_coll_price (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
-StdCompare *cli_coll_compare (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
+gboolean cli_comm_open (Cli *cli, const FrCollQuery *query, guint32 nodes, ScnRanks *comm, GError **error);
+gboolean cli_coll_price (Cli *cli, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
+StdCompare *cli_coll_compare (Cli *cli, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
 
 /* What a reader would else misread in an answer that switches reduce: a busbw above the line rate, steps that are none, and CollNet
  * that was asked for and cannot run. Repeated ones are told once. */

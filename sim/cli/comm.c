@@ -74,17 +74,17 @@ whole (const Cli *cli, const FrCollFlags *flags)
 }
 
 gboolean
-cli_coll_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error)
+cli_coll_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollQuery *query, GError **error)
 {
   const FrCollFlags all = whole (cli, flags);
-  return fr_coll_read (&all, op, ask, error);
+  return fr_coll_read (&all, op, query, error);
 }
 
 gboolean
-cli_compare_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollAsk *ask, GError **error)
+cli_compare_read (const Cli *cli, const FrCollFlags *flags, const char *op, FrCollQuery *query, GError **error)
 {
   const FrCollFlags all = whole (cli, flags);
-  return fr_compare_read (&all, op, ask, error);
+  return fr_compare_read (&all, op, query, error);
 }
 
 gboolean
@@ -96,40 +96,40 @@ cli_sizes_read (const Cli *cli, const FrCollFlags *flags, unsigned element_B, Sc
 
 /* Closes the host; where it failed, says so of a topology that is another kind of file. */
 static gboolean
-finish (Cli *cli, const FrCollAsk *ask, ScnHost *host, gboolean done, GError **error)
+finish (Cli *cli, const FrCollQuery *query, ScnHost *host, gboolean done, GError **error)
 {
   cli_host_close (cli, host);
   if (!done)
-    cli_tell_kind (cli, ask->topology, "topology", error);
+    cli_tell_kind (cli, query->topology, "topology", error);
   return done;
 }
 
 gboolean
-cli_comm_open (Cli *cli, const FrCollAsk *ask, guint32 nodes, ScnRanks *comm, GError **error)
+cli_comm_open (Cli *cli, const FrCollQuery *query, guint32 nodes, ScnRanks *comm, GError **error)
 {
   if (!cli_lookup (cli, error))
     return FALSE;
   ScnHost host = cli_host_open (cli);
-  return finish (cli, ask, &host, fr_ranks_open (&host, ask, nodes, comm, error), error);
+  return finish (cli, query, &host, fr_ranks_open (&host, query, nodes, comm, error), error);
 }
 
 gboolean
-cli_coll_price (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
+cli_coll_price (Cli *cli, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
 {
   if (!cli_lookup (cli, error))
     return FALSE;
   ScnHost host = cli_host_open (cli);
-  return finish (cli, ask, &host, fr_coll_price (&host, ask, sizes, sink, error), error);
+  return finish (cli, query, &host, fr_coll_price (&host, query, sizes, sink, error), error);
 }
 
 StdCompare *
-cli_coll_compare (Cli *cli, const FrCollAsk *ask, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
+cli_coll_compare (Cli *cli, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
 {
   if (!cli_lookup (cli, error))
     return NULL;
   ScnHost host = cli_host_open (cli);
-  StdCompare *compare = fr_coll_compare_all (&host, ask, sizes, sink, error);
-  finish (cli, ask, &host, compare != NULL, error);
+  StdCompare *compare = fr_coll_compare_all (&host, query, sizes, sink, error);
+  finish (cli, query, &host, compare != NULL, error);
   return compare;
 }
 

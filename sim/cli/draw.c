@@ -4,7 +4,7 @@
 gboolean
 cli_plot_check (const Cli *cli, const char *flag, const char *path, GError **error)
 {
-  return rep_picture_ending (path) != NULL ||
+  return rep_plot_ending (path) != NULL ||
          cli_fail (cli, error, "%s '%s': the ending decides the format; .svg, .png and .pdf are accepted", flag, path);
 }
 
@@ -21,10 +21,10 @@ fail (const Cli *cli, GError *cause, GError **error)
 }
 
 static gboolean
-draw_one (Cli *cli, const char *flag, const char *path, const RepPicture *picture, GError **error)
+draw_one (Cli *cli, const char *flag, const char *path, const RepPlot *plot, GError **error)
 {
   GError *cause = NULL;
-  g_autoptr (GPtrArray) files = rep_picture_draw (picture, cli->lookup, flag, path, cli->talk, &cause);
+  g_autoptr (GPtrArray) files = rep_plot_draw (plot, cli->lookup, flag, path, cli->talk, &cause);
   if (files == NULL)
     return fail (cli, cause, error);
   for (guint i = 0; i < files->len; i++) {
@@ -36,27 +36,27 @@ draw_one (Cli *cli, const char *flag, const char *path, const RepPicture *pictur
 }
 
 gboolean
-cli_draw (Cli *cli, const char *flag, const char *path, const GPtrArray *pictures, GError **error)
+cli_draw (Cli *cli, const char *flag, const char *path, const GPtrArray *plots, GError **error)
 {
-  for (guint i = 0; i < pictures->len; i++) {
-    const RepPicture *picture = pictures->pdata[i];
-    g_autofree char *suffix = i > 0 ? g_strconcat ("_", picture->name, NULL) : g_strdup ("");
-    g_autofree char *beside = rep_picture_path (path, suffix, NULL);
-    if (!draw_one (cli, flag, beside, picture, error))
+  for (guint i = 0; i < plots->len; i++) {
+    const RepPlot *plot = plots->pdata[i];
+    g_autofree char *suffix = i > 0 ? g_strconcat ("_", plot->name, NULL) : g_strdup ("");
+    g_autofree char *beside = rep_plot_path (path, suffix, NULL);
+    if (!draw_one (cli, flag, beside, plot, error))
       return FALSE;
   }
   return TRUE;
 }
 
 gboolean
-cli_draw_folder (Cli *cli, const char *flag, const char *folder, const GPtrArray *pictures, GError **error)
+cli_draw_folder (Cli *cli, const char *flag, const char *folder, const GPtrArray *plots, GError **error)
 {
   if (!cli_make_folder (cli, flag, folder, error))
     return FALSE;
-  for (guint i = 0; i < pictures->len; i++) {
-    const RepPicture *picture = pictures->pdata[i];
-    g_autofree char *file = g_strconcat (picture->name, ".svg", NULL), *path = g_build_filename (folder, file, NULL);
-    if (!draw_one (cli, flag, path, picture, error))
+  for (guint i = 0; i < plots->len; i++) {
+    const RepPlot *plot = plots->pdata[i];
+    g_autofree char *file = g_strconcat (plot->name, ".svg", NULL), *path = g_build_filename (folder, file, NULL);
+    if (!draw_one (cli, flag, path, plot, error))
       return FALSE;
   }
   return TRUE;
@@ -72,12 +72,12 @@ cli_page_check (const Cli *cli, const char *path, GError **error)
 }
 
 gboolean
-cli_page_add (Cli *cli, const char *path, const GPtrArray *pictures, RepPage *page, GError **error)
+cli_page_add (Cli *cli, const char *path, const GPtrArray *plots, RepPage *page, GError **error)
 {
   GError *cause = NULL;
   RepEnvelope envelope = cli_envelope (cli);
   page->envelope = &envelope;
-  page->pictures = pictures;
+  page->plots = plots;
   if (!cli_lookup (cli, error))
     return FALSE;
   gboolean drawn;
@@ -90,7 +90,7 @@ cli_page_add (Cli *cli, const char *path, const GPtrArray *pictures, RepPage *pa
 }
 
 gboolean
-cli_page_sweep (Cli *cli, const FrCollAsk *question, double size_B, const char *path, const CliSweepPage *what, GError **error)
+cli_page_sweep (Cli *cli, const FrCollQuery *question, double size_B, const char *path, const CliSweepPage *what, GError **error)
 {
   g_auto (ScnRanks) comm = { 0 };
   g_auto (ColAnswer) coll = { 0 };
@@ -110,5 +110,5 @@ cli_page_sweep (Cli *cli, const FrCollAsk *question, double size_B, const char *
                    .rows = what->rows,
                    .coll = &coll,
                    .text = what->text };
-  return cli_page_add (cli, path, what->pictures, &page, error);
+  return cli_page_add (cli, path, what->plots, &page, error);
 }

@@ -58,10 +58,10 @@ check_version (const Cli *cli, const char *text, GError **error)
 }
 
 static gboolean
-read_told (const Cli *cli, const CliImportFlags *flags, CalTold *told, GError **error)
+read_told (const Cli *cli, const CliImportFlags *flags, CalFileInfo *told, GError **error)
 {
   guint64 nodes = 0, gpus = 0;
-  *told = CAL_TOLD_NOTHING;
+  *told = CAL_FILE_INFO_NONE;
   told->nccl = flags->nccl;
   if (!cli_name_value (cli, "--op", flags->op, mdl_op_names, &told->op, error) ||
       !cli_name_value (cli, "--algo", flags->algo, mdl_algo_names, &told->algo, error) ||
@@ -103,13 +103,13 @@ cli_import_measured_check (const Cli *cli, const char *kind, const CliImportFlag
       return cli_fail (cli, error, "%s has no meaning for %s; %s", given[i].name, kind,
                        given[i].of_copies ? "it is of nvbandwidth and p2p-bandwidth-test" : "it is of nccl-tests");
   }
-  CalTold told;
+  CalFileInfo told;
   return read_told (cli, flags, &told, error);
 }
 
 char *
 cli_import_measured (Cli *cli, const char *kind, const CliImportFlags *flags, const CalText *text, GError **error)
 {
-  CalTold told;
+  CalFileInfo told;
   return read_told (cli, flags, &told, error) ? cal_import_tool (tool_of (kind), text, &told, error) : NULL;
 }

@@ -59,7 +59,7 @@ CliPlanWatch *cli_plan_watch_new (Cli *cli, const char *word, const char *resume
 /* Signals are as they were. */
 void cli_plan_watch_free (CliPlanWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPlanWatch, cli_plan_watch_free)
-/* For PlnCrew, with the watch as user. */
+/* For PlnWorkers, with the watch as user. */
 gboolean cli_plan_watch_stop (void *watch);
 void cli_plan_watch_progress (void *watch, PlnWork *work, const PlnCount *count);
 /* Goes on with what the file has, where there is one, and writes it. FALSE and *error where it is of another plan, or cannot be
@@ -83,7 +83,7 @@ guint cli_ranks_self (const CliRanks *ranks);
 gboolean cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error);
 /* All processes but 0: do what process 0 hands out, until it has no more. */
 void cli_ranks_serve (CliRanks *ranks, Pln *plan);
-/* For PlnCrew on process 0, with `ranks` as user. */
-gboolean cli_ranks_crew (void *ranks, PlnWork *work, GError **error);
+/* For PlnWorkers on process 0, with `ranks` as user. */
+gboolean cli_ranks_workers (void *ranks, PlnWork *work, GError **error);
 
 #endif

@@ -192,9 +192,9 @@ draw (Cli *cli, const char *asked, const StdSheet *sheet, const GPtrArray *axes,
   const guint y = drawn_column (cli, "--vary-plot", sheet, chosen, error);
   if (y == G_MAXUINT || !cli_lookup (cli, error))
     return FALSE;
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_vary (pictures, sheet, axes, y, asked);
-  return cli_draw (cli, "--vary-plot", cli->vary_plot, pictures, error);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_vary (plots, sheet, axes, y, asked);
+  return cli_draw (cli, "--vary-plot", cli->vary_plot, plots, error);
 }
 
 /* The headline over the first two axes. */
@@ -211,9 +211,9 @@ draw_map (Cli *cli, const char *asked, const StdSheet *sheet, const GPtrArray *a
       return cli_fail (cli, error, "--vary-map: a combination has several rows; accepted: an answer of one row, e.g. one size");
   if (!cli_lookup (cli, error))
     return FALSE;
-  g_autoptr (GPtrArray) pictures = rep_pictures_new ();
-  rep_pictures_add_vary_map (pictures, sheet, axes, z, asked);
-  return cli_draw (cli, "--vary-map", cli->vary_map, pictures, error);
+  g_autoptr (GPtrArray) plots = rep_plots_new ();
+  rep_plots_add_vary_map (plots, sheet, axes, z, asked);
+  return cli_draw (cli, "--vary-map", cli->vary_map, plots, error);
 }
 
 /* ---- all of it ---- */

@@ -56,7 +56,7 @@ ask_search (ColComm *comm, const MdlSearchSpec *spec, MdlSearchQuestion *q)
   q->gpus_per_switch = (unsigned)node_spec->pcie.switch_per.v;
   q->path = comm->intra.used ? (MdlPath)comm->intra.path : MDL_PATH_LOC;
   q->nics = col_comm_nics (comm, &q->nic_Bps);
-  q->nic_latency_s = mdl_library_told_latency_s (settings->library, comm->network);
+  q->nic_latency_s = mdl_library_tuner_latency_s (settings->library, comm->network);
   q->nic_path = comm->inter.used ? (MdlPath)comm->inter.path : MDL_PATH_LOC;
   q->cpu = (MdlCpu)node_spec->sockets.vendor.v;
   /* no key says which; machines of Hopper's time have it, and it matters for traffic between sockets alone */
@@ -131,7 +131,8 @@ tuner_for (ColComm *comm, const ColCollRequest *request, MdlTunerQuestion *quest
 
 /* What the tuner reckons for everything; the region of a plugin's tuner that decides instead, or NULL. */
 static const MdlTunerRegion *
-reckon (const ColComm *comm, const MdlTuner *tuner, const MdlTunerQuestion *question, double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N])
+estimate (const ColComm *comm, const MdlTuner *tuner, const MdlTunerQuestion *question,
+          double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N])
 {
   mdl_tuner_table (tuner, question, time_s);
   const MdlTunerRegions *regions =
@@ -147,7 +148,7 @@ col_comm_nccl_choice (ColComm *comm, const ColCollRequest *request, const GArray
   if (tuner == NULL)
     return FALSE;
   double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N], least_s = HUGE_VAL;
-  const MdlTunerRegion *region = reckon (comm, tuner, &question, time_s);
+  const MdlTunerRegion *region = estimate (comm, tuner, &question, time_s);
   if (region != NULL)
     time_s[region->algo.v][region->proto.v] = 0.0;
   for (guint i = 0; i < choices->len; i++) { /* in NCCL's order, in which the first of equals wins */
@@ -186,7 +187,7 @@ col_comm_plugin_tuner (ColComm *comm, const ColCollRequest *request, MdlAlgo *al
   if (tuner == NULL)
     return NULL;
   double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N];
-  const MdlTunerRegion *region = reckon (comm, tuner, &question, time_s);
+  const MdlTunerRegion *region = estimate (comm, tuner, &question, time_s);
   if (region == NULL)
     return NULL;
   *algo = (MdlAlgo)region->algo.v;

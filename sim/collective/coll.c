@@ -15,7 +15,7 @@ col_coll_clear (ColAnswer *coll)
 
 /* Of no algorithm yet: link_rate_Bps is that of its traffic. */
 static void
-ask (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
+query (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
 {
   const ColSettings *settings = comm->settings;
   memset (q, 0, sizeof *q);
@@ -72,7 +72,7 @@ GArray *
 col_comm_choices (ColComm *comm, const ColCollRequest *request)
 {
   MdlCollQuestion question;
-  ask (comm, request->op, request->size_B, &question);
+  query (comm, request->op, request->size_B, &question);
   return find_choices (comm, request, &question, TRUE);
 }
 
@@ -124,7 +124,7 @@ price_pair (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto
 static gboolean
 choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **error)
 {
-  ask (comm, request->op, request->size_B, &out->question);
+  query (comm, request->op, request->size_B, &out->question);
   g_autoptr (GArray) choices = find_choices (comm, request, &out->question, FALSE);
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;

@@ -30,8 +30,8 @@ struct ColComm {
   guint32 n, n_nodes, n_islands, max_local;
   guint32 *gpu; /* global GPU of each rank */
   CluDev *dev;
-  ColGround *ground;
-  ColStand *stand; /* of each rank */
+  ColRoutes *routes;
+  ColRankPlace *stand; /* of each rank */
   guint32 slow_node; /* whose GPUs are the slowest among the ranks': nodes agree on the least that each of them found */
   guint32 *island; /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
@@ -80,7 +80,7 @@ gboolean col_comm_route (const ColComm *comm, guint32 from, guint32 to, guint32 
 /* The link that the scratch route leaves by; FALSE: none. */
 gboolean col_comm_first_link (const ColComm *comm, CluLink *link);
 /* The same as a way, which is found once for all ranks that are alike; valid until the next. */
-const ColWay *col_comm_way (const ColComm *comm, guint32 from, guint32 to, guint32 nic, GError **error);
+const ColRoute *col_comm_rank_route (const ColComm *comm, guint32 from, guint32 to, guint32 nic, GError **error);
 
 /* A directed edge of an algorithm: rank to rank, by which NIC, and the share of size_B that crosses it in all. */
 typedef struct {
@@ -110,11 +110,11 @@ typedef struct {
   MdlOp op;
   guint32 root;
   double size_B, piece_B;
-} ColPipesAsk;
+} ColPipesQuery;
 
 /* How an algorithm's bytes travel: a row has one of the two. */
 typedef struct {
-  void (*pipes) (const ColPipesAsk *ask, GPtrArray *pipes);   /* adds ColPipe *: the edges between ranks */
+  void (*pipes) (const ColPipesQuery *query, GPtrArray *pipes); /* adds ColPipe *: the edges between ranks */
   gboolean (*load) (ColComm *comm, MdlOp op, GError **error); /* where switches reduce: loads into the scratch, no messages */
 } ColTravel;
 /* What a row lacks, in a sentence (full); NULL: nothing. */
@@ -122,7 +122,7 @@ char *col_travel_fault (const ColTravel *travel, const char *name);
 
 /* The pipes of an algorithm that has messages: one a ring; one a rail for trees; one for pairwise and PAT. Returned: full, of
  * ColPipe *. */
-GPtrArray *col_comm_pipes (const ColPipesAsk *ask, MdlAlgo algo);
+GPtrArray *col_comm_pipes (const ColPipesQuery *query, MdlAlgo algo);
 gboolean col_algo_has_messages (MdlAlgo algo);
 
 /* Parent of island `v` of n in tree 0 or 1 of a double binary tree; G_MAXUINT32 for the root. */

@@ -88,14 +88,14 @@ col_comm_first_link (const ColComm *comm, CluLink *link)
   return id != CLU_NONE;
 }
 
-const ColWay *
-col_comm_way (const ColComm *comm, guint32 from, guint32 to, guint32 nic, GError **error)
+const ColRoute *
+col_comm_rank_route (const ColComm *comm, guint32 from, guint32 to, guint32 nic, GError **error)
 {
-  return col_ground_way (comm->ground, &comm->stand[from], &comm->stand[to], nic, error);
+  return col_routes_find (comm->routes, &comm->stand[from], &comm->stand[to], nic, error);
 }
 
 static void
-survey_add (ColHopSurvey *survey, const ColWay *way, double rate_Bps)
+survey_add (ColHopSurvey *survey, const ColRoute *way, double rate_Bps)
 {
   if (!survey->used) {
     *survey = (ColHopSurvey){ TRUE, way->hop, way->latency_s, rate_Bps, way->path };
@@ -135,11 +135,11 @@ survey_hops (ColComm *comm, GError **error)
     const CluRing *ring = &comm->rings->ring[r];
     for (guint32 i = 0; i < comm->n; i++) {
       guint32 a = ring->order[i], b = ring->order[(i + 1) % comm->n];
-      const ColWay *way = col_comm_way (comm, a, b, ring->nic_out[i], error);
+      const ColRoute *way = col_comm_rank_route (comm, a, b, ring->nic_out[i], error);
       if (way == NULL)
         return FALSE;
       survey_add (comm->island[a] == comm->island[b] ? &comm->intra : &comm->inter, way,
-                  col_ground_rate (comm->ground, way, &comm->stand[a], &comm->stand[b]));
+                  col_routes_rate (comm->routes, way, &comm->stand[a], &comm->stand[b]));
       if (comm->island[a] == comm->island[b] || looked)
         continue;
       looked = TRUE;
@@ -188,12 +188,12 @@ traffic_free (gpointer data)
 ColComm *
 col_comm_new (const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n, GError **error)
 {
-  g_autoptr (ColGround) ground = col_ground_new (clu, settings);
-  return col_comm_new_on (ground, clu, settings, gpus, n, error);
+  g_autoptr (ColRoutes) routes = col_routes_new (clu, settings);
+  return col_comm_new_on (routes, clu, settings, gpus, n, error);
 }
 
 ColComm *
-col_comm_new_on (ColGround *ground, const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n, GError **error)
+col_comm_new_on (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n, GError **error)
 {
   g_return_val_if_fail (n > 0, NULL);
   ColComm *comm = g_new0 (ColComm, 1);
@@ -202,15 +202,15 @@ col_comm_new_on (ColGround *ground, const Clu *clu, const ColSettings *settings,
   comm->n = n;
   comm->gpu = g_memdup2 (gpus, n * sizeof *gpus);
   comm->dev = g_new (CluDev, n);
-  comm->ground = col_ground_ref (ground);
-  comm->stand = g_new (ColStand, n);
+  comm->routes = col_routes_ref (routes);
+  comm->stand = g_new (ColRankPlace, n);
   comm->island = g_new0 (guint32, n);
   comm->traffic = g_ptr_array_new_with_free_func (traffic_free);
   comm->room = g_new0 (ColSharpRoom, 1);
   comm->room->texts = g_string_chunk_new (256);
   clu_route_init (&comm->route);
   for (guint32 i = 0; i < n; i++) {
-    comm->stand[i] = col_ground_stand (ground, gpus[i]);
+    comm->stand[i] = col_routes_place (routes, gpus[i]);
     comm->dev[i] = comm->stand[i].dev;
   }
   comm->slow_node = col_gpu_slowest (clu, gpus, n);
@@ -239,7 +239,7 @@ col_comm_free (ColComm *comm)
   g_free (comm->dev);
   g_free (comm->island);
   g_free (comm->stand);
-  col_ground_unref (comm->ground);
+  col_routes_unref (comm->routes);
   g_free (comm);
 }
 

@@ -18,7 +18,7 @@ typedef struct {
 } Class;
 
 struct ColFold {
-  ColGround *ground;
+  ColRoutes *routes;
   const Clu *clu;
   gboolean fold;
   guint32 n_nodes;
@@ -39,10 +39,10 @@ clear_spread (gpointer data)
 }
 
 ColFold *
-col_fold_new (ColGround *ground, const Clu *clu, gboolean fold)
+col_fold_new (ColRoutes *routes, const Clu *clu, gboolean fold)
 {
   ColFold *f = g_new0 (ColFold, 1);
-  f->ground = col_ground_ref (ground);
+  f->routes = col_routes_ref (routes);
   f->clu = clu;
   f->fold = fold;
   f->n_nodes = clu_n_nodes (clu);
@@ -66,7 +66,7 @@ col_fold_free (ColFold *fold)
 {
   if (fold == NULL)
     return;
-  col_ground_unref (fold->ground);
+  col_routes_unref (fold->routes);
   g_array_unref (fold->spreads);
   g_array_unref (fold->classes);
   g_free (fold->of_node);
@@ -100,7 +100,7 @@ first_of_node (ColFold *fold, guint32 node)
   static const Class fresh = { .parent = NONE, .operation = NONE };
   if (!fold->fold)
     return new_class (fold, &fresh);
-  gpointer colour = GUINT_TO_POINTER (col_ground_colour (fold->ground, node) + 1u);
+  gpointer colour = GUINT_TO_POINTER (col_routes_colour (fold->routes, node) + 1u);
   gpointer known = g_hash_table_lookup (fold->colours, colour);
   if (known == NULL) {
     known = GUINT_TO_POINTER (new_class (fold, &fresh) + 1u);

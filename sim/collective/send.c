@@ -7,17 +7,17 @@
 
 /* Replicas may sit differently: some pairs in a node, others across. The stage goes on when the slowest has arrived. */
 static gboolean
-find_slowest (ColGround *ground, const ColSends *sends, guint32 *slowest, GError **error)
+find_slowest (ColRoutes *routes, const ColSends *sends, guint32 *slowest, GError **error)
 {
   MdlHop worst_hop = 0;
   double longest_s = -1, least_Bps = HUGE_VAL;
   guint32 at = 0;
   for (guint32 i = 0; i < sends->n; i++) {
-    const ColStand a = col_ground_stand (ground, sends->from[i]), b = col_ground_stand (ground, sends->to[i]);
-    const ColWay *way = col_ground_way (ground, &a, &b, CLU_NONE, error);
+    const ColRankPlace a = col_routes_place (routes, sends->from[i]), b = col_routes_place (routes, sends->to[i]);
+    const ColRoute *way = col_routes_find (routes, &a, &b, CLU_NONE, error);
     if (way == NULL)
       return FALSE;
-    double rate_Bps = col_ground_rate (ground, way, &a, &b);
+    double rate_Bps = col_routes_rate (routes, way, &a, &b);
     /* hops are listed from the quickest to the slowest */
     gboolean slower = way->hop != worst_hop        ? way->hop > worst_hop
                       : way->latency_s < longest_s ? FALSE
@@ -36,41 +36,41 @@ find_slowest (ColGround *ground, const ColSends *sends, guint32 *slowest, GError
 
 /* What the links really get: one direction of every pair. */
 static ColSpread *
-load_pairs (ColGround *ground, const Clu *clu, const ColSends *sends, GError **error)
+load_pairs (ColRoutes *routes, const Clu *clu, const ColSends *sends, GError **error)
 {
-  ColScratch *scratch = col_ground_scratch (ground);
+  ColScratch *scratch = col_routes_scratch (routes);
   for (guint32 i = 0; i < sends->n; i++) {
-    const ColStand a = col_ground_stand (ground, sends->from[i]), b = col_ground_stand (ground, sends->to[i]);
-    const ColWay *way = col_ground_way (ground, &a, &b, CLU_NONE, error);
+    const ColRankPlace a = col_routes_place (routes, sends->from[i]), b = col_routes_place (routes, sends->to[i]);
+    const ColRoute *way = col_routes_find (routes, &a, &b, CLU_NONE, error);
     if (way == NULL) {
       col_scratch_clear (scratch);
       return NULL;
     }
     for (guint32 k = 0; k < way->n_uses; k++)
-      col_scratch_add (scratch, col_way_res (&way->use[k], &a, &b), way->use[k].share, way->use[k].factor);
+      col_scratch_add (scratch, col_route_res (&way->use[k], &a, &b), way->use[k].share, way->use[k].factor);
   }
-  return col_spread_take (ground, clu);
+  return col_spread_take (routes, clu);
 }
 
 gboolean
-col_send_price (ColGround *ground, const Clu *clu, const ColSettings *settings, const ColSends *sends, ColAnswer *out,
+col_send_price (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const ColSends *sends, ColAnswer *out,
                 GError **error)
 {
   guint32 slowest = 0;
   ColSettings closed = *settings;
   closed.mode = COL_MODE_MODEL;
   closed.one_way = TRUE;
-  if (!find_slowest (ground, sends, &slowest, error))
+  if (!find_slowest (routes, sends, &slowest, error))
     return FALSE;
   const guint32 pair[2] = { sends->from[slowest], sends->to[slowest] };
-  g_autoptr (ColComm) comm = col_comm_new_on (ground, clu, &closed, pair, 2, error);
+  g_autoptr (ColComm) comm = col_comm_new_on (routes, clu, &closed, pair, 2, error);
   if (comm == NULL)
     return FALSE;
   ColCollRequest request = { MDL_OP_SENDRECV, sends->bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
   if (!col_coll_price (comm, &request, out, error))
     return FALSE;
   col_spread_unref (out->spread);
-  out->spread = load_pairs (ground, clu, sends, error);
+  out->spread = load_pairs (routes, clu, sends, error);
   if (out->spread == NULL)
     return FALSE;
   g_array_unref (out->alike);

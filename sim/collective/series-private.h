@@ -2,7 +2,7 @@
 #ifndef COLLECTIVE_SERIES_PRIVATE_H
 #define COLLECTIVE_SERIES_PRIVATE_H
 
-#include "collective/ground.h"
+#include "collective/routes.h"
 
 typedef struct ColSeries ColSeries;
 
@@ -12,7 +12,7 @@ void col_series_free (ColSeries *series);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColSeries, col_series_free)
 
 /* One more way; one without uses is allowed. */
-void col_series_add (ColSeries *series, const ColWay *way, const ColStand *from, const ColStand *to);
+void col_series_add (ColSeries *series, const ColRoute *way, const ColRankPlace *from, const ColRankPlace *to);
 /* FALSE: every route so far that crosses the resource is held more tightly by one other, always the same, which binds. */
 gboolean col_series_binds (const ColSeries *series, CluRes res);
 

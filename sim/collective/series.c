@@ -53,12 +53,12 @@ agree (CluRes *known, CluRes tightest)
 }
 
 void
-col_series_add (ColSeries *series, const ColWay *way, const ColStand *from, const ColStand *to)
+col_series_add (ColSeries *series, const ColRoute *way, const ColRankPlace *from, const ColRankPlace *to)
 {
   double most = 0;
   CluRes first = CLU_NONE, last = CLU_NONE;
   for (guint32 i = 0; i < way->n_uses; i++) {
-    CluRes res = col_way_res (&way->use[i], from, to);
+    CluRes res = col_route_res (&way->use[i], from, to);
     Chain *chain = &series->chain[res];
     if (chain->capacity_Bps <= 0)
       chain->capacity_Bps = clu_resource_capacity (series->clu, res);
@@ -71,7 +71,7 @@ col_series_add (ColSeries *series, const ColWay *way, const ColStand *from, cons
       last = res;
   }
   for (guint32 i = 0; i < way->n_uses; i++) {
-    Chain *chain = &series->chain[col_way_res (&way->use[i], from, to)];
+    Chain *chain = &series->chain[col_route_res (&way->use[i], from, to)];
     agree (&chain->first, first);
     agree (&chain->last, last);
   }

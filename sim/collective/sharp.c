@@ -116,10 +116,10 @@ static char *
 no_room_in (const ColComm *comm, const CluSharpSpec *spec, const char *type, const Survey *survey, guint32 rails, guint32 jobs)
 {
   const Clu *clu = comm->clu;
-  const ColSwitch *switches = col_ground_switches (comm->ground);
+  const ColSwitch *switches = col_routes_switches (comm->routes);
   guint32 upper = 0;
   gboolean leaves = FALSE;
-  for (CluDev dev = col_ground_first_switch (comm->ground); dev < clu_n_devices (clu); dev++) {
+  for (CluDev dev = col_routes_first_switch (comm->routes); dev < clu_n_devices (clu); dev++) {
     const Node *node = &survey->node[dev];
     if (!is_switch (clu, dev))
       continue;

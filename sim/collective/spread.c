@@ -119,9 +119,9 @@ node_of (const Clu *clu, CluRes res)
 }
 
 ColSpread *
-col_spread_take (ColGround *ground, const Clu *clu)
+col_spread_take (ColRoutes *routes, const Clu *clu)
 {
-  ColScratch *scratch = col_ground_scratch (ground);
+  ColScratch *scratch = col_routes_scratch (routes);
   CluRes outside = clu_node_first_resource (clu, clu_n_nodes (clu)), end = 0;
   g_autoptr (GHashTable) known = g_hash_table_new (hash_kind, equal_kinds);
   ColSpread *spread = g_new0 (ColSpread, 1);
@@ -147,7 +147,7 @@ col_spread_take (ColGround *ground, const Clu *clu)
     if (res >= end) {
       take_node (spread, scratch, known, node, &one);
       node = node != CLU_NONE && res < clu_node_first_resource (clu, node + 2) ? node + 1 : node_of (clu, res);
-      one.colour = col_ground_colour (ground, node);
+      one.colour = col_routes_colour (routes, node);
       first = clu_node_first_resource (clu, node);
       end = clu_node_first_resource (clu, node + 1);
     }

@@ -155,7 +155,7 @@ edge_spec (Run *run, const ColEdge *edge, GArray *uses, EngFlowSpec *spec, EngTi
 {
   const ColComm *comm = run->comm;
   const ColAnswer *coll = run->coll;
-  const ColWay *way = col_comm_way (comm, edge->from, edge->to, edge->nic, error);
+  const ColRoute *way = col_comm_rank_route (comm, edge->from, edge->to, edge->nic, error);
   if (way == NULL)
     return FALSE;
   gboolean inside = comm->island[edge->from] == comm->island[edge->to];
@@ -166,7 +166,7 @@ edge_spec (Run *run, const ColEdge *edge, GArray *uses, EngFlowSpec *spec, EngTi
   spec->bound_per_s = (coll->cost.paced ? coll->cost.message_Bps[inside ? 0 : 1] : coll->cost.bound_Bps) * edge->bytes;
   guint before = uses->len;
   for (guint32 i = 0; i < way->n_uses; i++) {
-    CluRes res = col_way_res (&way->use[i], &comm->stand[edge->from], &comm->stand[edge->to]);
+    CluRes res = col_route_res (&way->use[i], &comm->stand[edge->from], &comm->stand[edge->to]);
     if (!col_series_binds (run->series, res))
       continue;
     EngUse use = { col_net_link (run->net, res), way->use[i].share * coll->cost.wire / way->use[i].factor };
@@ -316,7 +316,7 @@ col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error
   double piece_B = coll->cost.piece_B, least_B = coll->size_B / (MOST_PIECES_A_STEP * MAX (coll->cost.n_steps, 1u));
   if (comm->settings->library != NULL && piece_B > 0)
     piece_B = fmax (piece_B, least_B);
-  g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ comm, coll->op, root, coll->size_B, piece_B }, coll->algo);
+  g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ comm, coll->op, root, coll->size_B, piece_B }, coll->algo);
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   Eng *eng = col_net_engine (net);
   Run run = { comm, net, coll, traffic->series };

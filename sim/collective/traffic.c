@@ -6,15 +6,15 @@
 
 /* Room for so many edges and needs; as many pieces as `ask` wants. */
 static ColPipe *
-pipe_new (const ColPipesAsk *ask, guint32 n_edges, guint32 n_needs)
+pipe_new (const ColPipesQuery *query, guint32 n_edges, guint32 n_needs)
 {
   static const double ROUNDING = 1e-9; /* no further piece for the last bits of a quotient */
-  gboolean cut = ask->piece_B > 0 && ask->size_B > ask->piece_B;
+  gboolean cut = query->piece_B > 0 && query->size_B > query->piece_B;
   ColPipe *pipe = g_new0 (ColPipe, 1);
   pipe->edge = g_new0 (ColEdge, n_edges);
   pipe->need_at = g_new0 (guint32, n_edges + 1);
   pipe->need = g_new0 (guint32, MAX (n_needs, 1));
-  pipe->piece = cut ? fmax (ask->piece_B / ask->size_B, 1.0 / (1 << 20)) : 1;
+  pipe->piece = cut ? fmax (query->piece_B / query->size_B, 1.0 / (1 << 20)) : 1;
   pipe->n_pieces = (guint32)ceil (1 / pipe->piece - ROUNDING);
   return pipe;
 }
@@ -44,12 +44,12 @@ pipe_add (ColPipe *pipe, ColEdge edge, const guint32 *need, guint32 n_need)
 
 /* Ring: every rank sends in each of its steps what it got in the step before. */
 static ColPipe *
-ring_pipe (const ColPipesAsk *ask, const CluRing *ring)
+ring_pipe (const ColPipesQuery *query, const CluRing *ring)
 {
-  guint32 n = ask->comm->n;
-  ColPipe *pipe = pipe_new (ask, n, n);
+  guint32 n = query->comm->n;
+  ColPipe *pipe = pipe_new (query, n, n);
   pipe->lag = 1;
-  pipe->n_pieces = ask->op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+  pipe->n_pieces = query->op == MDL_OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
   pipe->piece = 1.0 / pipe->n_pieces;
   for (guint32 i = 0; i < n; i++) {
     guint32 before = (i + n - 1) % n;
@@ -61,14 +61,14 @@ ring_pipe (const ColPipesAsk *ask, const CluRing *ring)
 
 /* Broadcast: a chain along the ring from the root; reduce: a chain along it to the root. */
 static ColPipe *
-chain_pipe (const ColPipesAsk *ask, const CluRing *ring)
+chain_pipe (const ColPipesQuery *query, const CluRing *ring)
 {
-  guint32 n = ask->comm->n, at = 0;
-  while (ring->order[at] != ask->root)
+  guint32 n = query->comm->n, at = 0;
+  while (ring->order[at] != query->root)
     at++;
-  if (ask->op == MDL_OP_REDUCE)
+  if (query->op == MDL_OP_REDUCE)
     at = (at + 1) % n;
-  ColPipe *pipe = pipe_new (ask, n - 1, n);
+  ColPipe *pipe = pipe_new (query, n - 1, n);
   for (guint32 k = 0; k + 1 < n; k++) {
     guint32 i = (at + k) % n, before = k - 1;
     ColEdge edge = { ring->order[i], ring->order[(i + 1) % n], ring->nic_out[i], ring->share };
@@ -108,10 +108,10 @@ col_dtree_parent (guint32 tree, guint32 v, guint32 n)
 
 /* A tree over ranks given by parents, reduce up and broadcast down in one pipeline. */
 static ColPipe *
-tree_pipe (const ColPipesAsk *ask, const guint32 *parent, const guint32 *nic, double share)
+tree_pipe (const ColPipesQuery *query, const guint32 *parent, const guint32 *nic, double share)
 {
-  guint32 n = ask->comm->n;
-  ColPipe *pipe = pipe_new (ask, 2 * (n - 1), 4 * n);
+  guint32 n = query->comm->n;
+  ColPipe *pipe = pipe_new (query, 2 * (n - 1), 4 * n);
   g_autofree guint32 *up = g_new (guint32, n), *down = g_new (guint32, n), *need = g_new (guint32, n), *order = g_new (guint32, n);
   g_autofree guint32 *first = g_new (guint32, n), *next = g_new (guint32, n);
   for (guint32 v = 0; v < n; v++)
@@ -159,9 +159,9 @@ col_ring_start (const ColComm *comm, const CluRing *ring)
 /* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
  * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain, but for three GPUs. */
 static void
-tree_pipes_on_ring (const ColPipesAsk *ask, const CluRing *ring, GPtrArray *pipes)
+tree_pipes_on_ring (const ColPipesQuery *query, const CluRing *ring, GPtrArray *pipes)
 {
-  const ColComm *comm = ask->comm;
+  const ColComm *comm = query->comm;
   gboolean turned = mdl_search_turns_chains (comm->n, comm->n_islands == 1, col_comm_is_switched (comm));
   guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : turned ? MDL_SEARCH_TURNED_GPUS : 1;
   g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
@@ -188,32 +188,32 @@ tree_pipes_on_ring (const ColPipesAsk *ask, const CluRing *ring, GPtrArray *pipe
       }
     }
     double share = ring->share * (turned ? mdl_search_turned_share[tree] : 1.0 / n_trees);
-    g_ptr_array_add (pipes, tree_pipe (ask, parent, nic, share));
+    g_ptr_array_add (pipes, tree_pipe (query, parent, nic, share));
   }
 }
 
 /* The textbook's: a double binary tree over the ranks themselves. */
 static void
-plain_tree_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+plain_tree_pipes (const ColPipesQuery *query, GPtrArray *pipes)
 {
-  guint32 n = ask->comm->n;
+  guint32 n = query->comm->n;
   g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n);
   for (guint32 tree = 0; tree < 2; tree++) {
     for (guint32 v = 0; v < n; v++) {
       parent[v] = col_dtree_parent (tree, v, n);
       nic[v] = CLU_NONE;
     }
-    g_ptr_array_add (pipes, tree_pipe (ask, parent, nic, .5));
+    g_ptr_array_add (pipes, tree_pipe (query, parent, nic, .5));
   }
 }
 
 /* Whole messages. Sends and receives are as in nccl-tests: each rank sends to the next and receives from the one before. */
 static void
-pairwise_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+pairwise_pipes (const ColPipesQuery *query, GPtrArray *pipes)
 {
-  guint32 n = ask->comm->n, n_peers = ask->op == MDL_OP_SENDRECV ? 1 : n - 1;
-  double share = ask->op == MDL_OP_SENDRECV ? 1 : 1.0 / n;
-  ColPipe *pipe = pipe_new (&(ColPipesAsk){ .piece_B = 0 }, n * n_peers, 0);
+  guint32 n = query->comm->n, n_peers = query->op == MDL_OP_SENDRECV ? 1 : n - 1;
+  double share = query->op == MDL_OP_SENDRECV ? 1 : 1.0 / n;
+  ColPipe *pipe = pipe_new (&(ColPipesQuery){ .piece_B = 0 }, n * n_peers, 0);
   for (guint32 i = 0; i < n; i++) /* a sender's edges stand together: so do its messages in memory */
     for (guint32 d = 1; d <= n_peers; d++)
       pipe_add (pipe, (ColEdge){ i, (i + d) % n, CLU_NONE, share }, NULL, 0);
@@ -224,13 +224,13 @@ pairwise_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
  * rank - 2^bit. Of the n trees' n - 1 edges each, those of the bit's length: one part for each offset whose lowest set bit it is.
  * A phase sends what its rank got in all phases before. Source: Jeaugey, arXiv:2506.20252. */
 static void
-pat_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+pat_pipes (const ColPipesQuery *query, GPtrArray *pipes)
 {
-  guint32 n = ask->comm->n, phases = 0;
+  guint32 n = query->comm->n, phases = 0;
   while (phases < 31 && (1u << phases) < n)
     phases++;
-  gboolean gather = ask->op == MDL_OP_ALL_GATHER;
-  ColPipe *pipe = pipe_new (ask, n * phases, n * phases * phases / 2);
+  gboolean gather = query->op == MDL_OP_ALL_GATHER;
+  ColPipe *pipe = pipe_new (query, n * phases, n * phases * phases / 2);
   for (guint32 k = 0; k < phases; k++) {
     guint32 far = 1u << (gather ? phases - 1 - k : k), parts = ((n - 1) / far + 1) / 2;
     for (guint32 i = 0; i < n; i++) {
@@ -248,22 +248,22 @@ pat_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
 /* ---- the table ---- */
 
 static void
-ring_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+ring_pipes (const ColPipesQuery *query, GPtrArray *pipes)
 {
-  gboolean chain = ask->op == MDL_OP_BROADCAST || ask->op == MDL_OP_REDUCE;
-  const CluRings *rings = ask->comm->rings;
+  gboolean chain = query->op == MDL_OP_BROADCAST || query->op == MDL_OP_REDUCE;
+  const CluRings *rings = query->comm->rings;
   for (guint32 r = 0; r < rings->n_rings; r++)
-    g_ptr_array_add (pipes, chain ? chain_pipe (ask, &rings->ring[r]) : ring_pipe (ask, &rings->ring[r]));
+    g_ptr_array_add (pipes, chain ? chain_pipe (query, &rings->ring[r]) : ring_pipe (query, &rings->ring[r]));
 }
 
 static void
-tree_pipes (const ColPipesAsk *ask, GPtrArray *pipes)
+tree_pipes (const ColPipesQuery *query, GPtrArray *pipes)
 {
-  if (ask->comm->settings->library == NULL)
-    plain_tree_pipes (ask, pipes);
+  if (query->comm->settings->library == NULL)
+    plain_tree_pipes (query, pipes);
   else
-    for (guint32 r = 0; r < ask->comm->rings->n_rings; r++)
-      tree_pipes_on_ring (ask, &ask->comm->rings->ring[r], pipes);
+    for (guint32 r = 0; r < query->comm->rings->n_rings; r++)
+      tree_pipes_on_ring (query, &query->comm->rings->ring[r], pipes);
 }
 
 /* How the bytes of each algorithm travel. */
@@ -313,11 +313,11 @@ col_algo_has_messages (MdlAlgo algo)
 }
 
 GPtrArray *
-col_comm_pipes (const ColPipesAsk *ask, MdlAlgo algo)
+col_comm_pipes (const ColPipesQuery *query, MdlAlgo algo)
 {
   g_return_val_if_fail (col_algo_has_messages (algo), NULL);
   GPtrArray *pipes = g_ptr_array_new_with_free_func ((GDestroyNotify)col_pipe_free);
-  travel_of (algo)->pipes (ask, pipes);
+  travel_of (algo)->pipes (query, pipes);
   return pipes;
 }
 
@@ -326,20 +326,20 @@ col_comm_pipes (const ColPipesAsk *ask, MdlAlgo algo)
 void
 col_load_add (ColComm *comm, CluRes res, double bytes, double factor)
 {
-  col_scratch_add (col_ground_scratch (comm->ground), res, bytes, factor);
+  col_scratch_add (col_routes_scratch (comm->routes), res, bytes, factor);
 }
 
 static gboolean
 load_edge (ColComm *comm, const ColEdge *edge, ColSeries *series, GError **error)
 {
-  ColScratch *scratch = col_ground_scratch (comm->ground);
-  const ColStand *from = &comm->stand[edge->from], *to = &comm->stand[edge->to];
-  const ColWay *way = col_ground_way (comm->ground, from, to, edge->nic, error);
+  ColScratch *scratch = col_routes_scratch (comm->routes);
+  const ColRankPlace *from = &comm->stand[edge->from], *to = &comm->stand[edge->to];
+  const ColRoute *way = col_routes_find (comm->routes, from, to, edge->nic, error);
   if (way == NULL)
     return FALSE;
   for (guint32 i = 0; i < way->n_uses; i++) {
-    const ColWayUse *use = &way->use[i];
-    col_scratch_add (scratch, col_way_res (use, from, to), edge->bytes * use->share, use->factor);
+    const ColRouteUse *use = &way->use[i];
+    col_scratch_add (scratch, col_route_res (use, from, to), edge->bytes * use->share, use->factor);
   }
   if (series != NULL)
     col_series_add (series, way, from, to);
@@ -387,7 +387,7 @@ load_all (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, ColSeries *series
     return col_load_all_to_all (comm, error);
   if (all_pairs && !pairs_fit (comm, op, error))
     return FALSE;
-  g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ comm, op, root, 0, 0 }, algo);
+  g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ comm, op, root, 0, 0 }, algo);
   return load_edges (comm, pipes, series, error);
 }
 
@@ -402,14 +402,14 @@ col_comm_traffic (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, GError **
   }
   g_autoptr (ColSeries) series = exact ? col_series_new (comm->clu) : NULL;
   if (!load_all (comm, op, algo, root, series, error)) {
-    col_scratch_clear (col_ground_scratch (comm->ground));
+    col_scratch_clear (col_routes_scratch (comm->routes));
     return NULL;
   }
   ColTraffic *traffic = g_new0 (ColTraffic, 1);
   traffic->op = op;
   traffic->algo = algo;
   traffic->root = root;
-  traffic->spread = col_spread_take (comm->ground, comm->clu);
+  traffic->spread = col_spread_take (comm->routes, comm->clu);
   traffic->series = g_steal_pointer (&series);
   g_ptr_array_add (comm->traffic, traffic);
   return traffic;

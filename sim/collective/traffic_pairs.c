@@ -155,15 +155,15 @@ load_groups (Pairs *pairs, Group *from, Group *to, double share, GError **error)
     return TRUE;
   while (pairs->domain_of[rank_at (to, k)] == pairs->domain_of[first])
     k++;
-  const ColStand *a = &pairs->comm->stand[first], *b = &pairs->comm->stand[rank_at (to, k)];
-  const ColWay *way = col_ground_look (pairs->comm->ground, a, b, CLU_NONE, &alike, error);
+  const ColRankPlace *a = &pairs->comm->stand[first], *b = &pairs->comm->stand[rank_at (to, k)];
+  const ColRoute *way = col_routes_find_once (pairs->comm->routes, a, b, CLU_NONE, &alike, error);
   if (way == NULL)
     return FALSE;
   if (!alike)
     return load_each (pairs, from, to, share, error);
   double back = from->ranks->len - n_near (pairs, to, from); /* each rank of `to` gets so many */
   for (guint32 i = 0; i < way->n_uses; i++) {
-    const ColWayUse *use = &way->use[i];
+    const ColRouteUse *use = &way->use[i];
     double each = share * use->share;
     if (use->end == COL_END_OUTSIDE) {
       col_scratch_add (pairs->scratch, use->res, each * far * from->ranks->len, use->factor);
@@ -195,7 +195,7 @@ gboolean
 col_load_all_to_all (ColComm *comm, GError **error)
 {
   g_auto (Pairs) pairs = { comm,
-                           col_ground_scratch (comm->ground),
+                           col_routes_scratch (comm->routes),
                            g_ptr_array_new_with_free_func (free_group),
                            g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref),
                            g_new (guint32, comm->n),

@@ -62,7 +62,7 @@ load_nvls (ColComm *comm, const guint32 *rank, guint32 n, guint32 heads, MdlOp o
       const GArray *hops = comm->route.hops;
       const CluHop *hop = &g_array_index (hops, CluHop, back ? hops->len - 1 : 0);
       col_load_add (comm, hop->res, back ? in : out,
-                    reach * col_ground_copy_factor (comm->ground, comm->route.transport, hop->res));
+                    reach * col_routes_copy_factor (comm->routes, comm->route.transport, hop->res));
     }
   }
   return TRUE;
@@ -145,7 +145,7 @@ load_branch (ColComm *comm, double share, gboolean back, Tree *tree)
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
     if (use->share <= tree->most[use->res] || is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
       continue;
-    double factor = col_ground_copy_factor (comm->ground, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
+    double factor = col_routes_copy_factor (comm->routes, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
     col_load_add (comm, use->res, share * (use->share - tree->most[use->res]), factor);
     tree->most[use->res] = use->share;
     g_array_append_val (tree->seen, use->res);
@@ -206,7 +206,7 @@ load_stem (ColComm *comm, double bytes, CluDev root, gboolean back)
     const CluUse *use = &g_array_index (comm->route.uses, CluUse, i);
     if (is_hop (hops, 0, first, use->res) || is_hop (hops, end, hops->len, use->res))
       continue;
-    double factor = col_ground_copy_factor (comm->ground, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
+    double factor = col_routes_copy_factor (comm->routes, comm->route.transport, use->res) * col_sharp_rate (comm, use->res);
     col_load_add (comm, use->res, bytes * use->share, factor);
   }
 }

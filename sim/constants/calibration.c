@@ -77,7 +77,8 @@ list_fields (void)
 typedef struct {
   Cst *cal;
   const BaseLookup *lookup;
-  GPtrArray *inputs; /* may be NULL */
+  GPtrArray *inputs;  /* may be NULL */
+  BaseDiag *warnings; /* may be NULL */
 } Load;
 
 /* Returned: borrowed from the calibration. */
@@ -104,6 +105,8 @@ read_map (const Load *load, const BaseSchema *schema, const BaseYamlNode *node, 
   base_schema_read (schema, node, overlay, &context, out);
   for (guint i = known; load->inputs != NULL && i < load->cal->documents->len; i++)
     g_ptr_array_add (load->inputs, base_yaml_ref (load->cal->documents->pdata[i]));
+  for (unsigned i = 0; load->warnings != NULL && i < base_diag_n_warnings (diag); i++)
+    base_diag_warn (load->warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
   return base_diag_finish (diag, error);
 }
 
@@ -161,14 +164,14 @@ settle_plugins (MdlLibrary *library, GError **error)
 
 /* NCCL's choice and what else depends on its version: the one asked for, else that of the calibration, else the newest known. */
 static gboolean
-load_tuner (const Load *load, const CstAsk *ask, GError **error)
+load_tuner (const Load *load, const CstQuery *query, GError **error)
 {
   MdlLibrary *library = &load->cal->library;
   CstTuner *tuner = NULL;
-  if (ask->nccl != NULL)
-    tuner = cst_tuner_load (ask->nccl, ask->lookup, ask->inputs, ask->warnings, ask->nccl_if_known ? NULL : error);
-  if (tuner == NULL && (ask->nccl == NULL || ask->nccl_if_known))
-    tuner = cst_tuner_load (load->cal->version, ask->lookup, ask->inputs, ask->warnings, error);
+  if (query->nccl != NULL)
+    tuner = cst_tuner_load (query->nccl, query->lookup, query->inputs, query->warnings, query->nccl_if_known ? NULL : error);
+  if (tuner == NULL && (query->nccl == NULL || query->nccl_if_known))
+    tuner = cst_tuner_load (load->cal->version, query->lookup, query->inputs, query->warnings, error);
   load->cal->tuner = tuner;
   if (tuner == NULL)
     return FALSE;
@@ -270,27 +273,29 @@ is_shipped (const BaseLookup *lookup, const char *gpu_type)
 }
 
 Cst *
-cst_load (const CstAsk *ask, GError **error)
+cst_load (const CstQuery *query, GError **error)
 {
-  g_return_val_if_fail (ask->lookup != NULL, NULL);
+  g_return_val_if_fail (query->lookup != NULL, NULL);
   g_autoptr (Cst) cal = g_new0 (Cst, 1);
   cal->arena = base_arena_new ();
   cal->documents = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   cal->name = "none";
-  const Load load = { cal, ask->lookup, ask->inputs };
+  const Load load = { cal, query->lookup, query->inputs, query->warnings };
   unsigned vendor;
-  if (!vendor_of (&load, ask->gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
+  if (!vendor_of (&load, query->gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
     return NULL;
-  if (ask->name == NULL && !is_shipped (ask->lookup, ask->gpu_type)) {
-    if (ask->warnings != NULL)
-      base_diag_warn (ask->warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",
-                      ask->gpu_type != NULL ? ask->gpu_type : "this GPU",
+  if (query->name == NULL && !is_shipped (query->lookup, query->gpu_type)) {
+    if (query->warnings != NULL)
+      base_diag_warn (query->warnings, BASE_MARK_NONE,
+                      "no calibration for '%s': constants of %s are assumed, the error band is wide",
+                      query->gpu_type != NULL ? query->gpu_type : "this GPU",
                       cal->library.name.v != NULL ? cal->library.name.v : "the library");
-  } else if (!load_over (&load, ask->name != NULL ? ask->name : ask->gpu_type, ask->name != NULL ? ask->from : NULL, 0, error))
+  } else if (!load_over (&load, query->name != NULL ? query->name : query->gpu_type, query->name != NULL ? query->from : NULL, 0,
+                         error))
     return NULL;
-  if (vendor == NCCL && !load_tuner (&load, ask, error))
+  if (vendor == NCCL && !load_tuner (&load, query, error))
     return NULL;
-  if (vendor != NCCL && ask->nccl != NULL && !ask->nccl_if_known) {
+  if (vendor != NCCL && query->nccl != NULL && !query->nccl_if_known) {
     g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "a version of NCCL is asked for, but the library here is %s",
                  cal->library.name.v);
     return NULL;

@@ -37,7 +37,8 @@ static SCHEMA (
 static SCHEMA (
     buckets_schema, "gradient buckets", "How much one reduction of gradients takes where `ddp: {bucket: …}` is not given.",
     NUM (MdlBuckets, first, BYTES, "of gradients that are all-reduced, the first of a step; default: as the others", .min = "1 B"),
-    NUM (MdlBuckets, least, COUNT, "parameters whose gradients are reduce-scattered together; default: all of a chunk", .min = "1"),
+    NUM (MdlBuckets, min_parameters, COUNT, "parameters whose gradients are reduce-scattered together; default: all of a chunk",
+         .min = "1", .was = "least"),
     NUM (MdlBuckets, per_rank, COUNT, "… and so many for each data-parallel rank, where that is more"));
 
 static SCHEMA (frameworks_schema, "frameworks", "What training frameworks make of the kernels' times.",

@@ -7,12 +7,12 @@
 static SCHEMA (loss_schema, "step memory loss", "What a loss holds.",
                NUM (MdlLossSpec, kept, BYTES, "a logit, from the loss's forward pass to its backward pass", .min = "0",
                     .max = "64 B", .required = TRUE),
-               NUM (MdlLossSpec, most, BYTES, "a logit, at any time, kept ones included", .min = "0", .max = "64 B",
-                    .required = TRUE));
+               NUM (MdlLossSpec, peak, BYTES, "a logit, at any time, kept ones included", .min = "0", .max = "64 B",
+                    .required = TRUE, .was = "most"));
 
 static SCHEMA (memory_schema, "step memory", "What a training step holds in device memory beside its tensors.",
                MAP (MdlMemorySpec, loss, &loss_schema, "eager code, a vocabulary that one rank has whole"),
-               MAP (MdlMemorySpec, loss_cut, &loss_schema, "eager code, a vocabulary cut over ranks"),
+               MAP (MdlMemorySpec, loss_sharded, &loss_schema, "eager code, a vocabulary cut over ranks", .was = "loss_cut"),
                MAP (MdlMemorySpec, loss_fused, &loss_schema, "fused kernels"),
                NUM (MdlMemorySpec, weight_copies, NUMBER, "in fp8 or fp4, of weights whose products are", .min = "0", .max = "8",
                     .fallback = "2"),

@@ -4,20 +4,20 @@
 #include "constants/section.h"
 #include "models/library-spec.h"
 
-#define PASS(T, help_) NUM (T, pass, BANDWIDTH, help_, .min = "1 MB/s", .required = TRUE)
+#define CHANNEL_TRAFFIC(T, help_) NUM (T, channel_traffic, BANDWIDTH, help_, .was = "pass", .min = "1 MB/s", .required = TRUE)
 
 static SCHEMA (kernel_schema, "overlap kernel", "A kind of kernel beside collectives.",
                NUM (MdlOverlapKernelSpec, sm_cost, NUMBER, "of the time that it needs more on the SMs that are left, what it loses",
                     .min = "0", .max = "4", .fallback = "1"),
-               PASS (MdlOverlapKernelSpec,
-                     "HBM traffic of a collective's channel that passes it at full load, on top of its time alone"));
+               CHANNEL_TRAFFIC (MdlOverlapKernelSpec,
+                                "HBM traffic of a collective's channel that passes it at full load, on top of its time alone"));
 
 static SCHEMA (memory_schema, "overlap memory", "Kernels that HBM bounds, beside collectives.",
                NUM (MdlOverlapMemorySpec, traffic_cost, NUMBER,
                     "HBM time of a byte of communication over that of a byte of a memory-bound kernel", .min = "0", .max = "4",
                     .fallback = "1"),
-               PASS (MdlOverlapMemorySpec,
-                     "the same beside a kernel that takes all of the HBM; one that takes a part counts by it"));
+               CHANNEL_TRAFFIC (MdlOverlapMemorySpec,
+                                "the same beside a kernel that takes all of the HBM; one that takes a part counts by it"));
 
 static SCHEMA (overlap_schema, "overlap", "What kernels and collectives on one GPU do to each other.",
                MAP (MdlOverlap, gemm, &kernel_schema, "matrix products"),

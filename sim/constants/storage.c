@@ -12,9 +12,9 @@ static SCHEMA (side_schema, "storage direction", "Reads, or writes.", NUM (MdlIo
                FROM (MdlIoSide, rate, BANDWIDTH, "1 kB/s", "of all together; default: no limit"));
 
 static SCHEMA (way_schema, "storage path", "What a path to a GPU's memory adds.",
-               NUM (MdlIoWay, latency, TIME, "a request, on top; default 0"),
-               FROM (MdlIoWay, stream, BANDWIDTH, "1 kB/s", "of a request's second leg, after the first; default: there is none"),
-               FROM (MdlIoWay, rate, BANDWIDTH, "1 kB/s", "of all together, where that is less than the storage's"));
+               NUM (MdlIoRoute, latency, TIME, "a request, on top; default 0"),
+               FROM (MdlIoRoute, stream, BANDWIDTH, "1 kB/s", "of a request's second leg, after the first; default: there is none"),
+               FROM (MdlIoRoute, rate, BANDWIDTH, "1 kB/s", "of all together, where that is less than the storage's"));
 
 static SCHEMA (save_schema, "storage checkpoint", "What torch.distributed.checkpoint takes beside copies and storage.",
                FROM (MdlSaveSpec, stage, BANDWIDTH, "1 kB/s",

@@ -1,10 +1,10 @@
 #include "constants/store.h"
 
 const MdlLibrary *
-cst_store_load (void *user, const MdlLibraryAsk *ask, GError **error)
+cst_store_load (void *user, const MdlLibraryQuery *query, GError **error)
 {
   CstStore *store = user;
-  MdlLibraryAsk own = *ask;
+  MdlLibraryQuery own = *query;
   own.lookup = store->lookup;
   Cst *cal = cst_load (&own, error);
   if (cal == NULL)
@@ -16,14 +16,14 @@ cst_store_load (void *user, const MdlLibraryAsk *ask, GError **error)
 }
 
 const MdlLibrary *
-cst_store_share (void *user, const MdlLibraryAsk *ask, GError **error)
+cst_store_share (void *user, const MdlLibraryQuery *query, GError **error)
 {
   CstStore *store = user;
-  g_autofree char *key = g_strdup_printf ("%s\n%s\n%s", ask->name != NULL ? ask->name : "",
-                                          ask->gpu_type != NULL ? ask->gpu_type : "", ask->nccl != NULL ? ask->nccl : "");
+  g_autofree char *key = g_strdup_printf ("%s\n%s\n%s", query->name != NULL ? query->name : "",
+                                          query->gpu_type != NULL ? query->gpu_type : "", query->nccl != NULL ? query->nccl : "");
   if (g_strcmp0 (key, store->shared) == 0)
     return cst_library (g_ptr_array_index (store->loaded, store->loaded->len - 1));
-  const MdlLibrary *library = cst_store_load (user, ask, error);
+  const MdlLibrary *library = cst_store_load (user, query, error);
   if (library != NULL) {
     g_free (store->shared);
     store->shared = g_steal_pointer (&key);

@@ -27,7 +27,7 @@ static SCHEMA (ll_schema, "tuner's LL", "Rates of LL.",
 
 static SCHEMA (ll128_schema, "tuner's LL128", "Rates of LL128, and where it is trusted.",
                NUM (MdlTunerLl128, ring, RATIO, "share of the rings' rate"),
-               NUM (MdlTunerLl128, ring_alone, RATIO, "the same with one GPU a node"),
+               NUM (MdlTunerLl128, ring_single_gpu, RATIO, "the same with one GPU a node", .was = "ring_alone"),
                NUM (MdlTunerLl128, tree_one_node, RATIO, "share of the trees' rate on one node"),
                NUM (MdlTunerLl128, tree, RATIO, "share of the trees' rate on several"),
                MAP (MdlTunerLl128, ring_channel, &rates_schema, "a ring's channel at most"),
@@ -53,7 +53,8 @@ static SCHEMA (tree_schema, "tuner's trees", "What is special to trees.", NUM (M
                NUMS (MdlTunerTree, ll128, RATIO, "on LL128's"), NUMS (MdlTunerTree, simple, RATIO, "on Simple's"),
                FROM (MdlTunerTree, correction_from, BYTES, "1 B", "size of the first factor"),
                NUM (MdlTunerTree, correction_n, COUNT, "how many of them count"),
-               NUM (MdlTunerTree, net_alone, COUNT, "1: all algorithms take the tree's network latency with one GPU a node"));
+               NUM (MdlTunerTree, net_single_gpu, COUNT, "1: all algorithms take the tree's network latency with one GPU a node",
+                    .was = "net_alone"));
 
 static SCHEMA (nvls_schema, "tuner's NVLS", "What is special to NVLS and NVLSTree.",
                ROW (MdlTunerNvls, form, ENUM, "how its rate is made", .names = mdl_tuner_nvls_names),

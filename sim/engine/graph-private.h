@@ -78,7 +78,7 @@ typedef struct {
   EngPlace place;
   uint32_t next; /* of the same task */
   double speed;
-} GraphStanding;
+} GraphPlaceUse;
 
 typedef struct {
   GArray *running; /* EngTask, ascending; NULL until the first */

@@ -34,7 +34,7 @@ eng_graph_new (Eng *eng)
   graph->resources = g_array_new (FALSE, FALSE, sizeof (GraphResource));
   graph->places = g_array_new (FALSE, FALSE, sizeof (GraphPlace));
   graph->paced = g_array_new (FALSE, FALSE, sizeof (GraphPaced));
-  graph->standings = g_array_new (FALSE, FALSE, sizeof (GraphStanding));
+  graph->standings = g_array_new (FALSE, FALSE, sizeof (GraphPlaceUse));
   graph->stirred = g_array_new (FALSE, FALSE, sizeof (EngPlace));
   graph->speeds = g_array_new (FALSE, FALSE, sizeof (double));
   graph->marked = g_array_new (FALSE, FALSE, sizeof (EngResource));

@@ -37,10 +37,10 @@ eng_graph_on (EngGraph *graph, EngTask id, EngPlace place)
     g_array_append_val (graph->paced, paced);
   }
   GraphPaced *paced = graph_paced (graph, task->paced);
-  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphStanding, i).next)
-    if (g_array_index (graph->standings, GraphStanding, i).place == place)
+  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphPlaceUse, i).next)
+    if (g_array_index (graph->standings, GraphPlaceUse, i).place == place)
       return;
-  GraphStanding standing = { .place = place, .next = paced->first, .speed = 1.0 };
+  GraphPlaceUse standing = { .place = place, .next = paced->first, .speed = 1.0 };
   paced->first = graph->standings->len;
   g_array_append_val (graph->standings, standing);
 }
@@ -78,8 +78,8 @@ take_out (GArray *running, EngTask task)
 void
 eng_graph_pace_enter (EngGraph *graph, const GraphPaced *paced)
 {
-  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphStanding, i).next) {
-    GraphStanding *standing = &g_array_index (graph->standings, GraphStanding, i);
+  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphPlaceUse, i).next) {
+    GraphPlaceUse *standing = &g_array_index (graph->standings, GraphPlaceUse, i);
     GraphPlace *place = &g_array_index (graph->places, GraphPlace, standing->place);
     standing->speed = 1.0;
     if (place->running == NULL)
@@ -92,8 +92,8 @@ eng_graph_pace_enter (EngGraph *graph, const GraphPaced *paced)
 void
 eng_graph_pace_leave (EngGraph *graph, const GraphPaced *paced)
 {
-  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphStanding, i).next) {
-    EngPlace place = g_array_index (graph->standings, GraphStanding, i).place;
+  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphPlaceUse, i).next) {
+    EngPlace place = g_array_index (graph->standings, GraphPlaceUse, i).place;
     take_out (g_array_index (graph->places, GraphPlace, place).running, paced->task);
     mark (graph, place);
   }
@@ -126,13 +126,13 @@ static double
 least_speed (const EngGraph *graph, const GraphPaced *paced)
 {
   double speed = 1.0;
-  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphStanding, i).next)
-    speed = fmin (speed, g_array_index (graph->standings, GraphStanding, i).speed);
+  for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphPlaceUse, i).next)
+    speed = fmin (speed, g_array_index (graph->standings, GraphPlaceUse, i).speed);
   return speed;
 }
 
 static void
-ask (EngGraph *graph, EngPlace id)
+query (EngGraph *graph, EngPlace id)
 {
   const GArray *running = g_array_index (graph->places, GraphPlace, id).running;
   if (running == NULL || running->len == 0)
@@ -146,9 +146,9 @@ ask (EngGraph *graph, EngPlace id)
     g_assert (speed[k] > 0.0 && speed[k] <= 1.0);
     GraphPaced *paced = graph_paced (graph, graph_task (graph, g_array_index (running, EngTask, k))->paced);
     uint32_t i = paced->first;
-    while (g_array_index (graph->standings, GraphStanding, i).place != id)
-      i = g_array_index (graph->standings, GraphStanding, i).next;
-    g_array_index (graph->standings, GraphStanding, i).speed = speed[k];
+    while (g_array_index (graph->standings, GraphPlaceUse, i).place != id)
+      i = g_array_index (graph->standings, GraphPlaceUse, i).next;
+    g_array_index (graph->standings, GraphPlaceUse, i).speed = speed[k];
     set_speed (graph, paced, least_speed (graph, paced));
   }
 }
@@ -160,7 +160,7 @@ eng_graph_pace_settle (EngGraph *graph)
     EngPlace id = g_array_index (graph->stirred, EngPlace, i);
     g_array_index (graph->places, GraphPlace, id).marked = false;
     if (graph->pace != NULL)
-      ask (graph, id);
+      query (graph, id);
   }
   g_array_set_size (graph->stirred, 0);
 }

@@ -223,20 +223,20 @@ run_again (void *item)
 }
 
 GArray *
-gdp_hangs (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, double *time_s)
+gdp_sensitivity (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, double *time_s)
 {
   g_autoptr (GArray) agains = g_array_new (FALSE, FALSE, sizeof (Again));
   Again as_is = { .goodput = goodput, .seed = seed };
   g_array_append_val (agains, as_is);
-  GArray *hangs = g_array_new (FALSE, TRUE, sizeof (GdpHang));
+  GArray *goodput_sensitivity = g_array_new (FALSE, TRUE, sizeof (GdpSensitivityRow));
   for (guint i = 0; i < G_N_ELEMENTS (things); i++) {
     const Thing *thing = &things[i];
     double value = thing->value (goodput, thing);
     /* of a step without a band the time would be in proportion: nothing to learn */
     if (!(value > 0) || (i == THE_STEP && (goodput->step_given || !(step_lo < step_hi))))
       continue;
-    GdpHang hang = { .name = thing->name, .dim = thing->dim, .value = value };
-    g_array_append_val (hangs, hang);
+    GdpSensitivityRow hang = { .name = thing->name, .dim = thing->dim, .value = value };
+    g_array_append_val (goodput_sensitivity, hang);
     const double factor[2] = { i == THE_STEP ? step_lo : 0.5, i == THE_STEP ? step_hi : 2 };
     for (int side = 0; side < 2; side++) {
       Again again = { .goodput = goodput, .seed = seed, .thing = thing, .factor = factor[side] };
@@ -245,13 +245,13 @@ gdp_hangs (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, dou
   }
   base_parallel_each (agains->data, agains->len, sizeof (Again), 0, "runs of many days", run_again);
   *time_s = g_array_index (agains, Again, 0).time_s;
-  for (guint i = 0; i < hangs->len; i++)
+  for (guint i = 0; i < goodput_sensitivity->len; i++)
     for (int side = 0; side < 2; side++) {
-      GdpHang *hang = &g_array_index (hangs, GdpHang, i);
+      GdpSensitivityRow *hang = &g_array_index (goodput_sensitivity, GdpSensitivityRow, i);
       const Again *again = &g_array_index (agains, Again, 1 + 2 * i + (guint)side);
       hang->end[side] = again->value;
       hang->goodput[side] = again->reached;
       hang->time_s[side] = again->time_s;
     }
-  return hangs;
+  return goodput_sensitivity;
 }

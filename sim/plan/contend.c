@@ -23,23 +23,23 @@ ask_machine (void *item)
 {
   Job *job = item;
   const PlnMachine *machine = &g_array_index (job->plan->machines, PlnMachine, job->machine);
-  guint64 out[PLN_OUT_N] = { 0 };
-  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedAsk));
+  guint64 out[PLN_REJECTED_N] = { 0 };
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
   g_autoptr (TrnClosed) closed = trn_closed_new (&machine->scenario->training, &job->error);
-  if (closed == NULL || !pln_cuts (job->plan, machine, cuts, out, &job->error))
+  if (closed == NULL || !pln_layouts (job->plan, machine, cuts, out, &job->error))
     return;
   trn_closed_skip_unfit (closed);
   for (guint i = 0; i < cuts->len; i++) {
-    const TrnClosedAsk *ask = &g_array_index (cuts, TrnClosedAsk, i);
+    const TrnClosedQuery *query = &g_array_index (cuts, TrnClosedQuery, i);
     TrnClosedStep step;
     PlnChoiceRow row;
     double over;
-    if (!trn_closed_step (closed, ask, &step, NULL) || !step.fits)
+    if (!trn_closed_step (closed, query, &step, NULL) || !step.fits)
       continue;
-    pln_take_step (job->plan, job->machine, ask, &step, &row);
-    PlnOut why = pln_misses (job->plan, &row, &over);
-    if (why != PLN_OUT_PRICE)
-      g_array_append_val (why == PLN_OUT_N ? job->met : job->missed, row);
+    pln_take_step (job->plan, job->machine, query, &step, &row);
+    PlnRejection why = pln_misses (job->plan, &row, &over);
+    if (why != PLN_REJECTED_PRICE)
+      g_array_append_val (why == PLN_REJECTED_N ? job->met : job->missed, row);
   }
   g_array_sort_with_data (job->met, pln_compare, (gpointer)job->plan);
   g_array_sort_with_data (job->missed, pln_compare, (gpointer)job->plan);
@@ -103,10 +103,10 @@ pln_leads (const Pln *plan, const GArray *contenders, GError **error)
       TrnClosedStep step;
       PlnChoiceRow row;
       double over;
-      if (ROW (contenders, i)->machine != m || !trn_closed_step (closed, &ROW (contenders, i)->ask, &step, NULL) || !step.fits)
+      if (ROW (contenders, i)->machine != m || !trn_closed_step (closed, &ROW (contenders, i)->query, &step, NULL) || !step.fits)
         continue;
-      pln_take_step (plan, m, &ROW (contenders, i)->ask, &step, &row);
-      if (pln_misses (plan, &row, &over) == PLN_OUT_N && !(row.formula >= lead.formula))
+      pln_take_step (plan, m, &ROW (contenders, i)->query, &step, &row);
+      if (pln_misses (plan, &row, &over) == PLN_REJECTED_N && !(row.formula >= lead.formula))
         lead = row;
     }
     g_array_append_val (leads, lead);

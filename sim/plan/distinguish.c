@@ -23,34 +23,35 @@
 
 #define ROW(rows, i) (&g_array_index (rows, PlnChoiceRow, i))
 
-const BaseName pln_kin_names[] = {
-  { "network", PLN_KIN_NETWORK, "same nodes and layout, another network" },
-  { "same_cut", PLN_KIN_SAME_CUT, "same layout on more or fewer of the same GPUs" },
-  { "same_gpu", PLN_KIN_SAME_GPU, "another layout on the same GPUs" },
-  { "other_gpu", PLN_KIN_OTHER_GPU, "other GPUs" },
+const BaseName pln_similarity_names[] = {
+  { "network", PLN_SIMILARITY_NETWORK, "same nodes and layout, another network" },
+  { "same_layout", PLN_SIMILARITY_SAME_LAYOUT, "same layout on more or fewer of the same GPUs" },
+  { "same_gpu", PLN_SIMILARITY_SAME_GPU, "another layout on the same GPUs" },
+  { "other_gpu", PLN_SIMILARITY_OTHER_GPU, "other GPUs" },
   { NULL, 0, NULL },
 };
 static const BaseName model_names[] = {
-  { "dense", PLN_APART_DENSE, "without experts" },
-  { "experts", PLN_APART_EXPERTS, "with experts" },
+  { "dense", PLN_DISTINGUISH_DENSE, "without experts" },
+  { "experts", PLN_DISTINGUISH_EXPERTS, "with experts" },
   { NULL, 0, NULL },
 };
 
 static const BaseField row_fields[] = {
-  BASE_ROW (PlnApartRow, "model", model, ENUM, .names = model_names, .required = TRUE, .help = "kind of model of both runs"),
-  BASE_ROW (PlnApartRow, "kin", kin, ENUM, .names = pln_kin_names, .required = TRUE, .help = "difference between the runs"),
-  BASE_ROW_NUM (PlnApartRow, "half", half, RATIO, .min = "0.01 %", .max = "10", .required = TRUE,
+  BASE_ROW (PlnDistinguishRow, "model", model, ENUM, .names = model_names, .required = TRUE, .help = "kind of model of both runs"),
+  BASE_ROW (PlnDistinguishRow, "similarity", similarity, ENUM, .was = "kin", .names = pln_similarity_names, .required = TRUE,
+            .help = "difference between the runs"),
+  BASE_ROW_NUM (PlnDistinguishRow, "half", half, RATIO, .min = "0.01 %", .max = "10", .required = TRUE,
                 .help = "half of the ratios are within this error"),
-  BASE_ROW_NUM (PlnApartRow, "most", most, RATIO, .min = "0.02 %", .max = "10", .required = TRUE,
+  BASE_ROW_NUM (PlnDistinguishRow, "most", most, RATIO, .min = "0.02 %", .max = "10", .required = TRUE,
                 .help = "95 % of the ratios are within this error"),
   BASE_ROW_END,
 };
 static const BaseSchema row_schema = { .name = "comparison", .help = "Pairs of measured steps.", .fields = row_fields };
 
 static const BaseField fields[] = {
-  BASE_ROW (PlnApartSpec, "comparisons", name, STR, .required = TRUE, .help = "name"),
-  BASE_ROW (PlnApartSpec, "summary", summary, STR, .help = "one line"),
-  BASE_ROW (PlnApartSpec, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (PlnApartRow), .required = TRUE,
+  BASE_ROW (PlnDistinguishSpec, "comparisons", name, STR, .required = TRUE, .help = "name"),
+  BASE_ROW (PlnDistinguishSpec, "summary", summary, STR, .help = "one line"),
+  BASE_ROW (PlnDistinguishSpec, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (PlnDistinguishRow), .required = TRUE,
             .help = "one per kind of pair"),
   BASE_ROW_END,
 };
@@ -77,7 +78,7 @@ pln_odds (double more, double half, double most)
   return x <= h ? 0.5 * (1 - 0.5 * x / h) : 0.25 * pow (0.1, (x - h) / (m - h));
 }
 
-/* ---- kin ---- */
+/* ---- similarity ---- */
 
 static const PlnMachine *
 machine_of (const Pln *plan, const PlnChoiceRow *row)
@@ -93,35 +94,36 @@ same_nodes (const PlnMachine *a, const PlnMachine *b)
 }
 
 static gboolean
-same_cut (const TrnClosedAsk *a, const TrnClosedAsk *b)
+same_layout (const TrnClosedQuery *a, const TrnClosedQuery *b)
 {
-  TrnClosedAsk x = *a;
+  TrnClosedQuery x = *a;
   x.dp = b->dp; /* follow from the GPUs */
   x.micro_batches = b->micro_batches;
   return memcmp (&x, b, sizeof x) == 0;
 }
 
-static PlnKin
-kin_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
+static PlnSimilarity
+similarity_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
   const PlnMachine *x = machine_of (plan, a), *y = machine_of (plan, b);
   if (!same_nodes (x, y))
-    return PLN_KIN_OTHER_GPU;
-  if (!same_cut (&a->ask, &b->ask))
-    return PLN_KIN_SAME_GPU;
-  return x->gpus == y->gpus ? PLN_KIN_NETWORK : PLN_KIN_SAME_CUT;
+    return PLN_SIMILARITY_OTHER_GPU;
+  if (!same_layout (&a->query, &b->query))
+    return PLN_SIMILARITY_SAME_GPU;
+  return x->gpus == y->gpus ? PLN_SIMILARITY_NETWORK : PLN_SIMILARITY_SAME_LAYOUT;
 }
 
 /* The nearest kind of pairs that was measured: one that is further apart says enough. */
-static const PlnApartRow *
-measured (const Pln *plan, PlnKin kin)
+static const PlnDistinguishRow *
+measured (const Pln *plan, PlnSimilarity similarity)
 {
   gboolean experts = machine_of (plan, &(PlnChoiceRow){ .machine = 0 })->scenario->training.llm.moe.experts.v > 0;
-  PlnApartModel model = experts ? PLN_APART_EXPERTS : PLN_APART_DENSE;
-  const PlnApartRow *best = NULL;
+  PlnDistinguishModel model = experts ? PLN_DISTINGUISH_EXPERTS : PLN_DISTINGUISH_DENSE;
+  const PlnDistinguishRow *best = NULL;
   for (guint i = 0; i < plan->apart.rows.n; i++) {
-    const PlnApartRow *row = BASE_LIST_AT (plan->apart.rows, PlnApartRow, i);
-    if (row->model.v == (int)model && row->kin.v >= (int)kin && (best == NULL || row->kin.v < best->kin.v))
+    const PlnDistinguishRow *row = BASE_LIST_AT (plan->apart.rows, PlnDistinguishRow, i);
+    if (row->model.v == (int)model && row->similarity.v >= (int)similarity &&
+        (best == NULL || row->similarity.v < best->similarity.v))
       best = row;
   }
   return best;
@@ -182,24 +184,24 @@ net_open (const Pln *plan, guint machine, double band, Net *net)
 
 /* What the aim makes least, of a cut; NAN where it cannot be. */
 static double
-least_of (const Pln *plan, const Net *net, guint which, const TrnClosedAsk *ask)
+least_of (const Pln *plan, const Net *net, guint which, const TrnClosedQuery *query)
 {
   TrnClosedStep step;
   PlnChoiceRow row;
-  if (!trn_closed_step (net->closed[which], ask, &step, NULL) || !step.fits)
+  if (!trn_closed_step (net->closed[which], query, &step, NULL) || !step.fits)
     return (double)NAN;
-  pln_take_step (plan, net->machine, ask, &step, &row);
+  pln_take_step (plan, net->machine, query, &step, &row);
   return row.formula;
 }
 
 /* Widens more_lo and more_hi by what a network slower on both machines makes of them, and as much to the other side. */
 static gboolean
-compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow *other, PlnRival *rival)
+compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow *other, PlnAlternative *rival)
 {
   double band = fmax (first->step.wire_band, other->step.wire_band), least = (double)INFINITY, most = -(double)INFINITY;
   g_auto (Net) a = { 0 };
   g_auto (Net) b = { 0 };
-  const TrnClosedAsk *const cuts[] = { &first->ask, &other->ask };
+  const TrnClosedQuery *const cuts[] = { &first->query, &other->query };
   if (machine_of (plan, first)->nodes == 1 || !net_open (plan, first->machine, band, &a) ||
       !net_open (plan, other->machine, band, &b))
     return FALSE;
@@ -217,7 +219,7 @@ compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow
   double middle = log1p (rival->more), wide = fmax (fmax (middle - least, most - middle), 1e-9);
   rival->more_lo = expm1 (fmin (least, middle));
   rival->more_hi = expm1 (fmax (most, middle));
-  rival->kin = PLN_KIN_NETWORK;
+  rival->similarity = PLN_SIMILARITY_NETWORK;
   rival->odds = odds_of (rival->more, expm1 (wide * 0.344), expm1 (wide)); /* of a normal error, 50 % are within 0.344 of what
                                                                                95 % are */
   return TRUE;
@@ -228,7 +230,7 @@ compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow
 static gint
 by_more (gconstpointer a, gconstpointer b)
 {
-  const PlnRival *x = a, *y = b;
+  const PlnAlternative *x = a, *y = b;
   return x->more < y->more ? -1 : x->more > y->more ? 1 : x->row < y->row ? -1 : x->row > y->row;
 }
 
@@ -244,11 +246,11 @@ find_rivals (const Pln *plan, PlnResult *out)
     if (seen[row->machine])
       continue;
     seen[row->machine] = TRUE;
-    PlnRival rival = { .row = i, .kin = kin_of (plan, first, row), .more = more_of (plan, first, row) };
+    PlnAlternative rival = { .row = i, .similarity = similarity_of (plan, first, row), .more = more_of (plan, first, row) };
     const PlnMachine *a = machine_of (plan, first), *b = machine_of (plan, row);
     gboolean near = same_nodes (a, b) && a->gpus == b->gpus;
     if (!near || !compare_networks (plan, first, row, &rival)) {
-      const PlnApartRow *pairs = measured (plan, rival.kin);
+      const PlnDistinguishRow *pairs = measured (plan, rival.similarity);
       rival.more_lo = (1 + rival.more) / (1 + pairs->most.v) - 1;
       rival.more_hi = (1 + rival.more) * (1 + pairs->most.v) - 1;
       rival.odds = odds_of (rival.more, pairs->half.v, pairs->most.v);
@@ -265,13 +267,13 @@ mark_alike (const Pln *plan, PlnResult *out)
   const PlnChoiceRow *first = ROW (out->rows, 0);
   g_autofree gboolean *apart = g_new0 (gboolean, plan->machines->len);
   for (guint i = 0; i < out->rivals->len; i++) {
-    const PlnRival *rival = &g_array_index (out->rivals, PlnRival, i);
-    apart[ROW (out->rows, rival->row)->machine] = rival->kin == PLN_KIN_NETWORK && rival->odds < PLN_APART_ODDS;
+    const PlnAlternative *rival = &g_array_index (out->rivals, PlnAlternative, i);
+    apart[ROW (out->rows, rival->row)->machine] = rival->similarity == PLN_SIMILARITY_NETWORK && rival->odds < PLN_DISTINGUISH_ODDS;
   }
   for (guint i = 0; i < out->rows->len; i++) {
     PlnChoiceRow *row = ROW (out->rows, i);
-    const PlnApartRow *pairs = measured (plan, kin_of (plan, first, row));
-    row->alike = !apart[row->machine] && odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v) >= PLN_APART_ODDS;
+    const PlnDistinguishRow *pairs = measured (plan, similarity_of (plan, first, row));
+    row->alike = !apart[row->machine] && odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v) >= PLN_DISTINGUISH_ODDS;
     out->n_alike += row->alike ? 1u : 0u;
   }
 }
@@ -288,7 +290,7 @@ mark_beside_front (const Pln *plan, PlnResult *out)
     gboolean beaten = FALSE;
     for (guint k = 0; k < n_front && !beaten && i != k; k++) {
       const PlnChoiceRow *front = ROW (out->rows, k);
-      double most = 1 + measured (plan, kin_of (plan, front, row))->most.v;
+      double most = 1 + measured (plan, similarity_of (plan, front, row))->most.v;
       beaten = front->run_s * most < row->run_s && front->money.total_usd * most < row->money.total_usd;
     }
     row->alike = !beaten;
@@ -297,9 +299,9 @@ mark_beside_front (const Pln *plan, PlnResult *out)
 }
 
 gboolean
-pln_tell_apart (const Pln *plan, PlnResult *out, GError **error)
+pln_distinguish (const Pln *plan, PlnResult *out, GError **error)
 {
-  if (measured (plan, PLN_KIN_OTHER_GPU) == NULL)
+  if (measured (plan, PLN_SIMILARITY_OTHER_GPU) == NULL)
     return col_fail_at (error, plan->apart.rows.mark, "no row of 'kin: other_gpu' for this model; add one for each model");
   if (out->rows->len == 0)
     return TRUE;

@@ -44,8 +44,8 @@ pln_mark_front (const Pln *plan, GArray *rows, gboolean again)
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint));
   GArray *front = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = 0; i < rows->len; i++) {
-    gboolean asked =
-        pln_tokens (plan) > 0 && ROW (rows, i)->way != PLN_WAY_NONE && (!again || ROW (rows, i)->front || ROW (rows, i)->simulated);
+    gboolean asked = pln_tokens (plan) > 0 && ROW (rows, i)->way != PLN_ACQUISITION_NONE &&
+                     (!again || ROW (rows, i)->front || ROW (rows, i)->simulated);
     ROW (rows, i)->front = FALSE;
     if (asked)
       g_array_append_val (order, i);

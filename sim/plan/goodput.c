@@ -99,7 +99,7 @@ price_tier (const Pln *plan, PlnMachine *machine, GError **error)
                              .fetch_s = once.fetch_s,
                              .state_B = training.state_B,
                              .restore_s_per_B = (twice.restore_s - once.restore_s) / training.state_B,
-                             .held = !plan->spec.checkpoint.held.set && !plan->spec.checkpoint.bytes.set,
+                             .held = !plan->spec.checkpoint.restore_bytes.set && !plan->spec.checkpoint.bytes.set,
                              .source = MIN (once.source, twice.source) };
   return TRUE;
 }

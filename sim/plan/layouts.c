@@ -102,7 +102,7 @@ read_lists (const Pln *plan, const PlnMachine *machine, Lists *out, GError **err
   if (!read_counts (&f->cp, 1, 4096, &out->cp, error) || !read_counts (&f->zero, 0, 3, &out->zero, error) ||
       !read_counts (&f->micro_batch, 1, 65536, &out->micro, error) ||
       !read_names (&f->schedule, mdl_schedule_names, &out->schedule, error) ||
-      !read_names (&f->recompute, trn_again_names, &out->recompute, error))
+      !read_names (&f->recompute, trn_recompute_names, &out->recompute, error))
     return FALSE;
   if (out->cp.n == 0)
     add_value (&out->cp, 1);
@@ -115,55 +115,55 @@ read_lists (const Pln *plan, const PlnMachine *machine, Lists *out, GError **err
     add_value (&out->schedule, MDL_SCHEDULE_INTERLEAVED);
   }
   if (out->recompute.n == 0) {
-    add_value (&out->recompute, TRN_AGAIN_NONE);
-    add_value (&out->recompute, TRN_AGAIN_FULL);
+    add_value (&out->recompute, TRN_RECOMPUTE_NONE);
+    add_value (&out->recompute, TRN_RECOMPUTE_FULL);
   }
   return TRUE;
 }
 
 /* Whether the counts of a cut divide; *why: what does not. */
 static gboolean
-divides (const PlnMachine *machine, TrnClosedAsk *ask, PlnOut *why)
+divides (const PlnMachine *machine, TrnClosedQuery *query, PlnRejection *why)
 {
   const MdlLlm *llm = &machine->scenario->training.llm;
   const TrnModelSpec *spec = &machine->scenario->training.spec.model;
-  guint32 cut = ask->tp * ask->cp * ask->pp, layers = (guint32)llm->layers.v + counted_as_layers (machine);
-  gboolean interleaved = mdl_schedule_cuts (ask->schedule) == 0;
-  *why = PLN_OUT_GPUS;
+  guint32 cut = query->tp * query->cp * query->pp, layers = (guint32)llm->layers.v + counted_as_layers (machine);
+  gboolean interleaved = mdl_schedule_cuts (query->schedule) == 0;
+  *why = PLN_REJECTED_GPUS;
   if (machine->gpus % cut != 0)
     return FALSE;
-  ask->dp = machine->gpus / cut;
-  *why = PLN_OUT_LAYERS;
-  if (layers % (ask->pp * ask->vp * MAX (mdl_schedule_cuts (ask->schedule), 1)) != 0)
+  query->dp = machine->gpus / cut;
+  *why = PLN_REJECTED_LAYERS;
+  if (layers % (query->pp * query->vp * MAX (mdl_schedule_cuts (query->schedule), 1)) != 0)
     return FALSE;
-  *why = PLN_OUT_BATCH;
-  guint32 each = ask->dp * ask->micro_batch, batch = (guint32)spec->global_batch.v;
+  *why = PLN_REJECTED_BATCH;
+  guint32 each = query->dp * query->micro_batch, batch = (guint32)spec->global_batch.v;
   if (batch < each || batch % each != 0)
     return FALSE;
-  ask->micro_batches = batch / each;
-  *why = PLN_OUT_SCHEDULE;
-  if (interleaved && (ask->vp < 2 || ask->pp < 2))
+  query->micro_batches = batch / each;
+  *why = PLN_REJECTED_SCHEDULE;
+  if (interleaved && (query->vp < 2 || query->pp < 2))
     return FALSE;
-  const MdlPipeline pipe = { .schedule = ask->schedule,
-                             .p = ask->pp,
-                             .v = interleaved ? ask->vp : MAX (mdl_schedule_cuts (ask->schedule), 1),
-                             .m = ask->micro_batches };
+  const MdlPipeline pipe = { .schedule = query->schedule,
+                             .p = query->pp,
+                             .v = interleaved ? query->vp : MAX (mdl_schedule_cuts (query->schedule), 1),
+                             .m = query->micro_batches };
   g_autofree char *refused = mdl_schedule_check (&pipe, NULL);
   return refused == NULL;
 }
 
 /* Combinations that say the same as another one are not asked: chunks without interleaving, schedules of one rank. */
 static gboolean
-is_repeat (const Lists *l, const TrnClosedAsk *ask, guint schedule)
+is_repeat (const Lists *l, const TrnClosedQuery *query, guint schedule)
 {
-  gboolean interleaved = mdl_schedule_cuts (ask->schedule) == 0;
+  gboolean interleaved = mdl_schedule_cuts (query->schedule) == 0;
   if (interleaved)
-    return ask->vp < 2 || ask->pp < 2;
-  return ask->vp > 1 || (ask->pp == 1 && schedule != 0 && mdl_schedule_cuts ((MdlSchedule)l->schedule.v[0]) != 0);
+    return query->vp < 2 || query->pp < 2;
+  return query->vp > 1 || (query->pp == 1 && schedule != 0 && mdl_schedule_cuts ((MdlSchedule)l->schedule.v[0]) != 0);
 }
 
 gboolean
-pln_cuts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_OUT_N], GError **error)
+pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_REJECTED_N], GError **error)
 {
   Lists l;
   if (!read_lists (plan, machine, &l, error))
@@ -171,20 +171,20 @@ pln_cuts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[
   const guint n[] = { l.tp.n, l.cp.n, l.pp.n, l.vp.n, l.ep.n, l.zero.n, l.micro.n, l.schedule.n, l.recompute.n };
   guint at[G_N_ELEMENTS (n)] = { 0 };
   for (gboolean more = TRUE; more;) {
-    TrnClosedAsk ask = { .tp = l.tp.v[at[0]],
-                         .cp = l.cp.v[at[1]],
-                         .pp = l.pp.v[at[2]],
-                         .vp = l.vp.v[at[3]],
-                         .ep = l.ep.v[at[4]],
-                         .zero = l.zero.v[at[5]],
-                         .micro_batch = l.micro.v[at[6]],
-                         .schedule = (MdlSchedule)l.schedule.v[at[7]],
-                         .recompute = (TrnAgain)l.recompute.v[at[8]],
-                         .sp = l.tp.v[at[0]] > 1 };
-    PlnOut why;
-    if (!is_repeat (&l, &ask, at[7])) {
-      if (divides (machine, &ask, &why))
-        g_array_append_val (cuts, ask);
+    TrnClosedQuery query = { .tp = l.tp.v[at[0]],
+                             .cp = l.cp.v[at[1]],
+                             .pp = l.pp.v[at[2]],
+                             .vp = l.vp.v[at[3]],
+                             .ep = l.ep.v[at[4]],
+                             .zero = l.zero.v[at[5]],
+                             .micro_batch = l.micro.v[at[6]],
+                             .schedule = (MdlSchedule)l.schedule.v[at[7]],
+                             .recompute = (TrnRecompute)l.recompute.v[at[8]],
+                             .sp = l.tp.v[at[0]] > 1 };
+    PlnRejection why;
+    if (!is_repeat (&l, &query, at[7])) {
+      if (divides (machine, &query, &why))
+        g_array_append_val (cuts, query);
       else
         out[why]++;
     }

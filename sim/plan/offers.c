@@ -10,20 +10,22 @@
 
 const char *const pln_miss_names[] = { NULL, "deadline", "budget", "power" };
 
-static const BaseField way_fields[] = {
-  BASE_ROW (PlnWaySpec, "name", name, STR, .required = TRUE, .help = "name in the table"),
-  BASE_ROW_NUM (PlnWaySpec, "machines", machines, COUNT, .min = "1", .max = "1000000", .fallback = "1",
+static const BaseField option_fields[] = {
+  BASE_ROW (PlnAcquisitionSpec, "name", name, STR, .required = TRUE, .help = "name in the table"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "machines", machines, COUNT, .min = "1", .max = "1000000", .fallback = "1",
                 .help = "number; price, rent and power are per machine"),
-  BASE_ROW_NUM (PlnWaySpec, "price", price, MONEY, .help = "purchase of one; or `rent`"),
-  BASE_ROW_NUM (PlnWaySpec, "rent", rent, MONEY_PER_TIME, .help = "one, with power"),
-  BASE_ROW_NUM (PlnWaySpec, "once", once, MONEY, .fallback = "0", .help = "one-time cost of all: set-up, data transfer"),
-  BASE_ROW_NUM (PlnWaySpec, "power", power, POWER, .help = "one while it runs, before PUE; needed if bought, shown if rented"),
-  BASE_ROW_NUM (PlnWaySpec, "time", time, TIME, .required = TRUE, .min = "1 s", .help = "run time of the work"),
-  BASE_ROW_NUM (PlnWaySpec, "amortisation", amortisation, TIME, .min = "1 day", .help = "of this offer; default: that of all"),
-  BASE_ROW_NUM (PlnWaySpec, "pue", pue, NUMBER, .min = "1", .max = "10", .help = "of this offer; default: that of all"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "price", price, MONEY, .help = "purchase of one; or `rent`"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "rent", rent, MONEY_PER_TIME, .help = "one, with power"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "once", once, MONEY, .fallback = "0", .help = "one-time cost of all: set-up, data transfer"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "power", power, POWER,
+                .help = "one while it runs, before PUE; needed if bought, shown if rented"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "time", time, TIME, .required = TRUE, .min = "1 s", .help = "run time of the work"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "amortisation", amortisation, TIME, .min = "1 day",
+                .help = "of this offer; default: that of all"),
+  BASE_ROW_NUM (PlnAcquisitionSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .help = "of this offer; default: that of all"),
   BASE_ROW_END,
 };
-static const BaseSchema way_schema = { .name = "ways", .help = "One offer, bought or rented.", .fields = way_fields };
+static const BaseSchema option_schema = { .name = "options", .help = "One offer, bought or rented.", .fields = option_fields };
 
 static const BaseField offers_fields[] = {
   BASE_ROW (PlnOffersSpec, "offers", name, STR, .required = TRUE, .help = "name"),
@@ -40,8 +42,8 @@ static const BaseField offers_fields[] = {
   BASE_ROW_NUM (PlnOffersSpec, "deadline", deadline, TIME, .min = "1 s", .help = "maximum time"),
   BASE_ROW_NUM (PlnOffersSpec, "budget", budget, MONEY, .min = "$0.01", .help = "maximum cost"),
   BASE_ROW_NUM (PlnOffersSpec, "power", power, POWER, .min = "1 W", .help = "maximum power of purchased machines, with PUE"),
-  BASE_ROW (PlnOffersSpec, "ways", ways, LIST, .sub = &way_schema, .item_size = sizeof (PlnWaySpec), .required = TRUE,
-            .help = "the offers"),
+  BASE_ROW (PlnOffersSpec, "options", options, LIST, .was = "ways", .sub = &option_schema, .item_size = sizeof (PlnAcquisitionSpec),
+            .required = TRUE, .help = "the offers"),
   BASE_ROW_END,
 };
 const BaseSchema pln_schema_offers = { .name = "offers",
@@ -59,7 +61,7 @@ struct PlnOffers {
 /* ---- what cannot be ---- */
 
 static gboolean
-check_way (const PlnOffersSpec *spec, const PlnWaySpec *way, GError **error)
+check_way (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way, GError **error)
 {
   const char *name = way->name.v;
   if (way->price.set && way->rent.set)
@@ -84,12 +86,12 @@ check (const PlnOffersSpec *spec, GError **error)
   if (strcmp (spec->currency.v, "USD") != 0)
     return col_fail_at (error, spec->currency.mark, "currency '%s' is not supported; convert the prices, and write USD",
                         spec->currency.v);
-  if (spec->ways.n == 0)
-    return col_fail_at (error, spec->ways.mark, "'ways' is empty; write one offer or more");
-  for (guint i = 0; i < spec->ways.n; i++) {
-    const PlnWaySpec *way = BASE_LIST_AT (spec->ways, PlnWaySpec, i);
+  if (spec->options.n == 0)
+    return col_fail_at (error, spec->options.mark, "'options' is empty; write one offer or more");
+  for (guint i = 0; i < spec->options.n; i++) {
+    const PlnAcquisitionSpec *way = BASE_LIST_AT (spec->options, PlnAcquisitionSpec, i);
     for (guint k = 0; k < i; k++)
-      if (strcmp (BASE_LIST_AT (spec->ways, PlnWaySpec, k)->name.v, way->name.v) == 0)
+      if (strcmp (BASE_LIST_AT (spec->options, PlnAcquisitionSpec, k)->name.v, way->name.v) == 0)
         return col_fail_at (error, way->name.mark, "two offers are called '%s'; give each its own name", way->name.v);
     if (!check_way (spec, way, error))
       return FALSE;
@@ -110,7 +112,7 @@ miss_of (const PlnOffersSpec *spec, const PlnOffer *offer)
 }
 
 static PlnOffer
-reckon (const PlnOffersSpec *spec, const PlnWaySpec *way)
+estimate (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way)
 {
   const double n = way->machines.v, pue = way->pue.set ? way->pue.v : spec->pue.v;
   PlnOffer offer = { .way = way, .owned = way->price.set, .once_usd = way->once.v };
@@ -118,15 +120,15 @@ reckon (const PlnOffersSpec *spec, const PlnWaySpec *way)
                       : way->amortisation.set  ? way->amortisation.v
                       : spec->amortisation.set ? spec->amortisation.v
                                                : 0;
-  const MdlMoneyAsk ask = { .capital_usd = offer.owned ? n * way->price.v : 0,
-                            .amortised_s = offer.amortised_s,
-                            .rent_usd_per_s = offer.owned ? 0 : n * way->rent.v,
-                            .other_usd = way->once.v,
-                            .power_W = way->power.set ? n * way->power.v : 0,
-                            .pue = pue,
-                            .electricity_usd_per_J = offer.owned && spec->electricity.set ? spec->electricity.v : 0 };
-  mdl_money (&ask, way->time.v, &offer.money);
-  offer.power_W = way->power.set ? ask.power_W * pue : (double)NAN;
+  const MdlMoneyQuery query = { .capital_usd = offer.owned ? n * way->price.v : 0,
+                                .amortised_s = offer.amortised_s,
+                                .rent_usd_per_s = offer.owned ? 0 : n * way->rent.v,
+                                .other_usd = way->once.v,
+                                .power_W = way->power.set ? n * way->power.v : 0,
+                                .pue = pue,
+                                .electricity_usd_per_J = offer.owned && spec->electricity.set ? spec->electricity.v : 0 };
+  mdl_money (&query, way->time.v, &offer.money);
+  offer.power_W = way->power.set ? query.power_W * pue : (double)NAN;
   offer.usd_per_token = spec->tokens.set ? offer.money.total_usd / spec->tokens.v : (double)NAN;
   offer.miss = miss_of (spec, &offer);
   return offer;
@@ -188,8 +190,8 @@ pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *
   g_ptr_array_add (offers->inputs, base_yaml_ref (offers->yaml));
   if (!read_offers (offers, lookup, error))
     return NULL;
-  for (guint i = 0; i < offers->spec.ways.n; i++) {
-    const PlnOffer offer = reckon (&offers->spec, BASE_LIST_AT (offers->spec.ways, PlnWaySpec, i));
+  for (guint i = 0; i < offers->spec.options.n; i++) {
+    const PlnOffer offer = estimate (&offers->spec, BASE_LIST_AT (offers->spec.options, PlnAcquisitionSpec, i));
     g_array_append_val (offers->rows, offer);
   }
   g_array_sort (offers->rows, cheapest_first);

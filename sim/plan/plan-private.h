@@ -56,16 +56,16 @@ struct Pln {
   PlnOptions options; /* its sets are in `yaml` already */
   ScnLibraryLoad load;
   void *user;
-  PlnApartSpec apart;
+  PlnDistinguishSpec apart;
   BaseSource failures_source; /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
   GMutex loading; /* of scenarios: what `load` keeps is kept once for all threads */
 };
 
 /* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
-Scn *pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedAsk *ask, GError **error);
+Scn *pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *query, GError **error);
 /* What a step of a cut comes to on a machine. */
-void pln_take_step (const Pln *plan, guint machine, const TrnClosedAsk *ask, const TrnClosedStep *step, PlnChoiceRow *row);
+void pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query, const TrnClosedStep *step, PlnChoiceRow *row);
 
 /* `failures` and `checkpoint` of a plan, and what does not go together in them. */
 extern const BaseSchema pln_schema_plan_failures;
@@ -82,10 +82,10 @@ gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error
 
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void pln_price (const Pln *plan, PlnChoiceRow *row);
-/* The first constraint that it does not meet and by how much, relative; PLN_OUT_N: it meets all. */
-PlnOut pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over);
+/* The first constraint that it does not meet and by how much, relative; PLN_REJECTED_N: it meets all. */
+PlnRejection pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over);
 /* Whether the aim is one of money, so that a machine without a price has none. */
-gboolean pln_asks_money (const Pln *plan);
+gboolean pln_needs_money (const Pln *plan);
 
 /* Marks the rows that no other one beats in time and cost together; none without tokens or prices. `again`: of those that are
  * marked or simulated, the ones that no other of them beats: what the engine says of one is not held against what the closed form
@@ -98,17 +98,17 @@ gint pln_compare (gconstpointer a, gconstpointer b, gpointer plan);
 /* Whether two rows are of one machine and differ by their chunks at most. */
 gboolean pln_are_twins (const PlnChoiceRow *a, const PlnChoiceRow *b);
 /* The engine on the best few of rows in order; rows that it puts beyond a constraint leave. */
-gboolean pln_second_stage (PlnWork *work, const PlnAsk *ask, PlnResult *out, GError **error);
+gboolean pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out, GError **error);
 
 /* Reads calibrate/defaults/comparisons. */
 gboolean pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error);
 /* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */
 double pln_odds (double more, double half, double most);
 /* Marks what cannot be told from the first, or from the front, and fills the rivals. */
-gboolean pln_tell_apart (const Pln *plan, PlnResult *out, GError **error);
+gboolean pln_distinguish (const Pln *plan, PlnResult *out, GError **error);
 
-/* Every cut of a machine: TrnClosedAsk, appended to `cuts`; those that do not divide are counted. FALSE and *error on a value that
- * is none. */
-gboolean pln_cuts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_OUT_N], GError **error);
+/* Appends every parallel layout of a cluster option to `cuts` (TrnClosedQuery), and counts those that do not divide. FALSE and
+ * *error on an invalid value. */
+gboolean pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_REJECTED_N], GError **error);
 
 #endif

@@ -18,10 +18,10 @@ const BaseName pln_aim_names[] = {
   { "pareto", PLN_AIM_PARETO, "the Pareto front of time and cost" },
   { NULL, 0, NULL },
 };
-const BaseName pln_way_names[] = {
-  { "unpriced", PLN_WAY_NONE, "no price is known" },
-  { "own", PLN_WAY_OWN, "bought" },
-  { "rent", PLN_WAY_RENT, "rented" },
+const BaseName pln_acquisition_names[] = {
+  { "unpriced", PLN_ACQUISITION_NONE, "no price is known" },
+  { "own", PLN_ACQUISITION_BUY, "bought" },
+  { "rent", PLN_ACQUISITION_RENT, "rented" },
   { NULL, 0, NULL },
 };
 
@@ -156,19 +156,19 @@ add_set (GPtrArray *sets, const char *format, ...)
 }
 
 static void
-add_cut (GPtrArray *sets, const TrnClosedAsk *ask)
+add_cut (GPtrArray *sets, const TrnClosedQuery *query)
 {
-  add_set (sets, "workload.parallel={tp: %u, sp: %s, cp: %u, pp: %u, ep: %u, zero: %u}", ask->tp, ask->sp ? "true" : "false",
-           ask->cp, ask->pp, ask->ep, ask->zero);
-  if (ask->vp > 1)
-    add_set (sets, "workload.parallel.vp=%u", ask->vp);
-  add_set (sets, "workload.schedule=%s", base_name (mdl_schedule_names, (int)ask->schedule));
-  add_set (sets, "workload.micro_batch=%u", ask->micro_batch);
-  add_set (sets, "workload.recompute=%s", base_name (trn_again_names, (int)ask->recompute));
+  add_set (sets, "workload.parallel={tp: %u, sp: %s, cp: %u, pp: %u, ep: %u, zero: %u}", query->tp, query->sp ? "true" : "false",
+           query->cp, query->pp, query->ep, query->zero);
+  if (query->vp > 1)
+    add_set (sets, "workload.parallel.vp=%u", query->vp);
+  add_set (sets, "workload.schedule=%s", base_name (mdl_schedule_names, (int)query->schedule));
+  add_set (sets, "workload.micro_batch=%u", query->micro_batch);
+  add_set (sets, "workload.recompute=%s", base_name (trn_recompute_names, (int)query->recompute));
 }
 
 Scn *
-pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedAsk *ask, GError **error)
+pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *query, GError **error)
 {
   g_autofree char *topology = base_yaml_quote (machine->topology), *model = base_yaml_quote (plan->spec.goal.model.v);
   g_autofree char *text =
@@ -181,16 +181,17 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedAsk *as
     add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
   if (machine->oversubscription != NULL)
     add_set (sets, "topology.fabric.oversubscription=%s", machine->oversubscription);
-  if (ask != NULL)
-    add_cut (sets, ask);
+  if (query != NULL)
+    add_cut (sets, query);
   else /* any cut that can be: the machine is read with it, and asked for others */
     add_set (sets, "workload.parallel={dp: 1}");
-  if (ask == NULL)
+  if (query == NULL)
     add_set (sets, "workload.micro_batch=1");
   g_ptr_array_add (sets, NULL);
-  const ScnOptions options = {
-    .has_seed = plan->options.has_seed, .seed = plan->options.seed, .sets = (const char *const *)sets->pdata, .any_cut = ask == NULL
-  };
+  const ScnOptions options = { .has_seed = plan->options.has_seed,
+                               .seed = plan->options.seed,
+                               .sets = (const char *const *)sets->pdata,
+                               .any_cut = query == NULL };
   return scn_load (base_yaml_path (plan->yaml), text, plan->lookup, &options, plan->load, plan->user, error);
 }
 
@@ -372,9 +373,9 @@ check_lists (const Pln *plan, GError **error)
 static gboolean
 check_free (const Pln *plan, GError **error)
 {
-  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedAsk));
-  guint64 out[PLN_OUT_N] = { 0 };
-  return plan->machines->len == 0 || pln_cuts (plan, &g_array_index (plan->machines, PlnMachine, 0), cuts, out, error);
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
+  guint64 out[PLN_REJECTED_N] = { 0 };
+  return plan->machines->len == 0 || pln_layouts (plan, &g_array_index (plan->machines, PlnMachine, 0), cuts, out, error);
 }
 
 /* What cannot be met together, or asked for without prices. */
@@ -382,7 +383,7 @@ static gboolean
 check_goal (const Pln *plan, GError **error)
 {
   const PlnSpec *s = &plan->spec;
-  gboolean money = pln_asks_money (plan);
+  gboolean money = pln_needs_money (plan);
   if (!plan->has_prices && (money || s->goal.budget.set))
     return col_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
                         "this objective, constraint or budget needs 'prices': write a name of `forerun list prices`, or a file "

@@ -6,13 +6,14 @@
 #include "plan-private.h"
 
 const char *const pln_buy_names[PLN_BUY_N] = {
-  [PLN_BUY_NODES] = "nodes",   [PLN_BUY_NETWORK] = "network", [PLN_BUY_ADAPTERS] = "adapters", [PLN_BUY_SWITCHES] = "switches",
+  [PLN_BUY_NODES] = "nodes",   [PLN_BUY_NETWORK] = "network", [PLN_BUY_NICS] = "adapters",   [PLN_BUY_SWITCHES] = "switches",
   [PLN_BUY_OPTICS] = "optics", [PLN_BUY_CABLES] = "cables",   [PLN_BUY_STORAGE] = "storage",
 };
 
 static const BaseField port_fields[] = {
   BASE_ROW_NUM (PlnPortPrice, "rate", rate, BANDWIDTH, .required = TRUE, .min = "1 Gb/s", .help = "for ports up to this rate"),
-  BASE_ROW_NUM (PlnPortPrice, "adapter", adapter, MONEY, .fallback = "0", .help = "one NIC port; default: in the node's price"),
+  BASE_ROW_NUM (PlnPortPrice, "nic", nic, MONEY, .was = "adapter", .fallback = "0",
+                .help = "one NIC port; default: in the node's price"),
   BASE_ROW_NUM (PlnPortPrice, "transceiver", transceiver, MONEY, .fallback = "0",
                 .help = "optics at one end of a cable; default: copper, in the cable's price"),
   BASE_ROW_NUM (PlnPortPrice, "cable", cable, MONEY, .required = TRUE, .help = "one cable without transceivers"),
@@ -140,7 +141,7 @@ price_fabric (const PlnFabricPrice *fabric, const CluFabricParts *parts, PlnMach
     machine->buy_usd[PLN_BUY_SWITCHES] += parts->level[l].n_switches * one->price.v;
   }
   double cables = (double)parts->host_ports + parts->cables;
-  machine->buy_usd[PLN_BUY_ADAPTERS] = MAX (parts->host_ports, parts->adapters) * port->adapter.v;
+  machine->buy_usd[PLN_BUY_NICS] = MAX (parts->host_ports, parts->adapters) * port->nic.v;
   machine->buy_usd[PLN_BUY_OPTICS] = 2 * cables * port->transceiver.v;
   machine->buy_usd[PLN_BUY_CABLES] = cables * port->cable.v;
   return TRUE;

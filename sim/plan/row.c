@@ -6,19 +6,19 @@
 
 #define LEAST_GOODPUT 1e-3 /* below, a run hardly gets on */
 
-const char *const pln_out_texts[PLN_OUT_N] = {
-  [PLN_OUT_GPUS] = "do not divide the GPUs",
-  [PLN_OUT_LAYERS] = "do not divide the layers",
-  [PLN_OUT_BATCH] = "do not divide the global batch",
-  [PLN_OUT_SCHEDULE] = "do not suit their pipeline schedule",
-  [PLN_OUT_REFUSED] = "split the model where it cannot be split",
-  [PLN_OUT_PRICE] = "have no price",
-  [PLN_OUT_MEMORY] = "do not fit into memory",
-  [PLN_OUT_GPU_LIMIT] = "have more GPUs than allowed",
-  [PLN_OUT_POWER] = "draw more power than allowed",
-  [PLN_OUT_GOODPUT] = "have too little goodput",
-  [PLN_OUT_DEADLINE] = "end after the deadline",
-  [PLN_OUT_BUDGET] = "cost more than the budget",
+const char *const pln_out_texts[PLN_REJECTED_N] = {
+  [PLN_REJECTED_GPUS] = "do not divide the GPUs",
+  [PLN_REJECTED_LAYERS] = "do not divide the layers",
+  [PLN_REJECTED_BATCH] = "do not divide the global batch",
+  [PLN_REJECTED_SCHEDULE] = "do not suit their pipeline schedule",
+  [PLN_REJECTED_REFUSED] = "split the model where it cannot be split",
+  [PLN_REJECTED_PRICE] = "have no price",
+  [PLN_REJECTED_MEMORY] = "do not fit into memory",
+  [PLN_REJECTED_GPU_LIMIT] = "have more GPUs than allowed",
+  [PLN_REJECTED_POWER] = "draw more power than allowed",
+  [PLN_REJECTED_GOODPUT] = "have too little goodput",
+  [PLN_REJECTED_DEADLINE] = "end after the deadline",
+  [PLN_REJECTED_BUDGET] = "cost more than the budget",
 };
 
 PlnAim
@@ -34,7 +34,7 @@ pln_tokens (const Pln *plan)
 }
 
 gboolean
-pln_asks_money (const Pln *plan)
+pln_needs_money (const Pln *plan)
 {
   const BaseEnum *aim = &plan->spec.aim;
   return aim->v == PLN_AIM_COST || aim->v == PLN_AIM_COST_PER_TOKEN || aim->v == PLN_AIM_PARETO;
@@ -58,52 +58,54 @@ pln_price (const Pln *plan, PlnChoiceRow *row)
   double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W +
                   machine->fabric_W + machine->storage_W;
   row->power_W = used_W * building (plan);
-  const MdlMoneyAsk own = { .capital_usd = machine->capital_usd,
-                            .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
-                            .power_W = used_W,
-                            .pue = building (plan),
-                            .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v : 0 };
-  MdlMoneyAsk rent = { .rent_usd_per_s = machine->rent_usd_per_s, .power_W = used_W, .pue = building (plan) };
+  const MdlMoneyQuery own = { .capital_usd = machine->capital_usd,
+                              .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
+                              .power_W = used_W,
+                              .pue = building (plan),
+                              .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v : 0 };
+  MdlMoneyQuery rent = { .rent_usd_per_s = machine->rent_usd_per_s, .power_W = used_W, .pue = building (plan) };
   MdlMoney other;
-  row->way = machine->capital_usd > 0 ? PLN_WAY_OWN : machine->rent_usd_per_s > 0 ? PLN_WAY_RENT : PLN_WAY_NONE;
-  mdl_money (row->way == PLN_WAY_RENT ? &rent : &own, row->run_s, &row->money);
+  row->way = machine->capital_usd > 0      ? PLN_ACQUISITION_BUY
+             : machine->rent_usd_per_s > 0 ? PLN_ACQUISITION_RENT
+                                           : PLN_ACQUISITION_NONE;
+  mdl_money (row->way == PLN_ACQUISITION_RENT ? &rent : &own, row->run_s, &row->money);
   mdl_money (&rent, row->run_s, &other);
-  if (row->way == PLN_WAY_OWN && machine->rent_usd_per_s > 0 && other.total_usd < row->money.total_usd) {
-    row->way = PLN_WAY_RENT;
+  if (row->way == PLN_ACQUISITION_BUY && machine->rent_usd_per_s > 0 && other.total_usd < row->money.total_usd) {
+    row->way = PLN_ACQUISITION_RENT;
     row->money = other;
   }
-  row->usd_per_token = row->way != PLN_WAY_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
+  row->usd_per_token = row->way != PLN_ACQUISITION_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
 }
 
-PlnOut
+PlnRejection
 pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
 {
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
   const PlnSpec *s = &plan->spec;
-  gboolean money = pln_asks_money (plan) || s->goal.budget.set;
+  gboolean money = pln_needs_money (plan) || s->goal.budget.set;
   double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W + machine->storage_W) *
                   building (plan);
   const struct {
-    PlnOut out;
+    PlnRejection out;
     gboolean set;
     double value, limit;
   } limits[] = {
-    { PLN_OUT_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
-    { PLN_OUT_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
-    { PLN_OUT_POWER, s->limits.power.set, most_W, s->limits.power.v },
-    { PLN_OUT_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
-    { PLN_OUT_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
-    { PLN_OUT_BUDGET, s->goal.budget.set && row->way != PLN_WAY_NONE, row->money.total_usd, s->goal.budget.v },
+    { PLN_REJECTED_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
+    { PLN_REJECTED_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
+    { PLN_REJECTED_POWER, s->limits.power.set, most_W, s->limits.power.v },
+    { PLN_REJECTED_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
+    { PLN_REJECTED_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
+    { PLN_REJECTED_BUDGET, s->goal.budget.set && row->way != PLN_ACQUISITION_NONE, row->money.total_usd, s->goal.budget.v },
   };
   *over = 0;
-  if (money && row->step.fits && row->way == PLN_WAY_NONE)
-    return PLN_OUT_PRICE;
+  if (money && row->step.fits && row->way == PLN_ACQUISITION_NONE)
+    return PLN_REJECTED_PRICE;
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     if (limits[i].set && limits[i].value > limits[i].limit) {
       *over = limits[i].value / limits[i].limit - 1;
       return limits[i].out;
     }
-  return PLN_OUT_N;
+  return PLN_REJECTED_N;
 }
 
 double
@@ -124,10 +126,10 @@ pln_least (const Pln *plan, const PlnChoiceRow *row)
 }
 
 void
-pln_take_step (const Pln *plan, guint machine, const TrnClosedAsk *ask, const TrnClosedStep *step, PlnChoiceRow *row)
+pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query, const TrnClosedStep *step, PlnChoiceRow *row)
 {
   *row = (PlnChoiceRow){ .machine = machine,
-                         .ask = *ask,
+                         .query = *query,
                          .step = *step,
                          .step_time_s = step->step_time_s,
                          .step_time_lo_s = step->step_time_lo_s,

@@ -14,13 +14,13 @@ gather (const PlnWork *work, PlnResult *out)
     out->n_asked += piece->n_cuts;
     if (piece->rows != NULL)
       g_array_append_vals (out->rows, piece->rows, (guint)piece->count.n_rows);
-    for (int o = 0; o < PLN_OUT_N; o++) {
+    for (int o = 0; o < PLN_REJECTED_N; o++) {
       if (piece->count.out[o] > 0)
         out->over[o] = out->out[o] == 0 ? piece->count.over[o] : fmin (out->over[o], piece->count.over[o]);
       out->out[o] += piece->count.out[o];
     }
   }
-  for (int o = 0; o < PLN_OUT_N; o++)
+  for (int o = 0; o < PLN_REJECTED_N; o++)
     out->n_asked += work->out[o];
   g_array_sort_with_data (out->rows, pln_compare, work->plan); /* stable: equal ones stay in order */
   g_array_unref (pln_mark_front (work->plan, out->rows, FALSE));
@@ -28,9 +28,9 @@ gather (const PlnWork *work, PlnResult *out)
 }
 
 PlnResult *
-pln_work_search (PlnWork *work, const PlnAsk *ask, GError **error)
+pln_work_search (PlnWork *work, const PlnQuery *query, GError **error)
 {
-  if (!pln_work_reckon (work, error))
+  if (!pln_work_estimate (work, error))
     return NULL;
   if (pln_work_n_open (work) > 0) {
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%u of %u pieces of the plan are not done", pln_work_n_open (work),
@@ -39,21 +39,21 @@ pln_work_search (PlnWork *work, const PlnAsk *ask, GError **error)
   }
   PlnResult *out = g_new0 (PlnResult, 1);
   out->rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
-  out->per_machine = ask->per_machine;
-  out->rivals = g_array_new (FALSE, FALSE, sizeof (PlnRival));
+  out->per_machine = query->per_machine;
+  out->rivals = g_array_new (FALSE, FALSE, sizeof (PlnAlternative));
   gather (work, out);
-  if (pln_second_stage (work, ask, out, error) && pln_tell_apart (work->plan, out, error))
+  if (pln_second_stage (work, query, out, error) && pln_distinguish (work->plan, out, error))
     return out;
   pln_result_free (out);
   return NULL;
 }
 
 PlnResult *
-pln_search (Pln *plan, const PlnAsk *ask, GError **error)
+pln_search (Pln *plan, const PlnQuery *query, GError **error)
 {
-  const PlnCrew crew = { .threads = ask->threads };
-  g_autoptr (PlnWork) work = pln_work_new (plan, &crew, error);
-  return work != NULL ? pln_work_search (work, ask, error) : NULL;
+  const PlnWorkers workers = { .threads = query->threads };
+  g_autoptr (PlnWork) work = pln_work_new (plan, &workers, error);
+  return work != NULL ? pln_work_search (work, query, error) : NULL;
 }
 
 void

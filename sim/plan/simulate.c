@@ -17,8 +17,8 @@ drop (const Pln *plan, PlnResult *out)
   for (guint i = 0; i < out->rows->len; i++) {
     PlnChoiceRow row = *ROW (out->rows, i);
     double over;
-    PlnOut why = row.simulated ? pln_misses (plan, &row, &over) : PLN_OUT_N;
-    if (why != PLN_OUT_N) {
+    PlnRejection why = row.simulated ? pln_misses (plan, &row, &over) : PLN_REJECTED_N;
+    if (why != PLN_REJECTED_N) {
       out->over[why] = out->out[why] == 0 ? over : MIN (out->over[why], over);
       out->out[why]++;
       out->dropped[why]++;
@@ -35,7 +35,7 @@ drop (const Pln *plan, PlnResult *out)
 gboolean
 pln_are_twins (const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
-  TrnClosedAsk x = a->ask, y = b->ask;
+  TrnClosedQuery x = a->query, y = b->query;
   x.vp = y.vp;
   return a->machine == b->machine && memcmp (&x, &y, sizeof x) == 0;
 }
@@ -115,19 +115,19 @@ mark_front (const Pln *plan, GArray *rows)
 }
 
 gboolean
-pln_second_stage (PlnWork *work, const PlnAsk *ask, PlnResult *out, GError **error)
+pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out, GError **error)
 {
   const Pln *plan = work->plan;
   gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
   g_autoptr (GArray) picked = g_array_new (FALSE, FALSE, sizeof (guint));
   guint standing = 0, dropped = 0;
   mark_front (plan, out->rows);
-  while (standing < ask->best && dropped < ask->best + MOST_DROPPED) {
+  while (standing < query->best && dropped < query->best + MOST_DROPPED) {
     g_array_set_size (picked, 0);
     if (front)
-      pick_front (out->rows, ask->best - standing, picked);
+      pick_front (out->rows, query->best - standing, picked);
     else
-      pick (out->rows, ask->best - standing, ask->per_machine, picked);
+      pick (out->rows, query->best - standing, query->per_machine, picked);
     if (picked->len == 0)
       break;
     g_autofree PlnChoiceRow **asked = g_new (PlnChoiceRow *, picked->len);

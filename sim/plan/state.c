@@ -112,16 +112,16 @@ add_figures (JsonBuilder *json, const double *figure, guint n)
 static void
 build_piece (const PlnPiece *piece, guint number, JsonBuilder *json)
 {
-  double out[PLN_OUT_N];
-  for (int o = 0; o < PLN_OUT_N; o++)
+  double out[PLN_REJECTED_N];
+  for (int o = 0; o < PLN_REJECTED_N; o++)
     out[o] = (double)piece->count.out[o];
   json_builder_begin_object (json);
   json_builder_set_member_name (json, "piece");
   json_builder_add_int_value (json, number);
   json_builder_set_member_name (json, "out");
-  add_figures (json, out, PLN_OUT_N);
+  add_figures (json, out, PLN_REJECTED_N);
   json_builder_set_member_name (json, "over");
-  add_figures (json, piece->count.over, PLN_OUT_N);
+  add_figures (json, piece->count.over, PLN_REJECTED_N);
   json_builder_set_member_name (json, "rows");
   json_builder_begin_array (json);
   for (guint64 i = 0; i < piece->count.n_rows; i++) {
@@ -154,7 +154,7 @@ pln_work_build (const PlnWork *work, JsonBuilder *json)
   json_builder_set_member_name (json, "runs");
   json_builder_begin_array (json);
   for (guint i = 0; i < work->runs->len; i++) {
-    const PlnAsked *asked = &g_array_index (work->runs, PlnAsked, i);
+    const PlnPending *asked = &g_array_index (work->runs, PlnPending, i);
     const PlnRun *run = &asked->run;
     double figure[2 + RUN_FIGURES] = { asked->machine,      asked->cut, run->step_time_s, run->step_time_lo_s,
                                        run->step_time_hi_s, run->mfu,   run->restore_B };
@@ -171,7 +171,7 @@ typedef struct {
   PlnWork *work;
   const BaseJson *json;
   guint32 machine; /* of cuts; G_MAXUINT32: none */
-  GArray *cuts;    /* TrnClosedAsk */
+  GArray *cuts;    /* TrnClosedQuery */
 } Reader;
 
 static gboolean
@@ -197,7 +197,7 @@ cuts_of (Reader *reader, guint32 machine)
 {
   if (reader->machine != machine) {
     g_clear_pointer (&reader->cuts, g_array_unref);
-    reader->cuts = pln_list_cuts (reader->work->plan, machine, NULL);
+    reader->cuts = pln_list_layouts (reader->work->plan, machine, NULL);
     reader->machine = machine;
   }
   return reader->cuts;
@@ -213,9 +213,9 @@ read_row (Reader *reader, const PlnPiece *piece, guint32 least, const char *text
       !get_step (f + 1, &step))
     return FALSE;
   guint32 cut = (guint32)f[0];
-  const TrnClosedAsk *ask = &g_array_index (cuts_of (reader, piece->machine), TrnClosedAsk, cut);
-  pln_take_step (reader->work->plan, piece->machine, ask, &step, row);
-  if (pln_misses (reader->work->plan, row, &over) != PLN_OUT_N)
+  const TrnClosedQuery *query = &g_array_index (cuts_of (reader, piece->machine), TrnClosedQuery, cut);
+  pln_take_step (reader->work->plan, piece->machine, query, &step, row);
+  if (pln_misses (reader->work->plan, row, &over) != PLN_REJECTED_N)
     return FALSE;
   row->cut = cut;
   return TRUE;
@@ -224,11 +224,11 @@ read_row (Reader *reader, const PlnPiece *piece, guint32 least, const char *text
 static gboolean
 read_counts (JsonObject *object, PlnPieceCount *count)
 {
-  double out[PLN_OUT_N];
-  if (!read_figures (text_of (json_object_get_member (object, "out")), out, PLN_OUT_N) ||
-      !read_figures (text_of (json_object_get_member (object, "over")), count->over, PLN_OUT_N))
+  double out[PLN_REJECTED_N];
+  if (!read_figures (text_of (json_object_get_member (object, "out")), out, PLN_REJECTED_N) ||
+      !read_figures (text_of (json_object_get_member (object, "over")), count->over, PLN_REJECTED_N))
     return FALSE;
-  for (int o = 0; o < PLN_OUT_N; o++) {
+  for (int o = 0; o < PLN_REJECTED_N; o++) {
     if (!is_count (out[o], G_MAXUINT32))
       return FALSE;
     count->out[o] = (guint64)out[o];
@@ -258,8 +258,8 @@ read_piece (Reader *reader, JsonObject *object, GError **error)
   guint64 sum = count.n_rows;
   if (!read_counts (object, &count))
     return base_json_fail (reader->json, NULL, NULL, error, "piece %u: 'out' and 'over' are not %d figures each", number,
-                           (int)PLN_OUT_N);
-  for (int o = 0; o < PLN_OUT_N; o++)
+                           (int)PLN_REJECTED_N);
+  for (int o = 0; o < PLN_REJECTED_N; o++)
     sum += count.out[o];
   if (sum != piece->n_cuts)
     return base_json_fail (reader->json, NULL, NULL, error, "piece %u has %" G_GUINT64_FORMAT " configurations, the plan's %u",
@@ -284,11 +284,11 @@ read_run (Reader *reader, JsonNode *node, guint number, GError **error)
                   is_plausible (f + 2, f[5], f[6], f + 7);
   if (!good || !is_count (f[1], (double)cuts_of (reader, (guint32)f[0])->len - 1))
     return base_json_fail (reader->json, NULL, NULL, error, "run %u is none of this plan", number);
-  PlnAsked asked = { .machine = (guint32)f[0],
-                     .cut = (guint32)f[1],
-                     .done = TRUE,
-                     .run = {
-                         .step_time_s = f[2], .step_time_lo_s = f[3], .step_time_hi_s = f[4], .mfu = f[5], .restore_B = f[6] } };
+  PlnPending asked = { .machine = (guint32)f[0],
+                       .cut = (guint32)f[1],
+                       .done = TRUE,
+                       .run = {
+                           .step_time_s = f[2], .step_time_lo_s = f[3], .step_time_hi_s = f[4], .mfu = f[5], .restore_B = f[6] } };
   memcpy (asked.run.part_s, f + 7, sizeof asked.run.part_s);
   g_array_append_val (reader->work->runs, asked);
   return TRUE;

@@ -9,8 +9,8 @@ typedef enum { PLN_PIECE_DUE, PLN_PIECE_OUT, PLN_PIECE_DONE, PLN_PIECE_OTHERS } 
 
 /* What its cuts came to; also how a reply begins, and rows follow. */
 typedef struct {
-  guint64 n_rows, out[PLN_OUT_N];
-  double over[PLN_OUT_N];
+  guint64 n_rows, out[PLN_REJECTED_N];
+  double over[PLN_REJECTED_N];
 } PlnPieceCount;
 
 /* Cuts of a machine with the same tensor, context and pipeline parallelism, which share most of what a closed form remembers. */
@@ -31,7 +31,7 @@ typedef struct {
   guint32 machine, cut;
   gboolean out, done; /* a worker has it; it is here */
   PlnRun run;
-} PlnAsked;
+} PlnPending;
 
 /* A machine's pieces. */
 typedef struct {
@@ -43,13 +43,13 @@ typedef struct {
 
 struct PlnWork {
   Pln *plan;
-  PlnCrew crew;
+  PlnWorkers workers;
   GMutex lock;    /* of all below, while a crew is at work */
   GArray *pieces; /* PlnPiece, by machine and cut */
   PlnPieces *machines;
   PlnCount count;
-  guint64 out[PLN_OUT_N]; /* that do not divide, of all machines */
-  GArray *runs;           /* PlnAsked: done ones of before, and those asked for now */
+  guint64 out[PLN_REJECTED_N]; /* that do not divide, of all machines */
+  GArray *runs;                /* PlnPending: done ones of before, and those asked for now */
   gboolean stopped;
   GError *error; /* of the first task that failed, number `failed` */
   guint32 failed;
@@ -62,7 +62,7 @@ void pln_take_run (const Pln *plan, const PlnRun *run, PlnChoiceRow *row);
 gboolean pln_work_simulate (PlnWork *work, PlnChoiceRow *const *rows, guint n, GError **error);
 /* A piece is done: takes `rows`, with its state. */
 void pln_work_finish_piece (PlnWork *work, PlnPiece *piece, const PlnPieceCount *count, PlnChoiceRow *rows);
-/* All cuts of a machine, TrnClosedAsk. Returned: full. */
-GArray *pln_list_cuts (const Pln *plan, guint32 machine, guint64 out[PLN_OUT_N]);
+/* All cuts of a machine, TrnClosedQuery. Returned: full. */
+GArray *pln_list_layouts (const Pln *plan, guint32 machine, guint64 out[PLN_REJECTED_N]);
 
 #endif

@@ -10,24 +10,24 @@
 /* ---- pieces ---- */
 
 GArray *
-pln_list_cuts (const Pln *plan, guint32 machine, guint64 out[PLN_OUT_N])
+pln_list_layouts (const Pln *plan, guint32 machine, guint64 out[PLN_REJECTED_N])
 {
-  GArray *cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedAsk));
-  guint64 ignored[PLN_OUT_N] = { 0 };
+  GArray *cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
+  guint64 ignored[PLN_REJECTED_N] = { 0 };
   /* values were checked when the plan was read */
-  (void)pln_cuts (plan, &g_array_index (plan->machines, PlnMachine, machine), cuts, out != NULL ? out : ignored, NULL);
+  (void)pln_layouts (plan, &g_array_index (plan->machines, PlnMachine, machine), cuts, out != NULL ? out : ignored, NULL);
   return cuts;
 }
 
 static void
 list_pieces (PlnWork *work, guint32 machine)
 {
-  g_autoptr (GArray) cuts = pln_list_cuts (work->plan, machine, work->out);
+  g_autoptr (GArray) cuts = pln_list_layouts (work->plan, machine, work->out);
   PlnPieces *its = &work->machines[machine];
   its->first = its->at = work->pieces->len;
   for (guint i = 0; i < cuts->len; i++) {
-    const TrnClosedAsk *ask = &g_array_index (cuts, TrnClosedAsk, i), *before = i > 0 ? ask - 1 : ask;
-    if (i == 0 || ask->tp != before->tp || ask->cp != before->cp || ask->pp != before->pp) {
+    const TrnClosedQuery *query = &g_array_index (cuts, TrnClosedQuery, i), *before = i > 0 ? query - 1 : query;
+    if (i == 0 || query->tp != before->tp || query->cp != before->cp || query->pp != before->pp) {
       const PlnPiece piece = { .machine = machine, .first = i };
       g_array_append_val (work->pieces, piece);
     }
@@ -38,7 +38,7 @@ list_pieces (PlnWork *work, guint32 machine)
 }
 
 PlnWork *
-pln_work_new (Pln *plan, const PlnCrew *crew, GError **error)
+pln_work_new (Pln *plan, const PlnWorkers *workers, GError **error)
 {
   guint n = plan->machines->len;
   for (guint i = 0; i < n; i++) {
@@ -48,12 +48,12 @@ pln_work_new (Pln *plan, const PlnCrew *crew, GError **error)
   }
   PlnWork *work = g_new0 (PlnWork, 1);
   work->plan = plan;
-  work->crew = *crew;
+  work->workers = *workers;
   g_mutex_init (&work->lock);
   work->pieces = g_array_new (FALSE, FALSE, sizeof (PlnPiece));
   work->machines = g_new0 (PlnPieces, n);
   work->count.part = work->count.of = 1;
-  work->runs = g_array_new (FALSE, FALSE, sizeof (PlnAsked));
+  work->runs = g_array_new (FALSE, FALSE, sizeof (PlnPending));
   for (guint32 i = 0; i < n; i++)
     list_pieces (work, i);
   for (guint i = 0; i < work->pieces->len; i++)
@@ -142,7 +142,7 @@ pln_work_n_runs (const PlnWork *work)
 {
   guint n = 0;
   for (guint i = 0; i < work->runs->len; i++)
-    n += g_array_index (work->runs, PlnAsked, i).done ? 1u : 0u;
+    n += g_array_index (work->runs, PlnPending, i).done ? 1u : 0u;
   return n;
 }
 
@@ -161,7 +161,7 @@ pln_work_n_open (const PlnWork *work)
 static gboolean
 ask_stop (PlnWork *work)
 {
-  work->stopped = work->stopped || (work->crew.stop != NULL && work->crew.stop (work->crew.watch));
+  work->stopped = work->stopped || (work->workers.stop != NULL && work->workers.stop (work->workers.watch));
   return work->stopped;
 }
 
@@ -218,7 +218,7 @@ static gboolean
 next_run (PlnWork *work, PlnTask *task)
 {
   for (guint i = 0; i < work->runs->len; i++) {
-    PlnAsked *asked = &g_array_index (work->runs, PlnAsked, i);
+    PlnPending *asked = &g_array_index (work->runs, PlnPending, i);
     if (asked->out || asked->done)
       continue;
     asked->out = TRUE;
@@ -270,7 +270,7 @@ static gboolean
 take_reply (PlnWork *work, const PlnTask *task, const void *reply, gsize n_B)
 {
   if (task->run) {
-    PlnAsked *asked = task->number < work->runs->len ? &g_array_index (work->runs, PlnAsked, task->number) : NULL;
+    PlnPending *asked = task->number < work->runs->len ? &g_array_index (work->runs, PlnPending, task->number) : NULL;
     if (asked == NULL || asked->done || n_B != sizeof asked->run)
       return FALSE;
     memcpy (&asked->run, reply, n_B);
@@ -284,7 +284,7 @@ take_reply (PlnWork *work, const PlnTask *task, const void *reply, gsize n_B)
     return FALSE;
   memcpy (&count, reply, sizeof count);
   guint64 sum = count.n_rows;
-  for (int o = 0; o < PLN_OUT_N; o++)
+  for (int o = 0; o < PLN_REJECTED_N; o++)
     sum += count.out[o];
   if (sum != piece->n_cuts || n_B != sizeof count + count.n_rows * sizeof (PlnChoiceRow))
     return FALSE;
@@ -301,8 +301,8 @@ pln_work_put (PlnWork *work, const PlnTask *task, const void *reply, gsize n_B, 
 {
   g_mutex_lock (&work->lock);
   gboolean good = take_reply (work, task, reply, n_B);
-  if (good && work->crew.progress != NULL)
-    work->crew.progress (work->crew.watch, work, &work->count);
+  if (good && work->workers.progress != NULL)
+    work->workers.progress (work->workers.watch, work, &work->count);
   g_mutex_unlock (&work->lock);
   if (!good)
     g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN,
@@ -317,11 +317,11 @@ static void
 serve (void *item)
 {
   PlnWork *work = *(PlnWork **)item;
-  g_autoptr (PlnHand) hand = pln_hand_new (work->plan);
+  g_autoptr (PlnWorker) hand = pln_worker_new (work->plan);
   PlnTask task = { .machine = G_MAXUINT32 };
   while (pln_work_next (work, task.machine, &task)) {
     GError *error = NULL;
-    g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &error);
+    g_autoptr (GBytes) reply = pln_worker_do (hand, &task, &error);
     if (reply == NULL || !pln_work_put (work, &task, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), &error))
       pln_work_fail (work, &task, error);
   }
@@ -332,11 +332,11 @@ do_all (PlnWork *work, guint n_tasks, GError **error)
 {
   if (n_tasks == 0)
     return TRUE;
-  if (work->crew.crew != NULL) {
-    if (!work->crew.crew (work->crew.data, work, error))
+  if (work->workers.workers != NULL) {
+    if (!work->workers.workers (work->workers.data, work, error))
       return FALSE;
   } else {
-    guint most = work->crew.threads > 0 ? work->crew.threads : g_get_num_processors (), n = MIN (most, n_tasks);
+    guint most = work->workers.threads > 0 ? work->workers.threads : g_get_num_processors (), n = MIN (most, n_tasks);
     g_autofree PlnWork **same = g_new (PlnWork *, n);
     for (guint i = 0; i < n; i++)
       same[i] = work;
@@ -349,18 +349,18 @@ do_all (PlnWork *work, guint n_tasks, GError **error)
 }
 
 gboolean
-pln_work_reckon (PlnWork *work, GError **error)
+pln_work_estimate (PlnWork *work, GError **error)
 {
   return do_all (work, pln_work_n_left (work), error);
 }
 
 /* ---- the engine ---- */
 
-static const PlnAsked *
+static const PlnPending *
 find_run (const PlnWork *work, const PlnChoiceRow *row)
 {
   for (guint i = 0; i < work->runs->len; i++) {
-    const PlnAsked *asked = &g_array_index (work->runs, PlnAsked, i);
+    const PlnPending *asked = &g_array_index (work->runs, PlnPending, i);
     if (asked->machine == row->machine && asked->cut == row->cut)
       return asked;
   }
@@ -373,14 +373,14 @@ pln_work_simulate (PlnWork *work, PlnChoiceRow *const *rows, guint n, GError **e
   guint before = work->runs->len;
   for (guint i = 0; i < n; i++)
     if (find_run (work, rows[i]) == NULL) {
-      const PlnAsked asked = { .machine = rows[i]->machine, .cut = rows[i]->cut };
+      const PlnPending asked = { .machine = rows[i]->machine, .cut = rows[i]->cut };
       g_array_append_val (work->runs, asked);
     }
   work->count.n_runs += work->runs->len - before;
   if (!do_all (work, work->runs->len - before, error))
     return FALSE;
   for (guint i = 0; i < n; i++) {
-    const PlnAsked *asked = find_run (work, rows[i]);
+    const PlnPending *asked = find_run (work, rows[i]);
     if (!asked->done) {
       g_set_error_literal (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "the search was stopped before the engine had run the best");
       return FALSE;
@@ -392,18 +392,18 @@ pln_work_simulate (PlnWork *work, PlnChoiceRow *const *rows, guint n, GError **e
 
 /* ---- one worker ---- */
 
-struct PlnHand {
+struct PlnWorker {
   Pln *plan;
   TrnClosedPool *pool; /* of all machines */
   guint32 machine;     /* of closed and cuts; G_MAXUINT32: none */
   TrnClosed *closed;
-  GArray *cuts; /* TrnClosedAsk */
+  GArray *cuts; /* TrnClosedQuery */
 };
 
-PlnHand *
-pln_hand_new (Pln *plan)
+PlnWorker *
+pln_worker_new (Pln *plan)
 {
-  PlnHand *hand = g_new0 (PlnHand, 1);
+  PlnWorker *hand = g_new0 (PlnWorker, 1);
   hand->plan = plan;
   hand->pool = trn_closed_pool_new ();
   hand->machine = G_MAXUINT32;
@@ -411,7 +411,7 @@ pln_hand_new (Pln *plan)
 }
 
 static void
-put_down (PlnHand *hand)
+put_down (PlnWorker *hand)
 {
   g_clear_pointer (&hand->closed, trn_closed_free);
   g_clear_pointer (&hand->cuts, g_array_unref);
@@ -419,7 +419,7 @@ put_down (PlnHand *hand)
 }
 
 void
-pln_hand_free (PlnHand *hand)
+pln_worker_free (PlnWorker *hand)
 {
   if (hand == NULL)
     return;
@@ -429,7 +429,7 @@ pln_hand_free (PlnHand *hand)
 }
 
 static gboolean
-take_up (PlnHand *hand, guint32 machine, GError **error)
+take_up (PlnWorker *hand, guint32 machine, GError **error)
 {
   if (hand->machine == machine)
     return TRUE;
@@ -439,28 +439,28 @@ take_up (PlnHand *hand, guint32 machine, GError **error)
     return FALSE;
   trn_closed_share (hand->closed, hand->pool);
   trn_closed_skip_unfit (hand->closed);
-  hand->cuts = pln_list_cuts (hand->plan, machine, NULL);
+  hand->cuts = pln_list_layouts (hand->plan, machine, NULL);
   hand->machine = machine;
   return TRUE;
 }
 
 static void
-reckon (PlnHand *hand, const PlnTask *task, GByteArray *reply)
+estimate (PlnWorker *hand, const PlnTask *task, GByteArray *reply)
 {
   PlnPieceCount count = { 0 };
   g_byte_array_append (reply, (const guint8 *)&count, sizeof count);
   for (guint32 i = task->first; i < task->first + task->n_cuts; i++) {
-    const TrnClosedAsk *ask = &g_array_index (hand->cuts, TrnClosedAsk, i);
+    const TrnClosedQuery *query = &g_array_index (hand->cuts, TrnClosedQuery, i);
     TrnClosedStep step;
     PlnChoiceRow row;
     double over;
-    if (!trn_closed_step (hand->closed, ask, &step, NULL)) {
-      count.out[PLN_OUT_REFUSED]++;
+    if (!trn_closed_step (hand->closed, query, &step, NULL)) {
+      count.out[PLN_REJECTED_REFUSED]++;
       continue;
     }
-    pln_take_step (hand->plan, task->machine, ask, &step, &row);
-    PlnOut out = pln_misses (hand->plan, &row, &over);
-    if (out == PLN_OUT_N) {
+    pln_take_step (hand->plan, task->machine, query, &step, &row);
+    PlnRejection out = pln_misses (hand->plan, &row, &over);
+    if (out == PLN_REJECTED_N) {
       row.cut = i;
       g_byte_array_append (reply, (const guint8 *)&row, sizeof row);
       count.n_rows++;
@@ -473,12 +473,12 @@ reckon (PlnHand *hand, const PlnTask *task, GByteArray *reply)
 }
 
 static gboolean
-simulate (PlnHand *hand, const PlnTask *task, PlnRun *run, GError **error)
+simulate (PlnWorker *hand, const PlnTask *task, PlnRun *run, GError **error)
 {
   const PlnMachine *machine = &g_array_index (hand->plan->machines, PlnMachine, task->machine);
-  const TrnClosedAsk *ask = &g_array_index (hand->cuts, TrnClosedAsk, task->first);
+  const TrnClosedQuery *query = &g_array_index (hand->cuts, TrnClosedQuery, task->first);
   g_mutex_lock (&hand->plan->loading);
-  Scn *scenario = pln_scenario (hand->plan, machine, ask, error);
+  Scn *scenario = pln_scenario (hand->plan, machine, query, error);
   g_mutex_unlock (&hand->plan->loading);
   ScnResult *result = scenario != NULL ? scn_run (scenario, FALSE, error) : NULL;
   gboolean ran = result != NULL;
@@ -493,7 +493,7 @@ simulate (PlnHand *hand, const PlnTask *task, PlnRun *run, GError **error)
 }
 
 GBytes *
-pln_hand_do (PlnHand *hand, const PlnTask *task, GError **error)
+pln_worker_do (PlnWorker *hand, const PlnTask *task, GError **error)
 {
   PlnRun run;
   if (!take_up (hand, task->machine, error))
@@ -501,6 +501,6 @@ pln_hand_do (PlnHand *hand, const PlnTask *task, GError **error)
   if (task->run)
     return simulate (hand, task, &run, error) ? g_bytes_new (&run, sizeof run) : NULL;
   g_autoptr (GByteArray) reply = g_byte_array_new ();
-  reckon (hand, task, reply);
+  estimate (hand, task, reply);
   return g_byte_array_free_to_bytes (g_steal_pointer (&reply));
 }

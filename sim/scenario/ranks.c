@@ -39,26 +39,26 @@ scn_cluster_load (const ScnHost *host, const char *topology, const char *const *
 
 /* What is asked for stands on the machine as its file says, and on a larger one only where the file's is too small. */
 static Clu *
-load_cluster (const ScnHost *host, const ScnRanksAsk *ask, guint32 nodes, GError **error)
+load_cluster (const ScnHost *host, const ScnRanksQuery *query, guint32 nodes, GError **error)
 {
-  Clu *clu = scn_cluster_load (host, ask->topology, ask->sets, 0, ask->settings->seed, error);
+  Clu *clu = scn_cluster_load (host, query->topology, query->sets, 0, query->settings->seed, error);
   if (clu == NULL || nodes <= clu_n_nodes (clu))
     return clu;
   clu_free (clu);
-  return scn_cluster_load (host, ask->topology, ask->sets, nodes, ask->settings->seed, error);
+  return scn_cluster_load (host, query->topology, query->sets, nodes, query->settings->seed, error);
 }
 
 /* ---- ranks ---- */
 
 static gboolean
-list_ranks (const ScnRanksAsk *ask, ScnRanks *ranks, GError **error)
+list_ranks (const ScnRanksQuery *query, ScnRanks *ranks, GError **error)
 {
   g_autoptr (GArray) gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
   guint32 first = 0;
   for (guint32 node = 0; node < ranks->n_nodes; node++) {
-    guint32 has = clu_gpus_per_node (ranks->clu, node), used = ask->gpus != 0 ? ask->gpus : has;
+    guint32 has = clu_gpus_per_node (ranks->clu, node), used = query->gpus != 0 ? query->gpus : has;
     if (used > has)
-      return base_fail_at (error, BASE_MARK_NONE, "%s-g %u is more than node %u of %s has; 1 to %u is accepted", ask->who, used,
+      return base_fail_at (error, BASE_MARK_NONE, "%s-g %u is more than node %u of %s has; 1 to %u is accepted", query->who, used,
                            node, clu_name (ranks->clu), has);
     for (guint32 gpu = first; gpu < first + used; gpu++)
       g_array_append_val (gpus, gpu);
@@ -67,8 +67,9 @@ list_ranks (const ScnRanksAsk *ask, ScnRanks *ranks, GError **error)
   }
   ranks->n = gpus->len;
   ranks->gpus = (guint32 *)(gpointer)g_array_free (g_steal_pointer (&gpus), FALSE);
-  return ask->root < ranks->n || base_fail_at (error, BASE_MARK_NONE, "%s--root %u is not one of the %u ranks; 0 to %u is accepted",
-                                               ask->who, ask->root, ranks->n, ranks->n - 1);
+  return query->root < ranks->n ||
+         base_fail_at (error, BASE_MARK_NONE, "%s--root %u is not one of the %u ranks; 0 to %u is accepted", query->who,
+                       query->root, ranks->n, ranks->n - 1);
 }
 
 gboolean
@@ -82,12 +83,12 @@ scn_library_lay (const MdlLibrary *library, Clu *clu, ColSettings *settings, Mdl
 }
 
 static gboolean
-load_library (const ScnHost *host, const ScnRanksAsk *ask, ScnRanks *ranks, GError **error)
+load_library (const ScnHost *host, const ScnRanksQuery *query, ScnRanks *ranks, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const guint32 n = clu_n_gpus (ranks->clu), node = col_gpu_slowest (ranks->clu, NULL, n);
   const CluGpuSpec *gpu = clu_gpu_spec (ranks->clu, n > 0 ? node : 0);
-  const MdlLibraryAsk constants = { .name = ask->calibration,
+  const MdlLibraryQuery constants = { .name = query->calibration,
                                     .gpu_type = gpu != NULL ? gpu->name.v : NULL,
                                     .nccl = ranks->settings.nccl_version,
                                     .inputs = host->inputs,
@@ -103,10 +104,10 @@ load_library (const ScnHost *host, const ScnRanksAsk *ask, ScnRanks *ranks, GErr
 
 /* Who changes the network and sees no difference should hear why. */
 static void
-warn_local (const ScnHost *host, const ScnRanksAsk *ask, const ScnRanks *ranks)
+warn_local (const ScnHost *host, const ScnRanksQuery *query, const ScnRanks *ranks)
 {
   static const char *const network[] = { "nics", "fabric", "frontend", "oversubscription" };
-  for (const char *const *set = ask->sets; set != NULL && *set != NULL && col_comm_is_local (ranks->comm); set++) {
+  for (const char *const *set = query->sets; set != NULL && *set != NULL && col_comm_is_local (ranks->comm); set++) {
     g_autofree char *path = g_strndup (*set, strcspn (*set, "="));
     g_auto (GStrv) keys = g_strsplit (path, ".", -1);
     gboolean is_network = FALSE;
@@ -119,19 +120,19 @@ warn_local (const ScnHost *host, const ScnRanksAsk *ask, const ScnRanks *ranks)
 }
 
 gboolean
-scn_ranks_open (const ScnHost *host, const ScnRanksAsk *ask, guint32 nodes, ScnRanks *out, GError **error)
+scn_ranks_open (const ScnHost *host, const ScnRanksQuery *query, guint32 nodes, ScnRanks *out, GError **error)
 {
-  out->clu = load_cluster (host, ask, nodes, error);
+  out->clu = load_cluster (host, query, nodes, error);
   if (out->clu == NULL)
     return FALSE;
   out->n_nodes = nodes != 0 ? nodes : clu_n_nodes (out->clu);
-  out->settings = *ask->settings;
-  if (!list_ranks (ask, out, error) || (!ask->plain && !load_library (host, ask, out, error)))
+  out->settings = *query->settings;
+  if (!list_ranks (query, out, error) || (!query->plain && !load_library (host, query, out, error)))
     return FALSE;
   out->comm = col_comm_new (out->clu, &out->settings, out->gpus, out->n, error);
   if (out->comm == NULL)
     return FALSE;
-  warn_local (host, ask, out);
+  warn_local (host, query, out);
   return TRUE;
 }
 

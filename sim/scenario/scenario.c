@@ -309,13 +309,13 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
     warn_plain (scenario);
   if (plain && !trains_model && (!uses_storage (scenario) || load == NULL))
     return slow_links (scenario, error);
-  const MdlLibraryAsk ask = { .name = cluster->calibration.v,
+  const MdlLibraryQuery query = { .name = cluster->calibration.v,
                               .from = base_yaml_path (scenario->yaml),
                               .gpu_type = slowest_gpu (scenario),
                               .nccl = scenario->system.settings.nccl_version,
                               .inputs = scenario->inputs,
                               .warnings = scenario->warnings };
-  const MdlLibrary *library = load (user, &ask, error);
+  const MdlLibrary *library = load (user, &query, error);
   if (library == NULL) {
     col_nccl_tell_place (&scenario->system.settings, error);
     return FALSE;

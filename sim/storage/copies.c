@@ -261,7 +261,7 @@ choose_path (const Clu *clu, const ColSettings *settings, const StoCopies *copie
   }
   if (isfinite (least_s))
     return TRUE;
-  *fault = last != NULL ? STO_FAULT_WAY : STO_FAULT_PATH;
+  *fault = last != NULL ? STO_FAULT_ROUTE : STO_FAULT_PATH;
   if (last != NULL)
     g_propagate_error (error, g_steal_pointer (&last));
   else
@@ -299,7 +299,7 @@ static gboolean
 find_uses (const Clu *clu, const ColSettings *settings, StoPath path, StoCopy *copy, GError **error)
 {
   const MdlLinks *links = settings->library != NULL ? mdl_library_links (settings->library) : NULL;
-  double back = links != NULL ? links->copies.at[copy->copy].back.v : 0;
+  double back = links != NULL ? links->copies.at[copy->copy].reverse_traffic.v : 0;
   add_uses (clu, copy, copy->route.uses, copy->cost.wire);
   if (back <= 0)
     return TRUE;
@@ -366,7 +366,7 @@ price_all (const Clu *clu, const ColSettings *settings, const StoCopies *copies,
       return NULL;
     }
     if (!find_uses (clu, settings, copies->path, copy, error)) {
-      *fault = STO_FAULT_WAY;
+      *fault = STO_FAULT_ROUTE;
       return NULL;
     }
   }

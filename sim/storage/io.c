@@ -71,9 +71,9 @@ add_way (StoWork *work, guint32 client, GArray *uses, GError **error)
 {
   const ColSystem *system = work->system;
   const StoIoEnds ends = { work->dev, sto_io_place (work->homes, client), (MdlIoOp)work->spec->op.v, work->path };
-  g_auto (StoIoWay) way = { 0 };
+  g_auto (StoIoRoute) way = { 0 };
   g_autoptr (GError) why = NULL;
-  if (!sto_io_way (system->clu, &system->settings, &ends, &way, &why))
+  if (!sto_io_route (system->clu, &system->settings, &ends, &way, &why))
     return col_fail_at (error, work->spec->path.set ? work->spec->path.mark : work->spec->tier.mark, "%s", why->message);
   add_links (work, way.uses, work->misses * sto_work_packed (work), mdl_tier_sent (&work->tier, ends.op), uses);
   add_links (work, way.copy, sto_work_packed (work), 1, uses); /* what the page cache has goes to the GPU like the rest */
@@ -176,7 +176,7 @@ sharers (const StoWork *work)
 }
 
 static void
-ask (StoWork *work)
+query (StoWork *work)
 {
   const StoIoSpec *spec = work->spec;
   MdlTierQuestion *q = &work->question;
@@ -434,7 +434,7 @@ sto_work_plan (StoWork *work, GError **error)
       return FALSE;
   }
   add_host (work);
-  ask (work);
+  query (work);
   fill_question (work);
   out->link_Bps = link_Bps (work, &work->busiest);
   out->own_Bps = sto_work_own_Bps (work, &work->cost);

@@ -15,7 +15,7 @@ const BaseName sto_io_path_names[] = {
 };
 
 void
-sto_io_way_clear (StoIoWay *way)
+sto_io_route_clear (StoIoRoute *way)
 {
   g_clear_pointer (&way->uses, g_array_unref);
   g_clear_pointer (&way->copy, g_array_unref);
@@ -98,7 +98,7 @@ leg (const Trip *trip, CluDev near, CluDev far, double share, CluRoute *route, G
 /* All drives or the tier, to `end`; the slowest drive's route is the one that people are shown. *staged: some bytes pass a host's
  * memory that is no end. */
 static gboolean
-reach (const Trip *trip, CluDev end, StoIoWay *out, gboolean *staged, GError **error)
+reach (const Trip *trip, CluDev end, StoIoRoute *out, gboolean *staged, GError **error)
 {
   *staged = FALSE;
   guint32 n = MAX (trip->n_drives, 1u);
@@ -124,7 +124,7 @@ reach (const Trip *trip, CluDev end, StoIoWay *out, gboolean *staged, GError **e
 }
 
 static gboolean
-bounce (const Trip *trip, StoIoWay *out, GError **error)
+bounce (const Trip *trip, StoIoRoute *out, GError **error)
 {
   gboolean staged;
   g_auto (CluRoute) route = { 0 };
@@ -136,9 +136,9 @@ bounce (const Trip *trip, StoIoWay *out, GError **error)
 }
 
 static void
-start (StoIoWay *out)
+start (StoIoRoute *out)
 {
-  sto_io_way_clear (out);
+  sto_io_route_clear (out);
   memset (out, 0, sizeof *out);
   out->uses = g_array_new (FALSE, FALSE, sizeof (CluUse));
   out->copy = g_array_new (FALSE, FALSE, sizeof (CluUse));
@@ -161,7 +161,7 @@ refuse_gds (const Trip *trip, const MdlTier *tier, GError **error)
 }
 
 gboolean
-sto_io_way (const Clu *clu, const ColSettings *settings, const StoIoEnds *ends, StoIoWay *out, GError **error)
+sto_io_route (const Clu *clu, const ColSettings *settings, const StoIoEnds *ends, StoIoRoute *out, GError **error)
 {
   guint32 node = ends->place.node, gpus = clu_node_n (clu, node, CLU_DEV_GPU), memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
   guint32 gpu = ends->place.gpu % MAX (gpus, 1u);

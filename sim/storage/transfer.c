@@ -262,11 +262,11 @@ price (const ColSystem *system, const StoTransferSpec *spec, const Ends *ends, S
                              .in_flight = spec->in_flight.v,
                              .ways = system->storage };
   g_autoptr (GError) why = NULL;
-  StoFault fault = STO_FAULT_WAY;
+  StoFault fault = STO_FAULT_ROUTE;
   out->copies = sto_copies_price (system->clu, &system->settings, &copies, &fault, &why);
   if (out->copies == NULL)
     return col_fail_at (error,
-                        fault == STO_FAULT_WAY    ? spec->to.mark
+                        fault == STO_FAULT_ROUTE  ? spec->to.mark
                         : fault == STO_FAULT_PATH ? spec->path.mark
                                                   : spec->by.mark,
                         "%s", why->message);

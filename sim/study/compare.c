@@ -99,14 +99,14 @@ std_compare_rank (StdCompareRow *rows, guint n)
 
 /* One number of nodes, as it is priced. */
 typedef struct {
-  const StdCompareAsk *ask;
+  const StdCompareQuery *query;
   ColComm *comm;
 } Pricer;
 
 static ColCollRequest
 request_of (const Pricer *pricer, guint64 size_B)
 {
-  ColCollRequest request = pricer->ask->like;
+  ColCollRequest request = pricer->query->like;
   request.size_B = (double)size_B;
   request.algo = MDL_ALGO_AUTO;
   return request;
@@ -116,14 +116,14 @@ request_of (const Pricer *pricer, guint64 size_B)
 static gboolean
 is_off (const Pricer *pricer, MdlAlgo algo)
 {
-  return pricer->ask->as_shipped && col_needs_fabric_sharp (pricer->comm, algo);
+  return pricer->query->as_shipped && col_needs_fabric_sharp (pricer->comm, algo);
 }
 
 /* The size that is run where `size_B` is asked for. */
 static guint64
 round_size (const Pricer *pricer, guint64 size_B)
 {
-  const ColCollRequest *like = &pricer->ask->like;
+  const ColCollRequest *like = &pricer->query->like;
   return scn_size_round (like->op, size_B, mdl_dtype_size_B (like->dtype), col_comm_n_ranks (pricer->comm));
 }
 
@@ -134,7 +134,7 @@ add_own_choice (const Pricer *pricer, ColCollRequest *request, GArray *rows, GEr
   g_auto (ColAnswer) own = { 0 };
   gboolean known = rows->len > 0 && col_comm_knows_choice (pricer->comm, request->op);
   request->algo = MDL_ALGO_AUTO;
-  request->proto = pricer->ask->like.proto;
+  request->proto = pricer->query->like.proto;
   if (known && !col_coll_price (pricer->comm, request, &own, error))
     return FALSE;
   for (guint i = 0; i < rows->len; i++) {
@@ -155,7 +155,7 @@ price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
   g_auto (ColAnswer) coll = { 0 };
   for (guint i = 0; i < choices->len; i++) {
     const ColChoice *choice = &g_array_index (choices, ColChoice, i);
-    if (choice->reason != NULL || (pricer->ask->like.proto >= 0 && choice->proto != pricer->ask->like.proto) ||
+    if (choice->reason != NULL || (pricer->query->like.proto >= 0 && choice->proto != pricer->query->like.proto) ||
         is_off (pricer, choice->algo))
       continue;
     request.algo = choice->algo;
@@ -224,7 +224,7 @@ add_winner (GArray *spans, const Winner *winner)
 static gboolean
 follow (const Pricer *pricer, Winner low, const Winner *high, GArray *spans, GError **error)
 {
-  unsigned element_B = mdl_dtype_size_B (pricer->ask->like.dtype);
+  unsigned element_B = mdl_dtype_size_B (pricer->query->like.dtype);
   guint64 step_B = MAX ((high->size_B - low.size_B) / PARTS, (guint64)element_B);
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (StdCompareRow));
   for (unsigned change = 0; change < MAX_CHANGES && !is_same (&low, high); change++) {
@@ -351,13 +351,13 @@ static void
 note_left_out (const Pricer *pricer, StdCompare *compare)
 {
   guint last = compare->columns->len - 1;
-  guint32 priced = pricer->ask->disabled_algos;
+  guint32 priced = pricer->query->disabled_algos;
   for (guint i = compare->rows->len; i-- > 0 && g_array_index (compare->rows, StdCompareRow, i).column == last;)
     priced |= 1u << g_array_index (compare->rows, StdCompareRow, i).coll.algo;
   ColCollRequest request = request_of (pricer, compare->max_B);
   g_autoptr (GArray) choices = col_comm_choices (pricer->comm, &request);
   for (int algo = 0; algo < MDL_ALGO_N; algo++) {
-    const char *why = priced & (1u << algo) ? NULL : why_not (choices, (MdlAlgo)algo, pricer->ask->like.proto);
+    const char *why = priced & (1u << algo) ? NULL : why_not (choices, (MdlAlgo)algo, pricer->query->like.proto);
     if (why == NULL && !(priced & (1u << algo)) && is_known (choices, (MdlAlgo)algo) && is_off (pricer, (MdlAlgo)algo))
       why = "in-network reduction is off by default, as in NCCL (--in-network includes it)";
     if (why != NULL)
@@ -366,9 +366,9 @@ note_left_out (const Pricer *pricer, StdCompare *compare)
 }
 
 gboolean
-std_compare_price (StdCompare *compare, const StdCompareAsk *ask, ColComm *comm, GError **error)
+std_compare_price (StdCompare *compare, const StdCompareQuery *query, ColComm *comm, GError **error)
 {
-  const Pricer pricer = { ask, comm };
+  const Pricer pricer = { query, comm };
   const guint32 nodes = col_comm_n_nodes (comm), ranks = col_comm_n_ranks (comm);
   if (ranks == 1) {
     note (compare, "all algorithms", "one rank has nobody to talk to", nodes);

@@ -7,7 +7,7 @@
 #define CONTENDERS 6u /* of each machine, and as many that a constraint puts out */
 
 typedef struct {
-  const StdPlanQuestion *ask;
+  const StdPlanQuestion *query;
   const GArray *contenders;
 } Question;
 
@@ -28,7 +28,7 @@ answer_with (const Question *question, const Pln *plan, const PlnChoiceRow *firs
 {
   double value = first != NULL ? first->formula : (double)NAN;
   g_array_append_val (answer->values, value);
-  answer->first = first != NULL ? question->ask->name (plan, first) : g_strdup ("none meets the constraints");
+  answer->first = first != NULL ? question->query->name (plan, first) : g_strdup ("none meets the constraints");
 }
 
 /* Besides the first the least of each machine counts: a constant that moves another one may let that pass. */
@@ -36,15 +36,15 @@ static gboolean
 ask_again (const void *data, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   const Question *question = data;
-  g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->ask->lookup));
+  g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->query->lookup));
   base_lookup_set_watch (lookup, watch);
   g_auto (CstStore) constants = { .lookup = lookup };
-  g_autoptr (Pln) plan = pln_load (question->ask->path, lookup, &question->ask->options, cst_store_load, &constants, error);
+  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &question->query->options, cst_store_load, &constants, error);
   if (plan == NULL)
     return FALSE;
   if (whole) {
-    const PlnAsk ask = { .threads = 1 };
-    g_autoptr (PlnResult) result = pln_search (plan, &ask, error);
+    const PlnQuery query = { .threads = 1 };
+    g_autoptr (PlnResult) result = pln_search (plan, &query, error);
     if (result != NULL)
       answer_with (question, plan, result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL, answer);
     return result != NULL;
@@ -65,6 +65,6 @@ std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **
   if (contenders == NULL)
     return NULL;
   const Question search = { question, contenders };
-  const StdAsk ask = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
-  return std_sensitivity (&ask, scope, error);
+  const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
+  return std_sensitivity (&query, scope, error);
 }

@@ -20,7 +20,7 @@ typedef enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } JobKind;
 
 /* One search, or one point. */
 typedef struct {
-  const StdRatioAsk *ask;
+  const StdRatioQuery *query;
   ColMode mode; /* of the points that a search asks for */
   JobKind kind;
   guint32 nodes;
@@ -81,11 +81,11 @@ take_result (const TrnResult *training, StdRatioPoint *out)
 static gboolean
 run_whole (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
-  const TrnScale *scale = &job->ask->scale;
+  const TrnScale *scale = &job->query->scale;
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
   g_auto (StdRun) run = { 0 };
-  StdQuestion question = job->ask->question;
+  StdQuestion question = job->query->question;
   question.options.has_mode = question.options.switches_follow = TRUE;
   question.options.mode = mode;
   *out = (StdRatioPoint){ .nodes = nodes, .gpus = nodes * scale->gpus_per_node, .batch = batch, .rate_Bps = rate_Bps };
@@ -110,7 +110,7 @@ point_clear (StdRatioPoint *point)
 static gboolean
 run_point (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
-  const TrnScale *scale = &job->ask->scale;
+  const TrnScale *scale = &job->query->scale;
   const double passes = trn_scale_passes (scale, nodes, batch), replicas = trn_scale_replicas (scale, nodes);
   if (scale->settled == 0 || mode != COL_MODE_MODEL || passes <= scale->settled + 2 * scale->pp)
     return run_whole (job, mode, nodes, batch, rate_Bps, out);
@@ -135,10 +135,10 @@ run_point (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps,
 
 /* How far above a line a point is; infinitely far without any compute time. */
 static double
-above (const StdRatioAsk *ask, StdLine line, const StdRatioPoint *point)
+above (const StdRatioQuery *query, StdLine line, const StdRatioPoint *point)
 {
   const double value = point->value[line];
-  return isnan (value) ? HUGE_VAL : value - ask->limit[line];
+  return isnan (value) ? HUGE_VAL : value - query->limit[line];
 }
 
 /* ---- how fast a network ---- */
@@ -151,7 +151,7 @@ ask_rate (void *user, double s_per_B, double *y, GError **error)
   StdRatioPoint point;
   gboolean ran = run_point (job, job->mode, job->nodes, job->batch, 1 / s_per_B, &point);
   if (ran)
-    *y = above (job->ask, job->line, &point);
+    *y = above (job->query, job->line, &point);
   else
     g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s", point.why_not);
   point_clear (&point);
@@ -178,14 +178,14 @@ solve_by_engine (Job *job, double s_per_B)
   if (told && (at_fast > 0) != (at_slow > 0) &&
       !base_crossing (ask_rate, job, (BaseBracket){ fast, at_fast, slow, at_slow }, ENGINE_TOLERANCE, &found, NULL))
     found = (double)NAN;
-  job->mode = job->ask->question.options.mode;
+  job->mode = job->query->question.options.mode;
   return found;
 }
 
 static void
 solve_speed_line (Job *job, const StdRatioPoint *slow, const StdRatioPoint *fast)
 {
-  const double at_slow = above (job->ask, job->line, slow), at_fast = above (job->ask, job->line, fast);
+  const double at_slow = above (job->query, job->line, slow), at_fast = above (job->query, job->line, fast);
   double s_per_B = 0;
   StdRatioPoint point;
   job->speed.line[job->line].engine_Bps = (double)NAN;
@@ -201,7 +201,7 @@ solve_speed_line (Job *job, const StdRatioPoint *slow, const StdRatioPoint *fast
     job->speed.compute_s = point.compute_s;
     point_clear (&point);
   }
-  if (job->ask->check)
+  if (job->query->check)
     job->speed.line[job->line].engine_Bps = 1 / solve_by_engine (job, s_per_B);
 }
 
@@ -209,7 +209,7 @@ static void
 solve_speed (Job *job)
 {
   StdRatioPoint slow = { 0 }, fast = { 0 };
-  job->speed = (StdRatioSpeed){ .nodes = job->nodes, .gpus = job->nodes * job->ask->scale.gpus_per_node, .batch = job->batch };
+  job->speed = (StdRatioSpeed){ .nodes = job->nodes, .gpus = job->nodes * job->query->scale.gpus_per_node, .batch = job->batch };
   gboolean ran = run_point (job, job->mode, job->nodes, job->batch, FASTEST_BPS, &fast) &&
                  run_point (job, job->mode, job->nodes, job->batch, SLOWEST_BPS, &slow);
   if (!ran)
@@ -237,7 +237,7 @@ find_places (const TrnScale *scale, double batch)
 static double
 batch_of (const Job *job, guint place)
 {
-  return (place + 1.0) * job->unit * job->ask->scale.pass * trn_scale_replicas (&job->ask->scale, job->nodes);
+  return (place + 1.0) * job->unit * job->query->scale.pass * trn_scale_replicas (&job->query->scale, job->nodes);
 }
 
 /* A place's point, asked once. NULL: it does not run. */
@@ -258,7 +258,7 @@ ask_place (void *user, guint place, double *y)
   Job *job = user;
   const StdRatioPoint *point = place_point (job, place);
   if (point != NULL)
-    *y = above (job->ask, job->line, point);
+    *y = above (job->query, job->line, point);
   return point != NULL;
 }
 
@@ -272,7 +272,7 @@ solve_nodes (Job *job)
     guint32 nodes = found ? g_array_index (job->places, guint32, last) : 0;
     job->most.line[job->line].how = found ? STD_SOLVED : STD_SOLVED_NONE;
     job->most.line[job->line].nodes = nodes;
-    job->most.line[job->line].gpus = nodes * job->ask->scale.gpus_per_node;
+    job->most.line[job->line].gpus = nodes * job->query->scale.gpus_per_node;
     job->most.line[job->line].last = found && (guint)last + 1 == job->places->len;
   }
 }
@@ -309,7 +309,7 @@ solve_batch_line (Job *job)
 static void
 solve_batch (Job *job)
 {
-  const TrnScale *scale = &job->ask->scale;
+  const TrnScale *scale = &job->query->scale;
   job->least = (StdRatioBatch){ .nodes = job->nodes, .gpus = job->nodes * scale->gpus_per_node, .rate_Bps = job->rate_Bps };
   job->unit = 1;
   g_array_set_size (job->known, MOST_PASSES);
@@ -356,7 +356,7 @@ add_job (GArray *jobs, const Job *like, JobKind kind, guint32 nodes, double batc
   if (kind == JOB_NODES || kind == JOB_BATCH)
     job.known = g_array_new (FALSE, TRUE, sizeof (StdRatioPoint));
   if (kind == JOB_NODES) {
-    job.places = find_places (&like->ask->scale, batch);
+    job.places = find_places (&like->query->scale, batch);
     g_array_set_size (job.known, job.places->len);
   }
   g_array_append_val (jobs, job);
@@ -373,26 +373,27 @@ job_clear (gpointer data)
 }
 
 static GArray *
-make_jobs (const StdRatioAsk *ask)
+make_jobs (const StdRatioQuery *query)
 {
-  const Job like = { .ask = ask, .mode = ask->question.options.mode };
+  const Job like = { .query = query, .mode = query->question.options.mode };
   GArray *jobs = g_array_new (FALSE, TRUE, sizeof (Job));
   g_array_set_clear_func (jobs, job_clear);
-  for (guint b = 0; b < ask->batches->len; b++) {
-    const double batch = g_array_index (ask->batches, double, b);
-    for (guint n = 0; n < ask->nodes->len; n++) {
-      const guint32 nodes = (guint32)g_array_index (ask->nodes, double, n);
-      for (guint r = 0; r < ask->rates->len; r++)
-        add_job (jobs, &like, JOB_POINT, nodes, batch, g_array_index (ask->rates, double, r));
+  for (guint b = 0; b < query->batches->len; b++) {
+    const double batch = g_array_index (query->batches, double, b);
+    for (guint n = 0; n < query->nodes->len; n++) {
+      const guint32 nodes = (guint32)g_array_index (query->nodes, double, n);
+      for (guint r = 0; r < query->rates->len; r++)
+        add_job (jobs, &like, JOB_POINT, nodes, batch, g_array_index (query->rates, double, r));
       add_job (jobs, &like, JOB_SPEED, nodes, batch, 0);
     }
-    for (guint r = 0; r < ask->rates->len; r++)
-      add_job (jobs, &like, JOB_NODES, 0, batch, g_array_index (ask->rates, double, r));
+    for (guint r = 0; r < query->rates->len; r++)
+      add_job (jobs, &like, JOB_NODES, 0, batch, g_array_index (query->rates, double, r));
   }
-  for (guint n = 0; n < ask->nodes->len; n++)
-    for (guint r = 0; r < ask->rates->len; r++)
-      if (trn_scale_replicas (&ask->scale, (guint32)g_array_index (ask->nodes, double, n)) > 0)
-        add_job (jobs, &like, JOB_BATCH, (guint32)g_array_index (ask->nodes, double, n), 0, g_array_index (ask->rates, double, r));
+  for (guint n = 0; n < query->nodes->len; n++)
+    for (guint r = 0; r < query->rates->len; r++)
+      if (trn_scale_replicas (&query->scale, (guint32)g_array_index (query->nodes, double, n)) > 0)
+        add_job (jobs, &like, JOB_BATCH, (guint32)g_array_index (query->nodes, double, n), 0,
+                 g_array_index (query->rates, double, r));
   return jobs;
 }
 
@@ -455,11 +456,11 @@ clear_point (gpointer data)
 }
 
 static StdRatio *
-ratio_new (const StdRatioAsk *ask)
+ratio_new (const StdRatioQuery *query)
 {
   StdRatio *ratio = g_new0 (StdRatio, 1);
-  ratio->scale = ask->scale;
-  memcpy (ratio->limit, ask->limit, sizeof ratio->limit);
+  ratio->scale = query->scale;
+  memcpy (ratio->limit, query->limit, sizeof ratio->limit);
   ratio->points = g_array_new (FALSE, FALSE, sizeof (StdRatioPoint));
   g_array_set_clear_func (ratio->points, clear_point);
   ratio->speeds = g_array_new (FALSE, FALSE, sizeof (StdRatioSpeed));
@@ -482,11 +483,11 @@ std_ratio_free (StdRatio *ratio)
 }
 
 StdRatio *
-std_ratio (const StdRatioAsk *ask)
+std_ratio (const StdRatioQuery *query)
 {
-  g_autoptr (GArray) jobs = make_jobs (ask);
+  g_autoptr (GArray) jobs = make_jobs (query);
   base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "points", work);
-  StdRatio *ratio = ratio_new (ask);
+  StdRatio *ratio = ratio_new (query);
   take_jobs (jobs, ratio);
   return ratio;
 }
@@ -511,16 +512,16 @@ default_nodes (const TrnScale *scale, const GArray *batches, GArray *out)
 }
 
 void
-std_ratio_defaults (StdRatioAsk *ask)
+std_ratio_defaults (StdRatioQuery *query)
 {
   static const double times[] = { 0.25, 0.5, 1, 2 };
-  if (ask->batches->len == 0)
-    g_array_append_val (ask->batches, ask->scale.batch);
-  if (ask->nodes->len == 0)
-    default_nodes (&ask->scale, ask->batches, ask->nodes);
-  const gboolean no_rates = ask->rates->len == 0;
+  if (query->batches->len == 0)
+    g_array_append_val (query->batches, query->scale.batch);
+  if (query->nodes->len == 0)
+    default_nodes (&query->scale, query->batches, query->nodes);
+  const gboolean no_rates = query->rates->len == 0;
   for (guint i = 0; no_rates && i < G_N_ELEMENTS (times); i++) {
-    const double rate = ask->scale.adapter_Bps * times[i];
-    g_array_append_val (ask->rates, rate);
+    const double rate = query->scale.adapter_Bps * times[i];
+    g_array_append_val (query->rates, rate);
   }
 }

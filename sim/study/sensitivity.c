@@ -78,7 +78,7 @@ compare (gconstpointer a, gconstpointer b, gpointer user)
 
 /* One run with some constants changed. */
 typedef struct {
-  const StdAsk *ask;
+  const StdQuery *query;
   const GPtrArray *constants; /* BaseWatched * */
   guint from, n;              /* which of them */
   double factor;
@@ -104,10 +104,10 @@ trials_new (void)
 
 /* Asks, with a watch on what is read. FALSE: it cannot run so. */
 static gboolean
-ask_watched (const StdAsk *ask, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
+ask_watched (const StdQuery *query, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   answer->values = g_array_new (FALSE, FALSE, sizeof (double));
-  if (ask->again (ask->question, whole, watch, answer, error))
+  if (query->again (query->question, whole, watch, answer, error))
     return TRUE;
   g_clear_pointer (&answer->values, g_array_unref);
   g_clear_pointer (&answer->first, g_free);
@@ -121,7 +121,7 @@ try_one (void *item)
   g_autoptr (BaseWatch) watch = base_watch_new ();
   for (guint i = trial->from; i < trial->from + trial->n; i++)
     base_watch_change (watch, ((const BaseWatched *)trial->constants->pdata[i])->place, trial->factor);
-  if (!ask_watched (trial->ask, trial->whole, watch, &trial->answer, NULL))
+  if (!ask_watched (trial->query, trial->whole, watch, &trial->answer, NULL))
     trial->answer.values = NULL;
 }
 
@@ -248,7 +248,7 @@ add_effect (const Trial sides[2], const StdAnswer *answer, StdSensitivity *out)
     return; /* a count that is written as a number: a fifth of it means nothing */
   if (!other[0] && !other[1] && !(less > base || less < base) && !(more > base || more < base))
     return; /* it moves others than the first */
-  StdEffect effect = { .name = name_of (one, sides[0].ask->root),
+  StdEffect effect = { .name = name_of (one, sides[0].query->root),
                        .value = base_quantity_format (one->v, one->dim, 5),
                        .note = g_strdup (one->note),
                        .line = one->line,
@@ -285,21 +285,21 @@ move_each (const Trial *like, GArray *found, const StdAnswer *answer, StdSensiti
 }
 
 StdSensitivity *
-std_sensitivity (const StdAsk *ask, StdScope scope, GError **error)
+std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
 {
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GPtrArray) constants = g_ptr_array_new ();
   Trial first = { .answer = { NULL, NULL } };
-  if (!ask_watched (ask, FALSE, watch, &first.answer, error))
+  if (!ask_watched (query, FALSE, watch, &first.answer, error))
     return NULL;
   const GPtrArray *seen = base_watch_seen (watch);
   for (guint i = 0; i < seen->len; i++)
-    if (could_matter (seen->pdata[i], scope, ask->path))
+    if (could_matter (seen->pdata[i], scope, query->path))
       g_ptr_array_add (constants, seen->pdata[i]);
   g_autoptr (StdSensitivity) out = sensitivity_new (value_of (&first.answer));
   out->n_tried = constants->len;
   out->first = g_strdup (first.answer.first);
-  const Trial like = { .ask = ask, .constants = constants, .n = constants->len };
+  const Trial like = { .query = query, .constants = constants, .n = constants->len };
   g_autoptr (GArray) found = find_those (&like, CHANGED_BY, &first.answer, &out->n_runs);
   move_each (&like, found, &first.answer, out);
   trial_clear (&first);
@@ -334,6 +334,6 @@ std_sensitivity_scenario (const StdQuestion *question, StdScope scope, GError **
 {
   StdQuestion bare = *question;
   bare.options.want_terms = FALSE;
-  const StdAsk ask = { run_again, &bare, question->path, base_lookup_root (question->lookup) };
-  return std_sensitivity (&ask, scope, error);
+  const StdQuery query = { run_again, &bare, question->path, base_lookup_root (question->lookup) };
+  return std_sensitivity (&query, scope, error);
 }

@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
   guint32 first, n; /* layers */
   gboolean embedding, head;
-} TrnCut;
+} TrnStageLayers;
 
 /* A type of GPU among the ranks'. */
 typedef struct {
@@ -99,11 +99,11 @@ typedef struct {
   TrnLayers *layers; /* NULL: there is a model */
   TrnGrid grid;
   MdlPipeline pipe;
-  TrnCut *cut; /* by position of the chain */
+  TrnStageLayers *cut; /* by position of the chain */
   guint32 n_positions;
   guint32 mtp;     /* modules of multi-token prediction, behind the head */
   guint32 m;       /* micro-batches of a replica and step */
-  MdlLayerAsk ask; /* of a rank; `accumulate` as of the second micro-batch */
+  MdlLayerQuery query; /* of a rank; `accumulate` as of the second micro-batch */
   TrnSync sync;
   MdlGpu gpu;    /* that kernels are priced on: of several types the slowest */
   GArray *types; /* TrnGpuType, where the ranks have several; NULL: one */
@@ -171,7 +171,7 @@ void trn_prices_free (TrnPrices *prices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnPrices, trn_prices_free)
 /* Traffic of others that goes on beside the step (ColLoad, ascending), before it is folded; then what of it can bind, borrowed, by
  * the order of these calls. */
-void trn_prices_beside (TrnPrices *prices, const GArray *loads);
+void trn_prices_concurrent (TrnPrices *prices, const GArray *loads);
 const GArray *trn_prices_side_loads (const TrnPrices *prices, unsigned i);
 /* Once, when all questions of the step have been asked: from then on answers have their loads, and no new ones are given. */
 void trn_prices_fold (TrnPrices *prices);
@@ -248,13 +248,13 @@ typedef struct {
   double time_s;           /* of all of the work's kernels, by this software */
   MdlKernelCost cost;      /* of compute */
   const TrnPriced *priced; /* of a collective */
-} TrnTold;
+} TrnPricedWork;
 
 typedef struct TrnCosts TrnCosts;
 TrnCosts *trn_costs_new (const TrnModel *model, TrnPrices *prices);
 void trn_costs_free (TrnCosts *costs);
-/* From now on each price is also appended to `told` (TrnTold), which is borrowed. */
-void trn_costs_tell (TrnCosts *costs, GArray *told);
+/* From now on each price is also appended to `told` (TrnPricedWork), which is borrowed. */
+void trn_costs_record (TrnCosts *costs, GArray *told);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnCosts, trn_costs_free)
 /* Prices of matrix products, for many costs on one GPU by the same constants: from now on each is looked for there first. Returned
  * of the first: full; borrowed by the second. */
@@ -290,11 +290,11 @@ void trn_model_memory (const TrnModel *model, GArray *stages);
  * alone (0 to 2) have the turns in common. `orders`: by pipeline rank, of mdl_schedule_order(); NULL: not known. `seen`: where
  * turns are remembered by all numbers that they depend on, whatever the machine; NULL: nowhere. Returned: full, g_free. */
 typedef struct TrnMemoryTurns TrnMemoryTurns;
-typedef struct TrnMemorySeen TrnMemorySeen;
-TrnMemoryTurns *trn_memory_turns_new (const TrnModel *model, GArray *const *orders, TrnMemorySeen *seen);
+typedef struct TrnMemoryCache TrnMemoryCache;
+TrnMemoryTurns *trn_memory_turns_new (const TrnModel *model, GArray *const *orders, TrnMemoryCache *seen);
 /* Of any models, by one thread at a time; begins anew at some 8 MiB. Returned: full. */
-TrnMemorySeen *trn_memory_seen_new (void);
-void trn_memory_seen_free (TrnMemorySeen *seen);
+TrnMemoryCache *trn_memory_cache_new (void);
+void trn_memory_cache_free (TrnMemoryCache *seen);
 gboolean trn_memory_turns_of_any_zero (const TrnModel *model);
 void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
 /* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */

@@ -104,7 +104,7 @@ main (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h200_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = "h200_sxm", .lookup = lookup }, &error);
   graph = measured_read_nccl_tests ("h200x8/all_reduce_graph.txt", MDL_LAUNCH_REGISTERED);
   serial = measured_read_nccl_tests ("h200x8/all_reduce_launch.txt", MDL_LAUNCH_SERIAL);
   if (cal == NULL || graph == NULL || serial == NULL) {

@@ -116,7 +116,7 @@ main (void)
     return 1;
   for (unsigned h = 0; h < N_HARDWARE; h++) {
     g_autoptr (GError) error = NULL;
-    cal[h] = cst_load (&(CstAsk){ .name = hardware[h].calibration, .lookup = lookup }, &error);
+    cal[h] = cst_load (&(CstQuery){ .name = hardware[h].calibration, .lookup = lookup }, &error);
     if (cal[h] == NULL) {
       fprintf (stderr, "%s\n", error->message);
       return 1;

@@ -23,7 +23,7 @@ static Cst *
 constants (const char *name)
 {
   g_autoptr (GError) error = NULL;
-  Cst *cal = cst_load (&(CstAsk){ .name = name, .gpu_type = "any", .lookup = lookup }, &error);
+  Cst *cal = cst_load (&(CstQuery){ .name = name, .gpu_type = "any", .lookup = lookup }, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;
@@ -141,7 +141,7 @@ another_program_on_another_node_holds (void)
                                 mdl_overlap_memory_B (MDL_OP_ALL_REDUCE, MDL_OVERLAP_SM, number_in (text, "ar_bytes"), 8) / ar_s };
   g_autoptr (Cst) cal = constants ("h200_sxm");
   MdlOverlapQueues out;
-  mdl_overlap_queues (cst_library (cal)->overlap, &gpu, &(MdlOverlapAsk){ compute, gemm_s, n_gemm, comm, ar_s, n_ar, 8 }, &out);
+  mdl_overlap_queues (cst_library (cal)->overlap, &gpu, &(MdlOverlapQuery){ compute, gemm_s, n_gemm, comm, ar_s, n_ar, 8 }, &out);
   printf ("8 H200, PyTorch: %.1f ms, measured %.1f; one after the other %.1f\n", 1e3 * out.total_s, 1e3 * both_s,
           1e3 * (gemm_s * n_gemm + ar_s * n_ar));
   TEST_NEAR (out.total_s, both_s, 0.1);

@@ -313,13 +313,14 @@ machines_reach_what_was_published_of_them (void)
 static TrnCheckpointResult
 checkpoint (unsigned gpus, double rank_B, const char *memory)
 {
-  g_autofree char *text = g_strdup_printf ("scenario: s\n"
-                                           "cluster: {topology: h200x8_vm, gpus_per_node: %u}\n"
-                                           "workload:\n"
-                                           "  kind: training\n"
-                                           "  layers: [{forward: 80 ms, backward: 80 ms}]\n"
-                                           "  checkpoint: {every: 100, tier: fs, bytes: %.0f B, held: %.0f B, memory: %s}\n",
-                                           gpus, rank_B * gpus, rank_B * gpus, memory);
+  g_autofree char *text =
+      g_strdup_printf ("scenario: s\n"
+                       "cluster: {topology: h200x8_vm, gpus_per_node: %u}\n"
+                       "workload:\n"
+                       "  kind: training\n"
+                       "  layers: [{forward: 80 ms, backward: 80 ms}]\n"
+                       "  checkpoint: {every: 100, tier: fs, bytes: %.0f B, restore_bytes: %.0f B, memory: %s}\n",
+                       gpus, rank_B * gpus, rank_B * gpus, memory);
   const char *const sets[] = { "topology.storage=[{name: fs, tier: nfs, per_server: 10 GB/s}]", "topology.frontend=800 Gb/s",
                                NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);

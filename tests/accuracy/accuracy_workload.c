@@ -45,7 +45,7 @@ bench_open (Bench *b, const Machine *m)
   const CluLoadOptions options = { .nodes = m->nodes };
   b->clu = clu_load (m->topology, NULL, lookup, sets, &options, NULL, &error);
   const CluGpuSpec *gpu = b->clu != NULL ? clu_gpu_spec (b->clu, 0) : NULL;
-  b->cal = gpu != NULL ? cst_load (&(CstAsk){ .gpu_type = gpu->name.v, .nccl = m->nccl, .lookup = lookup }, &error) : NULL;
+  b->cal = gpu != NULL ? cst_load (&(CstQuery){ .gpu_type = gpu->name.v, .nccl = m->nccl, .lookup = lookup }, &error) : NULL;
   if (b->cal != NULL) {
     col_settings_default (&b->settings);
     b->settings.library = cst_library (b->cal);

@@ -73,12 +73,12 @@ END {
       for (k = i + 1; k <= m; k++) {
         a = one[i]
         b = one[k]
-        kind = (experts[a] ? "experts " : "dense ") (gpu[a] != gpu[b] ? "other_gpu" : cut_of[a] == cut_of[b] && !experts[a] ? "same_cut" : "same_gpu")
+        kind = (experts[a] ? "experts " : "dense ") (gpu[a] != gpu[b] ? "other_gpu" : cut_of[a] == cut_of[b] && !experts[a] ? "same_layout" : "same_gpu")
         take(kind, error[a] - error[b], 2 / m)
       }
   }
   while (bands != "" && (getline line <bands) > 0)
-    if (match(line, /^  - \{model: [a-z]+, kin: [a-z_]+, /)) {
+    if (match(line, /^  - \{model: [a-z]+, similarity: [a-z_]+, /)) {
       split(substr(line, RSTART, RLENGTH), f, /[:, ]+/)
       kind = f[4] " " f[6]
       match(line, /half: \{value: [0-9.]+/)
@@ -86,11 +86,11 @@ END {
       match(line, /most: \{value: [0-9.]+/)
       most[kind] = substr(line, RSTART + 14, RLENGTH - 14) / 100
     }
-  text["same_cut"] = "number of GPUs or sequences; same parallel layout"
+  text["same_layout"] = "number of GPUs or sequences; same parallel layout"
   text["same_gpu"] = "parallel layout; same GPUs"
   text["other_gpu"] = "type of GPU"
   n_models = split("dense experts", models, " ")
-  n_kinds = split("same_cut same_gpu other_gpu", kinds, " ")
+  n_kinds = split("same_layout same_gpu other_gpu", kinds, " ")
   print "| model | difference between the two runs | pairs | median error (%) | 95th percentile (%) |"
   print "|---|---|---|---|---|"
   for (j = 1; j <= n_models; j++)

@@ -6,11 +6,11 @@
 
 /* A ScnLibraryLoad; `data`: Cst **, which is set and to be freed after the scenario. */
 static inline const MdlLibrary *
-bench_library (void *data, const MdlLibraryAsk *ask, GError **error)
+bench_library (void *data, const MdlLibraryQuery *query, GError **error)
 {
   Cst **cal = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (BENCH_DATA_DIR);
-  MdlLibraryAsk own = *ask;
+  MdlLibraryQuery own = *query;
   own.lookup = lookup;
   *cal = cst_load (&own, error);
   return *cal != NULL ? cst_library (*cal) : NULL;

@@ -89,24 +89,24 @@ all_cuts (void)
     guint32 vp;
   } pipes[] = { { MDL_SCHEDULE_1F1B, 1 },        { MDL_SCHEDULE_GPIPE, 1 },       { MDL_SCHEDULE_ZB_H1, 1 },
                 { MDL_SCHEDULE_INTERLEAVED, 2 }, { MDL_SCHEDULE_INTERLEAVED, 5 }, { MDL_SCHEDULE_INTERLEAVED, 10 } };
-  GArray *cuts = g_array_new (FALSE, TRUE, sizeof (TrnClosedAsk));
+  GArray *cuts = g_array_new (FALSE, TRUE, sizeof (TrnClosedQuery));
   for (guint b = 0; b < G_N_ELEMENTS (batches); b++)
     for (guint32 tp = 1; tp <= 8; tp *= 2)
       for (guint32 cp = 1; cp <= 4; cp *= 2)
         for (guint32 pp = 1; pp <= 16 && tp * cp * pp <= 256; pp *= 2)
-          for (guint i = 0; i < G_N_ELEMENTS (pipes) * G_N_ELEMENTS (micro) * TRN_AGAIN_N * 3; i++) {
+          for (guint i = 0; i < G_N_ELEMENTS (pipes) * G_N_ELEMENTS (micro) * TRN_RECOMPUTE_N * 3; i++) {
             guint k = i % G_N_ELEMENTS (pipes), rest = i / G_N_ELEMENTS (pipes);
-            TrnClosedAsk ask = { .tp = tp, .cp = cp, .pp = pp, .ep = 1, .sp = tp > 1, .vp = pipes[k].vp };
-            ask.schedule = pipes[k].schedule;
-            ask.micro_batch = micro[rest % 3];
-            ask.recompute = (TrnAgain)(rest / 3 % TRN_AGAIN_N);
-            ask.zero = rest / 9;
-            ask.dp = 256 / (tp * cp * pp);
-            ask.micro_batches = batches[b] / (ask.dp * ask.micro_batch);
-            gboolean interleaved = ask.schedule == MDL_SCHEDULE_INTERLEAVED;
-            if (ask.micro_batches > 0 && 80 % (pp * ask.vp) == 0 && (pp > 1 || k == 0) &&
-                !(interleaved && ask.micro_batches % pp != 0))
-              g_array_append_val (cuts, ask);
+            TrnClosedQuery query = { .tp = tp, .cp = cp, .pp = pp, .ep = 1, .sp = tp > 1, .vp = pipes[k].vp };
+            query.schedule = pipes[k].schedule;
+            query.micro_batch = micro[rest % 3];
+            query.recompute = (TrnRecompute)(rest / 3 % TRN_RECOMPUTE_N);
+            query.zero = rest / 9;
+            query.dp = 256 / (tp * cp * pp);
+            query.micro_batches = batches[b] / (query.dp * query.micro_batch);
+            gboolean interleaved = query.schedule == MDL_SCHEDULE_INTERLEAVED;
+            if (query.micro_batches > 0 && 80 % (pp * query.vp) == 0 && (pp > 1 || k == 0) &&
+                !(interleaved && query.micro_batches % pp != 0))
+              g_array_append_val (cuts, query);
           }
   return cuts;
 }
@@ -131,7 +131,7 @@ search (void *user)
     trn_closed_skip_unfit (closed);
   for (guint i = 0; i < s->cuts->len; i++) {
     TrnClosedStep step;
-    if (!trn_closed_step (closed, &g_array_index (s->cuts, TrnClosedAsk, i), &step, &error))
+    if (!trn_closed_step (closed, &g_array_index (s->cuts, TrnClosedQuery, i), &step, &error))
       stop_on (error);
     s->sum_s += step.step_time_s;
   }

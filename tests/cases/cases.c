@@ -165,7 +165,7 @@ step_into (JsonNode *node, const char *part)
 
 /* What forerun answers, as JSON; NULL (and a complaint) where it fails. Borrowed, valid as long as the case. */
 static JsonNode *
-ask (Case *c, const char *question)
+query (Case *c, const char *question)
 {
   gpointer known = NULL;
   if (!g_hash_table_lookup_extended (c->asked, question, NULL, &known)) {
@@ -200,7 +200,7 @@ let (Case *c, const char *text)
   }
   g_strstrip (sides[0]);
   g_autofree char *question = g_strndup (sides[1], (gsize)(colon - sides[1]));
-  JsonNode *node = ask (c, question);
+  JsonNode *node = query (c, question);
   if (node == NULL)
     return;
   g_autofree char *path = g_strdup_printf ("results.%s", colon + 3);

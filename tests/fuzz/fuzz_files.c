@@ -43,14 +43,14 @@ static void
 search (Pln *plan)
 {
   GError *error = NULL;
-  g_autoptr (PlnWork) work = pln_work_new (plan, &(PlnCrew){ .threads = 1 }, &error);
+  g_autoptr (PlnWork) work = pln_work_new (plan, &(PlnWorkers){ .threads = 1 }, &error);
   if (work == NULL) {
     check_error (error);
     return;
   }
   if (pln_work_count (work).n_cuts > 200)
     return;
-  g_autoptr (PlnResult) result = pln_work_search (work, &(PlnAsk){ .threads = 1 }, &error);
+  g_autoptr (PlnResult) result = pln_work_search (work, &(PlnQuery){ .threads = 1 }, &error);
   if (result == NULL) {
     check_error (error);
     return;
@@ -110,7 +110,7 @@ try_state (Input *input)
   }
   g_autoptr (Pln) plan = load_plan (input, NULL, NULL, &error);
   fuzz_must (plan != NULL);
-  g_autoptr (PlnWork) work = pln_work_new (plan, &(PlnCrew){ .threads = 1 }, &error);
+  g_autoptr (PlnWork) work = pln_work_new (plan, &(PlnWorkers){ .threads = 1 }, &error);
   fuzz_must (work != NULL);
   if (pln_work_read (work, json, results, &error))
     fuzz_must (pln_work_n_open (work) <= pln_work_n_pieces (work));
@@ -123,8 +123,8 @@ try_calibration (Input *input)
 {
   GError *error = NULL;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  const CstAsk ask = { .name = input->path, .lookup = input->lookup, .warnings = warnings };
-  g_autoptr (Cst) cal = cst_load (&ask, &error);
+  const CstQuery query = { .name = input->path, .lookup = input->lookup, .warnings = warnings };
+  g_autoptr (Cst) cal = cst_load (&query, &error);
   if (cal == NULL)
     check_error (error);
   else

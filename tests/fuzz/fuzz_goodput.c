@@ -94,9 +94,9 @@ follow (Scn *scenario)
     return;
   adds_up (goodput);
   double time_s;
-  g_autoptr (GArray) hangs = gdp_hangs (goodput, 0.9, 1.2, 1, &time_s);
-  for (guint i = 0; i < hangs->len; i++) {
-    const GdpHang *hang = &g_array_index (hangs, GdpHang, i);
+  g_autoptr (GArray) goodput_sensitivity = gdp_sensitivity (goodput, 0.9, 1.2, 1, &time_s);
+  for (guint i = 0; i < goodput_sensitivity->len; i++) {
+    const GdpSensitivityRow *hang = &g_array_index (goodput_sensitivity, GdpSensitivityRow, i);
     must (hang->value > 0 && hang->time_s[0] > 0 && hang->time_s[1] > 0);
   }
 }

@@ -34,13 +34,13 @@ read_and_write (const char *name, const char *bytes, size_t size)
   mdl_llm_count (&llm, &count);
   if (!(count.total >= 1) || !(count.active >= 1) || !(count.active <= count.total) || !isfinite (count.total))
     abort ();
-  MdlLayerAsk ask;
-  mdl_layer_ask_default (&ask, 128);
+  MdlLayerQuery query;
+  mdl_layer_query_default (&query, 128);
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
   const gboolean has[MDL_PART_N] = { TRUE, count.n_dense > 0, count.n_moe > 0, TRUE, llm.mtp.v >= 1 };
   for (int part = 0; part < MDL_PART_N; part++)
     if (has[part])
-      mdl_layer_works (&llm, &ask, (MdlPart)part, 0, works, works);
+      mdl_layer_works (&llm, &query, (MdlPart)part, 0, works, works);
   for (guint i = 0; i < works->len; i++)
     if (!isfinite (g_array_index (works, MdlWork, i).flop))
       abort ();

@@ -22,10 +22,10 @@ fuzz_library_free_one (gpointer cal)
 }
 
 static inline const MdlLibrary *
-fuzz_library_load (void *data, const MdlLibraryAsk *ask, GError **error)
+fuzz_library_load (void *data, const MdlLibraryQuery *query, GError **error)
 {
   FuzzLibrary *user = data;
-  MdlLibraryAsk own = *ask;
+  MdlLibraryQuery own = *query;
   own.lookup = user->lookup;
   Cst *cal = cst_load (&own, error);
   if (cal == NULL)

@@ -4,7 +4,7 @@
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  static const CalTold told[] = {
+  static const CalFileInfo told[] = {
     { .op = -1, .algo = -1, .proto = -1, .launch = -1 },
     { .op = MDL_OP_ALL_REDUCE, .algo = MDL_ALGO_RING, .algo_set = TRUE, .proto = -1, .launch = 0, .gpus = 4, .nccl = "2.28.9" },
     { .op = MDL_OP_ALLTOALL, .algo = -1, .proto = -1, .launch = -1, .nodes = 2 },

@@ -7,7 +7,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (BaseDiag) diag = base_diag_new ();
   CalText text = { .path = "fuzz", .bytes = (const char *)data, .n_B = size, .warnings = diag };
   GError *error = NULL;
-  char *csv = cal_import_nvbandwidth (&text, &(CalTold){ .copy_B = size % 2 * 4096 }, &error);
+  char *csv = cal_import_nvbandwidth (&text, &(CalFileInfo){ .copy_B = size % 2 * 4096 }, &error);
   check_import (csv, error);
   check_warnings (diag);
   return 0;

@@ -17,7 +17,7 @@ try_sections (const CalProbe *probe)
   static const MdlGpu gpu = { .sms = 132, .memory_Bps = 4800e9, .memory_efficiency = 0.87 };
   const CalNode node = { .gpu = &gpu };
   MdlOverlap spec = { 0 };
-  spec.gemm.pass.v = spec.attention.pass.v = spec.memory.pass.v = 1e11;
+  spec.gemm.channel_traffic.v = spec.attention.channel_traffic.v = spec.memory.channel_traffic.v = 1e11;
   spec.gemm.sm_cost.v = spec.attention.sm_cost.v = spec.memory.traffic_cost.v = spec.pairwise.v = spec.wait.v = 1;
   for (guint s = 0; cal_sections[s] != NULL; s++) {
     g_autoptr (GError) error = NULL;

@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static void
-ask (const Clu *clu, BaseRandom *random)
+query (const Clu *clu, BaseRandom *random)
 {
   g_auto (CluRoute) route = { 0 };
   clu_route_init (&route);
@@ -53,7 +53,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     abort ();
   if (clu != NULL) {
     BaseRandom random = base_random_stream (size, "fuzz_topology");
-    ask (clu, &random);
+    query (clu, &random);
   }
   return 0;
 }

@@ -108,7 +108,7 @@ variables_are_the_settings_they_name (void)
     if (machine.clu == NULL)
       g_error ("%s: %s", machines[i].topology, error->message);
     machine.n = clu_n_gpus (machine.clu);
-    machine.cal = cst_load (&(CstAsk){ .gpu_type = clu_gpu_spec (machine.clu, 0)->name.v, .lookup = lookup }, &error);
+    machine.cal = cst_load (&(CstQuery){ .gpu_type = clu_gpu_spec (machine.clu, 0)->name.v, .lookup = lookup }, &error);
     if (machine.cal == NULL)
       g_error ("%s: %s", machines[i].topology, error->message);
     hold_on (&machine);

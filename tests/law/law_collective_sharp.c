@@ -83,7 +83,7 @@ main (void)
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  calibration = cst_load (&(CstAsk){ .lookup = lookup }, &error);
+  calibration = cst_load (&(CstQuery){ .lookup = lookup }, &error);
   if (calibration == NULL) {
     g_printerr ("%s\n", error->message);
     return 1;

@@ -170,7 +170,7 @@ check_size (const Case *c)
     MdlCollCost cost = cost_of (c, size_B, 100e9);
     gboolean doubled = c->library != NULL && c->coll->algo == MDL_ALGO_PAIRWISE && cost.bound_Bps >= 1.2 * before.bound_Bps;
     const MdlProtocol *lines = c->library != NULL ? &c->library->protocols.at[MDL_PROTO_LL128] : NULL;
-    double all_threads_B = lines != NULL ? lines->threads.v * lines->bytes_a_thread.v : 0.0;
+    double all_threads_B = lines != NULL ? lines->threads.v * lines->bytes_per_thread.v : 0.0;
     gboolean more_threads =
         c->coll->algo == MDL_ALGO_RING && c->proto == MDL_PROTO_LL128 && size_B >= all_threads_B && size_B / 1.13 < all_threads_B;
     double least_s = before.time_s * (doubled ? 0.5 : more_threads ? 0.8 : 1.0);
@@ -288,7 +288,7 @@ main (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (unsigned i = 0; i < G_N_ELEMENTS (calibration); i++) {
     g_autoptr (GError) error = NULL;
-    loaded[i] = cst_load (&(CstAsk){ .name = calibration[i], .lookup = lookup }, &error);
+    loaded[i] = cst_load (&(CstQuery){ .name = calibration[i], .lookup = lookup }, &error);
     if (loaded[i] == NULL) {
       g_printerr ("%s\n", error->message);
       return 1;

@@ -118,7 +118,7 @@ the_total_lies_between_its_bounds (void)
           const MdlOverlapComm comm = { MDL_OVERLAP_SM, 16, 500e9 };
           const MdlSlowdown slow = mdl_overlap_pair (spec, &gpu, &compute, &comm);
           MdlOverlapQueues out;
-          mdl_overlap_queues (spec, &gpu, &(MdlOverlapAsk){ compute, compute_s[a], 50, comm, comm_s[b], 40, ranks }, &out);
+          mdl_overlap_queues (spec, &gpu, &(MdlOverlapQuery){ compute, compute_s[a], 50, comm, comm_s[b], 40, ranks }, &out);
           double compute_all_s = 50 * compute_s[a] * (1 + spec->spread.v), comm_all_s = 40 * comm_s[b];
           TEST_TRUE (out.total_s >= fmax (50 * compute_s[a] * (1 - 1e-9), comm_all_s * (1 - 1e-9)));
           TEST_TRUE (out.total_s <= compute_all_s * slow.compute + comm_all_s * slow.comm);
@@ -139,7 +139,7 @@ main (void)
   };
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .gpu_type = "h200_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   spec = cst_library (cal)->overlap;

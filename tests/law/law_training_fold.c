@@ -258,13 +258,13 @@ the_same_holds_of_layers_with_given_times (void)
 /* ---- what folding rests on: routes found once for all that are alike are the routes ---- */
 
 static gboolean
-is_route (const ColWay *way, const ColStand *from, const ColStand *to, const CluRoute *route)
+is_route (const ColRoute *way, const ColRankPlace *from, const ColRankPlace *to, const CluRoute *route)
 {
   if (way->n_uses != route->uses->len || way->latency_s < route->latency_s || way->latency_s > route->latency_s)
     return FALSE;
   for (guint i = 0; i < way->n_uses; i++) {
     const CluUse *use = &g_array_index (route->uses, CluUse, i);
-    if (col_way_res (&way->use[i], from, to) != use->res || way->use[i].share < use->share || way->use[i].share > use->share)
+    if (col_route_res (&way->use[i], from, to) != use->res || way->use[i].share < use->share || way->use[i].share > use->share)
       return FALSE;
   }
   return TRUE;
@@ -283,7 +283,7 @@ a_way_between_ranks_is_their_route (void)
       continue;
     const Clu *clu = scn_cluster (step.scenario);
     const ColSettings *settings = scn_settings (step.scenario);
-    g_autoptr (ColGround) ground = col_ground_new (clu, settings);
+    g_autoptr (ColRoutes) routes = col_routes_new (clu, settings);
     CluRoute route;
     clu_route_init (&route);
     for (guint i = 0; i < 400; i++) {
@@ -292,13 +292,13 @@ a_way_between_ranks_is_their_route (void)
       options.degrade = settings->degrade;
       options.nic = one_in (&d, 2) ? CLU_NONE : below (&d, 4);
       options.flow = ((guint64)a << 32) | b;
-      const ColStand from = col_ground_stand (ground, a), to = col_ground_stand (ground, b);
-      const ColWay *way = col_ground_way (ground, &from, &to, options.nic, NULL);
+      const ColRankPlace from = col_routes_place (routes, a), to = col_routes_place (routes, b);
+      const ColRoute *way = col_routes_find (routes, &from, &to, options.nic, NULL);
       gboolean found = clu_route_find (clu, from.dev, to.dev, &options, &route, NULL);
       if (found != (way != NULL) || (found && !is_route (way, &from, &to, &route)))
         TEST_TRUE (FALSE);
       n_found += found ? 1 : 0;
-      n_alike += way != NULL && way == col_ground_way (ground, &from, &to, options.nic, NULL) ? 1 : 0;
+      n_alike += way != NULL && way == col_routes_find (routes, &from, &to, options.nic, NULL) ? 1 : 0;
     }
     clu_route_clear (&route);
   }
@@ -393,12 +393,12 @@ an_all_to_all_by_groups_is_that_of_its_pairs (void)
       continue;
     const ColTraffic *traffic = col_comm_traffic (comm, MDL_OP_ALLTOALL, MDL_ALGO_PAIRWISE, 0, &error);
     g_autoptr (GArray) grouped = col_spread_loads (traffic->spread);
-    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ comm, MDL_OP_ALLTOALL, 0, 0, 0 }, MDL_ALGO_PAIRWISE);
+    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ comm, MDL_OP_ALLTOALL, 0, 0, 0 }, MDL_ALGO_PAIRWISE);
     const ColPipe *pipe = pipes->pdata[0];
     for (guint32 e = 0; e < pipe->n_edges; e++)
       if (!col_load_edge (comm, &pipe->edge[e], NULL))
         TEST_TRUE (FALSE);
-    ColSpread *spread = col_spread_take (comm->ground, clu);
+    ColSpread *spread = col_spread_take (comm->routes, clu);
     g_autoptr (GArray) each = col_spread_loads (spread);
     col_spread_unref (spread);
     TEST_INT (grouped->len, each->len);

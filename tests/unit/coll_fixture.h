@@ -61,7 +61,7 @@ simple_library (void)
     format->wire = num (p == MDL_PROTO_LL ? 2.0 : 1.0);
     format->slot = num (1e6);
     format->ends = num (1.0);
-    format->hand_on = num (1.0);
+    format->forward_after = num (1.0);
     l.ring.start.at[p] = l.tree.start.at[p] = num (10e-6);
     l.ring.hop[MDL_HOP_NVLINK].at[p].latency = l.tree.hop[MDL_HOP_NVLINK].at[p].latency = num (3e-6);
     l.ring.hop[MDL_HOP_NET].at[p].latency = l.tree.hop[MDL_HOP_NET].at[p].latency = num (20e-6);

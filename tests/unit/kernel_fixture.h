@@ -24,7 +24,7 @@ kernel_fixture_open (KernelFixture *f, const char *topology, const char *calibra
   f->clu = clu_load (topology, NULL, lookup, NULL, &options, NULL, &error);
   g_assert_no_error (error);
   col_gpu_facts (f->clu, 0, &f->gpu);
-  f->cal = cst_load (&(CstAsk){ .name = calibration, .gpu_type = f->gpu.name, .lookup = lookup }, &error);
+  f->cal = cst_load (&(CstQuery){ .name = calibration, .gpu_type = f->gpu.name, .lookup = lookup }, &error);
   g_assert_no_error (error);
   f->kernels = cst_library (f->cal)->kernels;
 }

@@ -7,11 +7,11 @@
 
 /* A ScnLibraryLoad; `data`: Cst **, which is set and to be freed after the scenario. */
 static inline const MdlLibrary *
-model_library (void *data, const MdlLibraryAsk *ask, GError **error)
+model_library (void *data, const MdlLibraryQuery *query, GError **error)
 {
   Cst **cal = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  MdlLibraryAsk own = *ask;
+  MdlLibraryQuery own = *query;
   own.lookup = lookup;
   *cal = cst_load (&own, error);
   return *cal != NULL ? cst_library (*cal) : NULL;

@@ -57,9 +57,9 @@ model_load (const char *cluster, const char *workload, const char *const *sets, 
 }
 
 /* Compute and communication that do not slow each other. */
-static const MdlOverlap model_apart = { .gemm = { .pass = { .v = 1e30 } },
-                                        .attention = { .pass = { .v = 1e30 } },
-                                        .memory = { .pass = { .v = 1e30 } } };
+static const MdlOverlap model_apart = { .gemm = { .channel_traffic = { .v = 1e30 } },
+                                        .attention = { .channel_traffic = { .v = 1e30 } },
+                                        .memory = { .channel_traffic = { .v = 1e30 } } };
 
 /* Its task graph, not run; `apart`: as above; `software`: in place of the shipped constants, or NULL. The test ends when there is
  * none. */

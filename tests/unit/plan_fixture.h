@@ -13,10 +13,10 @@ typedef struct {
 } Loaded;
 
 static inline const MdlLibrary *
-load_library (void *data, const MdlLibraryAsk *ask, GError **error)
+load_library (void *data, const MdlLibraryQuery *query, GError **error)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  MdlLibraryAsk own = *ask;
+  MdlLibraryQuery own = *query;
   own.lookup = lookup;
   Cst *cal = cst_load (&own, error);
   if (cal != NULL)
@@ -53,10 +53,10 @@ load_small (const BaseLookup *lookup, const char *const *sets)
 }
 
 static inline PlnResult *
-search_as (Pln *plan, const PlnAsk *ask)
+search_as (Pln *plan, const PlnQuery *query)
 {
   g_autoptr (GError) error = NULL;
-  PlnResult *result = pln_search (plan, ask, &error);
+  PlnResult *result = pln_search (plan, query, &error);
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
@@ -65,8 +65,8 @@ search_as (Pln *plan, const PlnAsk *ask)
 static inline PlnResult *
 search (Pln *plan, guint threads, guint best)
 {
-  const PlnAsk ask = { .threads = threads, .best = best };
-  return search_as (plan, &ask);
+  const PlnQuery query = { .threads = threads, .best = best };
+  return search_as (plan, &query);
 }
 
 #endif

@@ -12,7 +12,7 @@ typedef struct {
 } Curve;
 
 static gboolean
-ask (void *user, double x, double *y, GError **error)
+query (void *user, double x, double *y, GError **error)
 {
   Curve *curve = user;
   curve->asked++;
@@ -29,7 +29,7 @@ cross (Curve *curve, double a, double b, double tolerance)
 {
   double x = 0;
   g_autoptr (GError) error = NULL;
-  TEST_TRUE (base_crossing (ask, curve, (BaseBracket){ a, curve->at (a), b, curve->at (b) }, tolerance, &x, &error));
+  TEST_TRUE (base_crossing (query, curve, (BaseBracket){ a, curve->at (a), b, curve->at (b) }, tolerance, &x, &error));
   return x;
 }
 
@@ -113,7 +113,7 @@ a_curve_that_cannot_be_told_says_why (void)
   Curve curve = { steep, 0.5, 0 };
   double x = -1;
   g_autoptr (GError) error = NULL;
-  TEST_FALSE (base_crossing (ask, &curve, (BaseBracket){ 1e-3, -1, 1e3, 1 }, 1e-6, &x, &error));
+  TEST_FALSE (base_crossing (query, &curve, (BaseBracket){ 1e-3, -1, 1e3, 1 }, 1e-6, &x, &error));
   TEST_TRUE (error != NULL);
   TEST_NEAR (x, -1, 0);
 }

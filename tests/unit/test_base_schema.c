@@ -35,8 +35,8 @@ typedef struct {
 
 static const BaseField link_fields[] = {
   { "rate", BASE_FIELD_NUM, AT (Link, rate), "rate", .dim = BASE_DIM_BANDWIDTH },
-  { "latency", BASE_FIELD_NUM, AT (Link, latency), "latency", .fallback = "1 us", .dim = BASE_DIM_TIME, .min = "1 ns",
-    .max = "1 s" },
+  { "latency", BASE_FIELD_NUM, AT (Link, latency), "latency", .fallback = "1 us", .dim = BASE_DIM_TIME, .min = "1 ns", .max = "1 s",
+    .was = "delay" },
   { 0 },
 };
 static const BaseSchema link_schema = { .name = "link", .fields = link_fields, .scalar_key = "rate" };
@@ -365,6 +365,26 @@ a_node_of_more_than_one_form_is_read_as_a_number (void)
   reading_clear (&r);
 }
 
+static void
+an_earlier_name_of_a_key_is_read_and_warned_of_once (void)
+{
+  Reading r;
+  read_text (&r, "nodes: 1\nlink: {delay: 3 us}\nstores:\n  - {name: a, link: {delay: 4 us}}\n");
+  TEST_TRUE (r.ok);
+  TEST_NEAR (r.spec.link.latency.v, 3e-6, 1e-18);
+  TEST_NEAR (BASE_LIST_AT (r.spec.stores, Store, 0)->link.latency.v, 4e-6, 1e-18);
+  TEST_INT (base_diag_n_warnings (r.diag), 1);
+  TEST_STR (base_diag_warning (r.diag, 0),
+            "f.yaml:2:15: 'delay' in 'link' is now called 'latency'; the next version will not read the old name");
+  reading_clear (&r);
+  read_text (&r, "nodes: 1\nlink: {delay: 3 us, latency: 4 us}\n");
+  TEST_FALSE (r.ok);
+  g_autoptr (GError) error = NULL;
+  TEST_FALSE (base_diag_finish (r.diag, &error));
+  TEST_TRUE (strstr (error->message, "'latency' and 'delay' in 'link' are one key; write 'latency' alone") != NULL);
+  reading_clear (&r);
+}
+
 int
 main (void)
 {
@@ -379,6 +399,7 @@ main (void)
     { "a failed value keeps what was there", a_failed_value_keeps_what_was_there },
     { "an error that was said before still fails", an_error_that_was_said_before_still_fails },
     { "a node of more than one form is read as a number", a_node_of_more_than_one_form_is_read_as_a_number },
+    { "an earlier name of a key is read and warned of once", an_earlier_name_of_a_key_is_read_and_warned_of_once },
     { 0 },
   };
   return test_main ("base/schema", cases);

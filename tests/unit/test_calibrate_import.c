@@ -133,7 +133,7 @@ imported_graphs_stand_in_place_of_those_found_where_they_fit (void)
   g_autofree char *folder = g_dir_make_tmp (NULL, NULL), *path = g_build_filename (folder, "node.yaml", NULL);
   TEST_TRUE (g_file_set_contents (path, yaml, -1, NULL));
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   g_assert_nonnull (cal);
   MdlSearch search = { .ring = { .channels = 12, .intra_Bps = 30e9 }, .nvls = { .channels = 8 } };
   TEST_TRUE (!mdl_search_take (cst_library (cal), 8, 1, &search));

@@ -44,9 +44,9 @@ search_until (guint pieces)
   cli->quiet = TRUE;
   g_autoptr (Pln) plan = cli_lookup (cli, &error) ? cli_plan_load (cli, PLAN, &path, &error) : NULL;
   Killed killed = { cli_plan_watch_new (cli, PLAN, "state.json", next_second), pieces };
-  const PlnCrew crew = { .threads = 1, .progress = count_down, .watch = &killed };
-  g_autoptr (PlnWork) work = plan != NULL ? pln_work_new (plan, &crew, &error) : NULL;
-  const gboolean done = work != NULL && cli_plan_watch_begin (killed.watch, work, &error) && pln_work_reckon (work, &error) &&
+  const PlnWorkers workers = { .threads = 1, .progress = count_down, .watch = &killed };
+  g_autoptr (PlnWork) work = plan != NULL ? pln_work_new (plan, &workers, &error) : NULL;
+  const gboolean done = work != NULL && cli_plan_watch_begin (killed.watch, work, &error) && pln_work_estimate (work, &error) &&
                         cli_plan_watch_end (killed.watch, work, TRUE, &error);
   if (error != NULL)
     g_printerr ("%s\n", error->message);

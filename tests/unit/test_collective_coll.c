@@ -73,7 +73,7 @@ every_rank_has_one_parent_in_each_tree (void)
   Bench b = bench_new (8, 3, FALSE);
   for (guint32 n = 2; n <= 24; n++) {
     bench_open (&b, n);
-    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ b.comm, MDL_OP_ALL_REDUCE, 0, 1e6, 0 }, MDL_ALGO_TREE);
+    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ b.comm, MDL_OP_ALL_REDUCE, 0, 1e6, 0 }, MDL_ALGO_TREE);
     TEST_INT (pipes->len, 2);
     for (guint p = 0; p < pipes->len; p++) {
       const ColPipe *pipe = pipes->pdata[p];

@@ -10,7 +10,7 @@ load_constants (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  Cst *cal = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup, .warnings = warnings }, &error);
+  Cst *cal = cst_load (&(CstQuery){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup, .warnings = warnings }, &error);
   if (cal == NULL)
     g_error ("%s", error->message);
   return cal;

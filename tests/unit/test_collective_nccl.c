@@ -26,7 +26,7 @@ open_tuned (Tuned *t, const char *variables, unsigned nodes)
   if (*variables != '\0')
     t->yaml = col_nccl_parse ((const char *const *)pairs, "--nccl", settings, &error);
   if (error == NULL)
-    t->cal = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .nccl = settings->nccl_version, .lookup = lookup },
+    t->cal = cst_load (&(CstQuery){ .name = "h200_sxm", .gpu_type = "h200_sxm", .nccl = settings->nccl_version, .lookup = lookup },
                        &error);
   if (t->cal == NULL)
     g_error ("%s: %s", variables, error->message);
@@ -48,7 +48,7 @@ close_tuned (Tuned *t)
 
 /* The answer under `variables`. */
 static ColAnswer
-ask (const char *variables, unsigned nodes, MdlOp op, double size_B, MdlAlgo algo, MdlProto proto)
+query (const char *variables, unsigned nodes, MdlOp op, double size_B, MdlAlgo algo, MdlProto proto)
 {
   g_autoptr (GError) error = NULL;
   Tuned t;
@@ -69,20 +69,20 @@ static void
 channels_are_bounded_and_raised (void)
 {
   /* 24 channels from 768 KiB on; 32 KiB of a size for each */
-  TEST_INT (ask ("", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 24);
-  TEST_INT (ask ("NCCL_MAX_NCHANNELS=4", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 4);
-  TEST_INT (ask ("NCCL_MIN_NCHANNELS=32", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
-  TEST_INT (ask ("NCCL_MIN_NCHANNELS=32", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 2);
+  TEST_INT (query ("", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 24);
+  TEST_INT (query ("NCCL_MAX_NCHANNELS=4", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 4);
+  TEST_INT (query ("NCCL_MIN_NCHANNELS=32", 1, MDL_OP_ALL_REDUCE, 64e6, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
+  TEST_INT (query ("NCCL_MIN_NCHANNELS=32", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 2);
 }
 
 static void
 threads_open_channels_sooner_and_move_less (void)
 {
   /* 256 threads x 64 B: a channel for every 16 KiB */
-  ColAnswer few = ask ("NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer few = query ("NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 65536, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
   TEST_INT (few.cost.channels, 4);
-  ColAnswer one = ask ("NCCL_MAX_NCHANNELS=1", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
-  ColAnswer half = ask ("NCCL_MAX_NCHANNELS=1 NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer one = query ("NCCL_MAX_NCHANNELS=1", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer half = query ("NCCL_MAX_NCHANNELS=1 NCCL_NTHREADS=256", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
   TEST_NEAR (half.cost.bound_Bps, one.cost.bound_Bps / 2, 1e-9);
   TEST_INT (half.provenance, BASE_SOURCE_ASSUMED);
 }
@@ -99,11 +99,11 @@ threads_of_trees_and_pairs_are_not_told (void)
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *one = g_strdup_printf ("version=%s NCCL_MAX_NCHANNELS=1", rows[i].version);
     g_autofree char *half = g_strconcat (one, " NCCL_NTHREADS=256", NULL);
-    TEST_NEAR (ask (half, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
-               rows[i].tree * ask (one, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
+    TEST_NEAR (query (half, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
+               rows[i].tree * query (one, 1, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_TREE, MDL_PROTO_SIMPLE).cost.bound_Bps,
                1e-3); /* one block is a little slowed by links that it hardly fills */
-    TEST_NEAR (ask (half, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s,
-               ask (one, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s, 0);
+    TEST_NEAR (query (half, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s,
+               query (one, 1, MDL_OP_ALLTOALL, size_B, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).time_s, 0);
   }
 }
 
@@ -111,14 +111,14 @@ static void
 nvls_has_channels_of_its_own (void)
 {
   /* 16 on Hopper: NCCL_MAX_NCHANNELS leaves them alone, NCCL_MAX_CTAS and NCCL_MIN_CTAS do not */
-  TEST_INT (ask ("NCCL_MAX_NCHANNELS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 16);
-  TEST_INT (ask ("NCCL_MAX_CTAS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 4);
-  TEST_INT (ask ("NCCL_MIN_CTAS=20", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 20);
+  TEST_INT (query ("NCCL_MAX_NCHANNELS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 16);
+  TEST_INT (query ("NCCL_MAX_CTAS=4", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 4);
+  TEST_INT (query ("NCCL_MIN_CTAS=20", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_NVLS, MDL_PROTO_AUTO).cost.channels, 20);
   /* 24 of a ring: the least of both bounds */
-  TEST_INT (
-      ask ("NCCL_MAX_CTAS=4 NCCL_MAX_NCHANNELS=6", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels,
-      4);
-  TEST_INT (ask ("NCCL_MIN_CTAS=32", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
+  TEST_INT (query ("NCCL_MAX_CTAS=4 NCCL_MAX_NCHANNELS=6", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE)
+                .cost.channels,
+            4);
+  TEST_INT (query ("NCCL_MIN_CTAS=32", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_RING, MDL_PROTO_SIMPLE).cost.channels, 32);
 }
 
 static void
@@ -126,8 +126,8 @@ buffers_cut_a_ring_into_loops (void)
 {
   /* 4 MiB: 8 slots of 512 KiB, chunks of 2 MiB. 1 GiB on 8 ranks and 24 channels is 5.33 MiB a rank and channel: 2.67 loops of 14
    * steps; with a quarter of the buffer 10.67. Each step waits once a loop, and long data hides less of it in short chunks. */
-  ColAnswer whole = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
-  ColAnswer quarter = ask ("NCCL_BUFFSIZE=1048576", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer whole = query ("", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
+  ColAnswer quarter = query ("NCCL_BUFFSIZE=1048576", 1, MDL_OP_ALL_REDUCE, 1 << 30, MDL_ALGO_RING, MDL_PROTO_SIMPLE);
   TEST_TRUE (quarter.time_s > whole.time_s);
   TEST_TRUE (quarter.cost.hop_software_s[0] >= 4 * whole.cost.hop_software_s[0]);
 }
@@ -137,12 +137,12 @@ channels_to_a_peer_follow_the_version (void)
 {
   /* Adapters of 10 GB/s. Up to 2.28 two channels of 20 GB/s a peer to 32 ranks, one beyond; from 2.29 one for each 14 GB/s of an
    * adapter. 40 ranks: 1 in both, 2 where told. */
-  double two = ask ("version=2.28", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
-  double one = ask ("version=2.28", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
+  double two = query ("version=2.28", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
+  double one = query ("version=2.28", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps;
   TEST_NEAR (two / one, 2, 1e-9);
-  TEST_NEAR (ask ("version=2.19", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, two, 1e-9);
-  TEST_NEAR (ask ("version=2.29", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, one, 1e-9);
-  TEST_NEAR (ask ("NCCL_NCHANNELS_PER_NET_PEER=2", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps,
+  TEST_NEAR (query ("version=2.19", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, two, 1e-9);
+  TEST_NEAR (query ("version=2.29", 2, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps, one, 1e-9);
+  TEST_NEAR (query ("NCCL_NCHANNELS_PER_NET_PEER=2", 5, MDL_OP_SENDRECV, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_SIMPLE).cost.bound_Bps,
              two, 1e-9);
 }
 
@@ -151,25 +151,26 @@ cells_follow_the_version (void)
 {
   /* LL's traffic counts four times: all-gather of 2 ranks' worth; 8 ranks open a channel for every 32 KiB by threads x 8 B x ranks,
    * LL128 for every 16 KiB of traffic, 32 KiB from 2.29 on */
-  TEST_INT (ask ("version=2.28", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
-  TEST_INT (ask ("version=2.23", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
+  TEST_INT (query ("version=2.28", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
+  TEST_INT (query ("version=2.23", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 8);
   /* 512 B in 2.22: threads decide, a channel for every 640 x 8 B */
-  TEST_INT (ask ("version=2.22", 1, MDL_OP_ALL_GATHER, 98304, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 98304 / 5120);
-  TEST_INT (ask ("version=2.29", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 4);
+  TEST_INT (query ("version=2.22", 1, MDL_OP_ALL_GATHER, 98304, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 98304 / 5120);
+  TEST_INT (query ("version=2.29", 1, MDL_OP_ALL_GATHER, 131072, MDL_ALGO_RING, MDL_PROTO_LL128).cost.channels, 4);
 }
 
 static void
 lists_hold_for_all_operations_or_for_one (void)
 {
-  TEST_INT (ask ("NCCL_ALGO=Ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
-  TEST_INT (ask ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_TREE);
-  TEST_INT (ask ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_GATHER, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
-  TEST_INT (ask ("NCCL_ALGO=allreduce:^tree,ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_NVLS);
+  TEST_INT (query ("NCCL_ALGO=Ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
+  TEST_INT (query ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_TREE);
+  TEST_INT (query ("NCCL_ALGO=ring;allreduce:tree", 1, MDL_OP_ALL_GATHER, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
+  TEST_INT (query ("NCCL_ALGO=allreduce:^tree,ring", 1, MDL_OP_ALL_REDUCE, 1024, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo,
+            MDL_ALGO_NVLS);
   /* sends and receives are not tuned */
-  TEST_INT (ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALLTOALL, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo,
+  TEST_INT (query ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALLTOALL, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo,
             MDL_ALGO_PAIRWISE);
-  ColAnswer listed = ask ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
-  ColAnswer named = ask ("", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_RING, MDL_PROTO_LL128);
+  ColAnswer listed = query ("NCCL_ALGO=Ring NCCL_PROTO=LL128", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+  ColAnswer named = query ("", 1, MDL_OP_ALL_REDUCE, 1 << 24, MDL_ALGO_RING, MDL_PROTO_LL128);
   TEST_NEAR (listed.time_s, named.time_s, 0);
 }
 
@@ -179,9 +180,9 @@ the_choice_follows_the_version (void)
   /* 2.19 gives LL on a ring of Hopper 87.7 GB/s of busbw at most and a third of the channels, 2.21 141 GB/s and half of them: LL
    * holds out longer. 12 x 30 GB/s: a third of 360 is 120, above 87.7; a half is 180, above 141. */
   ColAnswer old =
-      ask ("version=2.19 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+      query ("version=2.19 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
   ColAnswer now =
-      ask ("version=2.28 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
+      query ("version=2.28 NCCL_ALGO=Ring NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 21, MDL_ALGO_AUTO, MDL_PROTO_AUTO);
   TEST_INT (old.proto, MDL_PROTO_LL128);
   TEST_INT (now.proto, MDL_PROTO_LL);
 }
@@ -189,8 +190,8 @@ the_choice_follows_the_version (void)
 static void
 what_reduces_is_switched (void)
 {
-  TEST_INT (ask ("", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_NVLS);
-  TEST_INT (ask ("NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
+  TEST_INT (query ("", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_NVLS);
+  TEST_INT (query ("NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
 }
 
 static void
@@ -231,7 +232,7 @@ networks_of_a_plugin_do_not_know_ib_disable (void)
     g_autoptr (GError) error = NULL;
     const CluLoadOptions options = { .nodes = 2 };
     Clu *clu = clu_load (rows[i].topology, NULL, lookup, NULL, &options, NULL, &error);
-    g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup }, &error);
+    g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup }, &error);
     const char *pairs[] = { "NCCL_IB_DISABLE=1", NULL };
     ColSettings settings;
     col_settings_default (&settings);

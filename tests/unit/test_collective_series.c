@@ -8,12 +8,12 @@
 
 enum { MAX_LINKS = 12, MAX_ROUTES = 10 };
 
-static const ColStand nowhere; /* resources are named by number */
+static const ColRankPlace nowhere; /* resources are named by number */
 
-static ColWayUse
+static ColRouteUse
 use_of (CluRes res, double share)
 {
-  return (ColWayUse){ .res = res, .end = COL_END_OUTSIDE, .share = share, .factor = 1 };
+  return (ColRouteUse){ .res = res, .end = COL_END_OUTSIDE, .share = share, .factor = 1 };
 }
 
 /* Two GPUs of two nodes: GPU, adapter and cable on either side, of which only the cables (10 GB/s against 1 TB/s) can be full. */
@@ -28,10 +28,10 @@ cables_bind_and_what_stands_behind_them_does_not (void)
     for (guint32 to = 2; to < 4; to++) {
       TEST_TRUE (clu_route_find (clu, clu_gpu (clu, from), clu_gpu (clu, to), &CLU_ROUTE_DEFAULT, &route, NULL));
       TEST_INT (route.uses->len, 6);
-      ColWayUse uses[6];
+      ColRouteUse uses[6];
       for (guint i = 0; i < 6; i++)
         uses[i] = use_of (g_array_index (route.uses, CluUse, i).res, 1);
-      col_series_add (series, &(ColWay){ .n_uses = 6, .use = uses }, &nowhere, &nowhere);
+      col_series_add (series, &(ColRoute){ .n_uses = 6, .use = uses }, &nowhere, &nowhere);
     }
   for (guint i = 0; i < route.uses->len; i++) {
     CluRes res = g_array_index (route.uses, CluUse, i).res;
@@ -47,10 +47,10 @@ what_two_chains_share_binds (void)
   Clu *clu = fixture_cluster (2, 2, FALSE);
   g_autoptr (ColSeries) series = col_series_new (clu);
   /* 10^6 bytes on the second a byte of the transfer: it is the tighter one, whatever its capacity */
-  ColWayUse one[] = { use_of (0, 1), use_of (1, 1e6) }, two[] = { use_of (0, 1), use_of (2, 1e6) };
-  col_series_add (series, &(ColWay){ .n_uses = 2, .use = one }, &nowhere, &nowhere);
+  ColRouteUse one[] = { use_of (0, 1), use_of (1, 1e6) }, two[] = { use_of (0, 1), use_of (2, 1e6) };
+  col_series_add (series, &(ColRoute){ .n_uses = 2, .use = one }, &nowhere, &nowhere);
   TEST_FALSE (col_series_binds (series, 0));
-  col_series_add (series, &(ColWay){ .n_uses = 2, .use = two }, &nowhere, &nowhere);
+  col_series_add (series, &(ColRoute){ .n_uses = 2, .use = two }, &nowhere, &nowhere);
   TEST_TRUE (col_series_binds (series, 0));
   TEST_TRUE (col_series_binds (series, 1) && col_series_binds (series, 2));
   clu_free (clu);
@@ -58,7 +58,7 @@ what_two_chains_share_binds (void)
 
 /* A route of links in an order of its own, with chains that come often so that some are in series. */
 static guint
-draw_route (BaseRandom *random, guint32 n_links, ColWayUse *uses, EngUse *eng_uses)
+draw_route (BaseRandom *random, guint32 n_links, ColRouteUse *uses, EngUse *eng_uses)
 {
   gboolean taken[MAX_LINKS] = { FALSE };
   guint n = 0, steps = 1 + base_random_below (random, 3);
@@ -93,12 +93,12 @@ rates_are_the_same_without_links_that_do_not_bind (void)
     double rates[MAX_ROUTES], expected[MAX_ROUTES];
     unsigned n = 1 + base_random_below (&random, MAX_ROUTES), n_links = 3 * (1 + base_random_below (&random, MAX_LINKS / 3));
     for (unsigned f = 0; f < n; f++) {
-      ColWayUse uses[MAX_LINKS];
+      ColRouteUse uses[MAX_LINKS];
       whole[f] = (EngFlowSpec){ .amount = 1, .uses = all[f] };
       if (base_random_below (&random, 3) == 0)
         whole[f].bound_per_s = 1e12 * base_random_unit (&random);
       whole[f].n_uses = draw_route (&random, n_links, uses, all[f]);
-      col_series_add (series, &(ColWay){ .n_uses = whole[f].n_uses, .use = uses }, &nowhere, &nowhere);
+      col_series_add (series, &(ColRoute){ .n_uses = whole[f].n_uses, .use = uses }, &nowhere, &nowhere);
     }
     for (unsigned f = 0; f < n; f++) {
       part[f] = whole[f];

@@ -184,7 +184,7 @@ pat_sends_each_part_over_each_tree_once (void)
     bench_open (&b, n);
     for (unsigned k = 0; k < 2; k++) {
       MdlOp op = k == 0 ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER;
-      g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ b.comm, op, 0, 1e6, 0 }, MDL_ALGO_PAT);
+      g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ b.comm, op, 0, 1e6, 0 }, MDL_ALGO_PAT);
       TEST_INT (pipes->len, 1);
       const ColPipe *pipe = pipes->pdata[0];
       unsigned phases = (unsigned)ceil (log2 (n));
@@ -211,7 +211,7 @@ pat_gathers_every_part_everywhere (void)
   for (guint32 n = 2; n <= 9; n++) {
     Bench b = bench_new (1, n, TRUE);
     bench_open (&b, n);
-    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesAsk){ b.comm, MDL_OP_ALL_GATHER, 0, 1e6, 0 }, MDL_ALGO_PAT);
+    g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ b.comm, MDL_OP_ALL_GATHER, 0, 1e6, 0 }, MDL_ALGO_PAT);
     const ColPipe *pipe = pipes->pdata[0];
     gboolean has[9][9] = { { FALSE } };
     for (guint32 r = 0; r < n; r++)
@@ -571,7 +571,7 @@ main (void)
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
-  calibration = cst_load (&(CstAsk){ .lookup = lookup }, &error);
+  calibration = cst_load (&(CstQuery){ .lookup = lookup }, &error);
   if (calibration == NULL) {
     g_printerr ("%s\n", error->message);
     return 1;

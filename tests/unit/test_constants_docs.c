@@ -40,8 +40,8 @@ the_example_stands_over_a_shipped_one (void)
   g_autofree char *path = g_build_filename (dir, "my_h200.yaml", NULL);
   TEST_TRUE (g_file_set_contents (path, example, -1, NULL));
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
-  g_autoptr (Cst) under = cst_load (&(CstAsk){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup }, NULL);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) under = cst_load (&(CstQuery){ .name = "h200_sxm", .gpu_type = "h200_sxm", .lookup = lookup }, NULL);
   g_remove (path);
   g_rmdir (dir);
   if (cal == NULL)

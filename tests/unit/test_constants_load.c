@@ -3,6 +3,7 @@
 #include "constants/calibration.h"
 #include "harness.h"
 #include "models/library-spec.h"
+#include "models/links.h"
 #include "models/overlap.h"
 
 static BaseLookup *lookup;
@@ -11,7 +12,7 @@ static Cst *
 load (const char *name, const char *gpu_type, BaseDiag *warnings)
 {
   g_autoptr (GError) error = NULL;
-  Cst *cal = cst_load (&(CstAsk){ .name = name, .gpu_type = gpu_type, .lookup = lookup, .warnings = warnings }, &error);
+  Cst *cal = cst_load (&(CstQuery){ .name = name, .gpu_type = gpu_type, .lookup = lookup, .warnings = warnings }, &error);
   if (cal == NULL)
     g_printerr ("%s\n", error->message);
   return cal;
@@ -26,7 +27,7 @@ error_of (const char *text)
   g_close (fd, NULL);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = path, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   g_remove (path);
   return cal == NULL ? g_strdup (error->message) : NULL;
 }
@@ -46,6 +47,30 @@ defaults_are_nccls_and_assumed (void)
   TEST_INT (l->protocols.at[MDL_PROTO_LL128].wire.source, BASE_SOURCE_DATASHEET);
   TEST_INT (base_diag_n_warnings (warnings), 1);
   TEST_HAS (base_diag_warning (warnings, 0), "no calibration for 'no_such_gpu'");
+}
+
+/* Files of version 0.2 name keys as that version did. */
+static void
+earlier_names_of_constants_are_read (void)
+{
+  g_autofree char *path = NULL;
+  int fd = g_file_open_tmp ("cal-XXXXXX.yaml", &path, NULL);
+  g_close (fd, NULL);
+  const char *text = "calibration: old\nlibrary:\n  protocols: {ll: {bytes_a_thread: 9 B, hand_on: 21 %}}\n"
+                     "  pairwise: {further: 3 us}\nlinks:\n  copies: {dma: {crowd: 0.5, back: 0.25}}\n";
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (Cst) cal = load (path, "h200_sxm", warnings);
+  g_remove (path);
+  TEST_TRUE (cal != NULL);
+  const MdlLibrary *l = cst_library (cal);
+  TEST_NEAR (l->protocols.at[MDL_PROTO_LL].bytes_per_thread.v, 9, 0);
+  TEST_NEAR (l->protocols.at[MDL_PROTO_LL].forward_after.v, 0.21, 1e-12);
+  TEST_NEAR (l->pairwise.per_peer.v, 3e-6, 1e-12);
+  TEST_NEAR (mdl_library_links (l)->copies.at[MDL_COPY_DMA].contention.v, 0.5, 1e-12);
+  TEST_NEAR (mdl_library_links (l)->copies.at[MDL_COPY_DMA].reverse_traffic.v, 0.25, 1e-12);
+  TEST_INT (base_diag_n_warnings (warnings), 5);
+  TEST_HAS (base_diag_warning (warnings, 0), "'back' in 'copy' is now called 'reverse_traffic'");
 }
 
 static void
@@ -107,7 +132,7 @@ inputs_go_to_the_caller (void)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h100_sxm", .lookup = lookup, .inputs = inputs }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = "h100_sxm", .lookup = lookup, .inputs = inputs }, &error);
   TEST_TRUE (cal != NULL);
   guint n_sections = 0;
   while (cst_sections[n_sections] != NULL)
@@ -120,11 +145,12 @@ static void
 overlap_is_measured_where_it_was (void)
 {
   g_autoptr (Cst) h200 = load ("h200_sxm", NULL, NULL), h100 = load ("h100_sxm", NULL, NULL), a100 = load ("a100_sxm", NULL, NULL);
-  TEST_INT (cst_library (h200)->overlap->memory.pass.source, BASE_SOURCE_MEASURED);
-  TEST_INT (cst_library (h100)->overlap->memory.pass.source, BASE_SOURCE_ASSUMED);
-  TEST_INT (cst_library (a100)->overlap->gemm.pass.source, BASE_SOURCE_ASSUMED);
-  TEST_NEAR (cst_library (h100)->overlap->gemm.pass.v, cst_library (h200)->overlap->gemm.pass.v, 0);
-  TEST_TRUE (cst_library (a100)->overlap->gemm.pass.v > 0 && cst_library (a100)->overlap->attention.pass.v > 0 &&
+  TEST_INT (cst_library (h200)->overlap->memory.channel_traffic.source, BASE_SOURCE_MEASURED);
+  TEST_INT (cst_library (h100)->overlap->memory.channel_traffic.source, BASE_SOURCE_ASSUMED);
+  TEST_INT (cst_library (a100)->overlap->gemm.channel_traffic.source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (cst_library (h100)->overlap->gemm.channel_traffic.v, cst_library (h200)->overlap->gemm.channel_traffic.v, 0);
+  TEST_TRUE (cst_library (a100)->overlap->gemm.channel_traffic.v > 0 &&
+             cst_library (a100)->overlap->attention.channel_traffic.v > 0 &&
              cst_library (a100)->overlap->wait.v > 0);
 }
 
@@ -169,7 +195,7 @@ a_circle_of_calibrations_is_refused (void)
   g_assert_true (g_file_set_contents (a, "calibration: a\nover: b\nlibrary: {}\n", -1, NULL));
   g_assert_true (g_file_set_contents (b, "calibration: b\nover: a\nlibrary: {}\n", -1, NULL));
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = a, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = a, .gpu_type = "h200_sxm", .lookup = lookup }, &error);
   TEST_TRUE (cal == NULL);
   TEST_HAS (error != NULL ? error->message : NULL, "circle");
   g_remove (a);
@@ -181,7 +207,7 @@ static void
 a_name_that_is_not_shipped_is_an_error (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Cst) cal = cst_load (&(CstAsk){ .name = "h201_sxm", .lookup = lookup }, &error);
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .name = "h201_sxm", .lookup = lookup }, &error);
   TEST_TRUE (cal == NULL);
   TEST_TRUE (g_error_matches (error, BASE_ERROR, BASE_ERROR_INPUT));
   TEST_HAS (error->message, "h200_sxm");
@@ -189,6 +215,7 @@ a_name_that_is_not_shipped_is_an_error (void)
 
 static const TestCase cases[] = {
   { "defaults are NCCL's and assumed", defaults_are_nccls_and_assumed },
+  { "earlier names of constants are read", earlier_names_of_constants_are_read },
   { "a GPU with a file of its name is calibrated", a_gpu_with_a_file_of_its_name_is_calibrated },
   { "a calibration may stand over another", a_calibration_may_stand_over_another },
   { "vendors have their own library", vendors_have_their_own_library },

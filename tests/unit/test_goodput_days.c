@@ -300,12 +300,12 @@ slow_parts_of_a_set_count_unless_they_are_left_out (void)
   }
 }
 
-static const GdpHang *
-hang_of (const GArray *hangs, const char *name)
+static const GdpSensitivityRow *
+hang_of (const GArray *goodput_sensitivity, const char *name)
 {
-  for (guint i = 0; i < hangs->len; i++)
-    if (strcmp (g_array_index (hangs, GdpHang, i).name, name) == 0)
-      return &g_array_index (hangs, GdpHang, i);
+  for (guint i = 0; i < goodput_sensitivity->len; i++)
+    if (strcmp (g_array_index (goodput_sensitivity, GdpSensitivityRow, i).name, name) == 0)
+      return &g_array_index (goodput_sensitivity, GdpSensitivityRow, i);
   return NULL;
 }
 
@@ -322,7 +322,7 @@ a_run_hangs_on_its_checkpoints_by_what_they_take (void)
                   &scenario, &message);
   TEST_TRUE (goodput != NULL);
   double time_s;
-  g_autoptr (GArray) hangs = gdp_hangs (goodput, 0.9, 1.2, 1, &time_s);
+  g_autoptr (GArray) goodput_sensitivity = gdp_sensitivity (goodput, 0.9, 1.2, 1, &time_s);
   TEST_NEAR (time_s, 100 / 90.0, 1e-3);
   static const struct {
     const char *name;
@@ -335,7 +335,7 @@ a_run_hangs_on_its_checkpoints_by_what_they_take (void)
     { "failures that stop the job: one in", 99 * 86400, { 198 * 86400, 49.5 * 86400 }, { 100 / 90.0, 100 / 90.0 } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const GdpHang *hang = hang_of (hangs, rows[i].name);
+    const GdpSensitivityRow *hang = hang_of (goodput_sensitivity, rows[i].name);
     TEST_TRUE (hang != NULL);
     TEST_NEAR (hang->value, rows[i].value, 1e-9);
     for (int side = 0; side < 2; side++) {
@@ -344,8 +344,8 @@ a_run_hangs_on_its_checkpoints_by_what_they_take (void)
     }
   }
   /* there is none of these */
-  TEST_TRUE (hang_of (hangs, "restore") == NULL && hang_of (hangs, "spare nodes") == NULL && hang_of (hangs, "repair") == NULL &&
-             hang_of (hangs, "slow parts: one in") == NULL);
+  TEST_TRUE (hang_of (goodput_sensitivity, "restore") == NULL && hang_of (goodput_sensitivity, "spare nodes") == NULL &&
+             hang_of (goodput_sensitivity, "repair") == NULL && hang_of (goodput_sensitivity, "slow parts: one in") == NULL);
 }
 
 /* Longer recoveries, more failures, fewer spares are never faster; and goodput times time is a healthy step's, whatever changes but
@@ -377,10 +377,10 @@ what_is_worse_for_a_run_is_never_faster (void)
                                                &scenario, &message);
   TEST_TRUE (goodput != NULL);
   double time_s;
-  g_autoptr (GArray) hangs = gdp_hangs (goodput, 1, 1, 1, &time_s);
-  TEST_TRUE (hang_of (hangs, "step time") == NULL); /* no band */
+  g_autoptr (GArray) goodput_sensitivity = gdp_sensitivity (goodput, 1, 1, 1, &time_s);
+  TEST_TRUE (hang_of (goodput_sensitivity, "step time") == NULL); /* no band */
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const GdpHang *hang = hang_of (hangs, rows[i].name);
+    const GdpSensitivityRow *hang = hang_of (goodput_sensitivity, rows[i].name);
     TEST_TRUE (hang != NULL);
     double worse_s = hang->time_s[rows[i].worse], better_s = hang->time_s[1 - rows[i].worse];
     TEST_TRUE (worse_s >= time_s * (1 - 1e-6) && better_s <= time_s * (1 + 1e-6) && better_s < worse_s);

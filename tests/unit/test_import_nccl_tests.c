@@ -2,8 +2,8 @@
 #include "measured_fixture.h"
 #include "models/library.h"
 
-static const CalTold nothing = { .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 };
-static const CalTold all_reduce_of_4 = { .op = MDL_OP_ALL_REDUCE, .algo = -1, .proto = -1, .launch = -1, .gpus = 4 };
+static const CalFileInfo nothing = { .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 };
+static const CalFileInfo all_reduce_of_4 = { .op = MDL_OP_ALL_REDUCE, .algo = -1, .proto = -1, .launch = -1, .gpus = 4 };
 
 static char *
 reader (const CalText *text, const void *told, GError **error)
@@ -193,7 +193,7 @@ bad_text_is_refused_with_its_place (void)
     { "99999999999999999 1 float sum -1 1 1 1 0 1 1 1 0\n", "f:1: size and count" },
     { "# forerun 0.1.0: predicted, not measured\n" ROW, "f:1: a prediction" },
   };
-  CalTold told = all_reduce_of_4;
+  CalFileInfo told = all_reduce_of_4;
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     told.gpus = strstr (rows[i].message, "how many") != NULL || strstr (rows[i].input, "Rank") != NULL ? 0 : 4;
     test_refusals (reader, &told, &rows[i], 1);

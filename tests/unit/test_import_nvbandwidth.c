@@ -6,7 +6,7 @@
 static char *
 reader (const CalText *text, const void *told, GError **error)
 {
-  return cal_import_nvbandwidth (text, &(CalTold){ .copy_B = told != NULL ? *(const guint64 *)told : 0 }, error);
+  return cal_import_nvbandwidth (text, &(CalFileInfo){ .copy_B = told != NULL ? *(const guint64 *)told : 0 }, error);
 }
 
 /* A matrix of two GPUs, as the text has it. */

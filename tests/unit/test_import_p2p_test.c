@@ -6,7 +6,7 @@
 static char *
 reader (const CalText *text, const void *told, GError **error)
 {
-  return cal_import_p2p_test (text, &(CalTold){ .copy_B = told != NULL ? *(const guint64 *)told : 0 }, error);
+  return cal_import_p2p_test (text, &(CalFileInfo){ .copy_B = told != NULL ? *(const guint64 *)told : 0 }, error);
 }
 
 /* 1 GB: 50 ms at 20 GB/s one way; both ways the rate counts two copies; within a GPU it counts reads and writes. */

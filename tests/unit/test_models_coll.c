@@ -208,7 +208,7 @@ channels_follow_size (void)
   library.channels.cell = num (16384.0);
   MdlProtocol *format = &library.protocols.at[MDL_PROTO_SIMPLE];
   format->threads = num (512.0);
-  format->bytes_a_thread = num (64.0); /* a channel for every 32 KiB */
+  format->bytes_per_thread = num (64.0); /* a channel for every 32 KiB */
   static const struct {
     double size_B;
     unsigned channels;
@@ -230,9 +230,9 @@ the_weakest_constant_gives_the_source (void)
   MdlLibrary library = simple_library ();
   library.error = (MdlErrorSpec){ .head = { .set = TRUE }, .small = num (0.1), .middle = num (0.05), .large = num (0.02) };
   library.assumed_error = (MdlErrorSpec){ .head = { .set = TRUE }, .small = num (0.5), .middle = num (0.4), .large = num (0.3) };
-  library.small_to = num (65536.0);
-  library.middle_to = num (16777216.0);
-  library.outside = num (2.0);
+  library.small_max = num (65536.0);
+  library.middle_max = num (16777216.0);
+  library.extrapolation_factor = num (2.0);
   library.range = (MdlRange){ .head = { .set = TRUE }, .max_ranks = num (8.0) };
   MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1024.0, 4);
   MdlCollCost cost;

@@ -5,25 +5,25 @@
 #define KWH_J 3.6e6
 
 /* 5.6 kW at $0.10 a kWh. */
-static MdlMoneyAsk
+static MdlMoneyQuery
 bought (double capital_usd)
 {
-  return (MdlMoneyAsk){ .capital_usd = capital_usd, .power_W = 5600, .pue = 1, .electricity_usd_per_J = 0.1 / KWH_J };
+  return (MdlMoneyQuery){ .capital_usd = capital_usd, .power_W = 5600, .pue = 1, .electricity_usd_per_J = 0.1 / KWH_J };
 }
 
 static void
 three_ways_to_train_175_b (void)
 {
   MdlMoney money;
-  MdlMoneyAsk ask = bought (150e3); /* a server on PCIe: 45 days x 24 h x 5.6 kW x $0.10 = $604.80 */
-  mdl_money (&ask, 45 * DAY_S, &money);
+  MdlMoneyQuery query = bought (150e3); /* a server on PCIe: 45 days x 24 h x 5.6 kW x $0.10 = $604.80 */
+  mdl_money (&query, 45 * DAY_S, &money);
   TEST_NEAR (money.energy_usd, 604.80, 1e-9);
   TEST_NEAR (money.total_usd, 150604.80, 1e-9);
-  ask = bought (250e3); /* 18 days on a DGX: $241.92 */
-  mdl_money (&ask, 18 * DAY_S, &money);
+  query = bought (250e3); /* 18 days on a DGX: $241.92 */
+  mdl_money (&query, 18 * DAY_S, &money);
   TEST_NEAR (money.total_usd, 250241.92, 1e-9);
-  ask = (MdlMoneyAsk){ .rent_usd_per_s = 8 * 35 / 3600.0, .other_usd = 5000 }; /* 8 x $35/h x 432 h and $5,000 of data */
-  mdl_money (&ask, 18 * DAY_S, &money);
+  query = (MdlMoneyQuery){ .rent_usd_per_s = 8 * 35 / 3600.0, .other_usd = 5000 }; /* 8 x $35/h x 432 h and $5,000 of data */
+  mdl_money (&query, 18 * DAY_S, &money);
   TEST_NEAR (money.total_usd, 125960, 1e-9);
   TEST_NEAR (money.energy_J, 0, 0);
 }
@@ -32,11 +32,11 @@ static void
 a_machine_serves_longer_than_a_run (void)
 {
   MdlMoney money;
-  MdlMoneyAsk ask = bought (400e3);
-  ask.amortised_s = 1460 * DAY_S; /* four years: of 73 days a twentieth */
-  mdl_money (&ask, 73 * DAY_S, &money);
+  MdlMoneyQuery query = bought (400e3);
+  query.amortised_s = 1460 * DAY_S; /* four years: of 73 days a twentieth */
+  mdl_money (&query, 73 * DAY_S, &money);
   TEST_NEAR (money.capital_usd, 20e3, 1e-9);
-  mdl_money (&ask, 2000 * DAY_S, &money); /* never more than it cost */
+  mdl_money (&query, 2000 * DAY_S, &money); /* never more than it cost */
   TEST_NEAR (money.capital_usd, 400e3, 1e-9);
 }
 
@@ -44,9 +44,9 @@ static void
 a_building_takes_its_share (void)
 {
   MdlMoney money;
-  MdlMoneyAsk ask = bought (0);
-  ask.pue = 1.25;
-  mdl_money (&ask, DAY_S, &money);
+  MdlMoneyQuery query = bought (0);
+  query.pue = 1.25;
+  mdl_money (&query, DAY_S, &money);
   TEST_NEAR (money.energy_J, 5600 * 86400 * 1.25, 1e-12);
 }
 

@@ -18,8 +18,8 @@ constants (void)
 {
   MdlOverlap spec = { 0 };
   spec.gemm.sm_cost = spec.attention.sm_cost = spec.memory.traffic_cost = spec.wait = spec.pairwise = num (1);
-  spec.gemm.pass = spec.attention.pass = num (100e9);
-  spec.memory.pass = num (50e9);
+  spec.gemm.channel_traffic = spec.attention.channel_traffic = num (100e9);
+  spec.memory.channel_traffic = num (50e9);
   return spec;
 }
 
@@ -51,7 +51,7 @@ static void
 a_copy_loses_the_memory_that_a_collective_uses (void)
 {
   MdlOverlap spec = constants ();
-  spec.memory.pass = num (1e18); /* the collective is not slowed */
+  spec.memory.channel_traffic = num (1e18); /* the collective is not slowed */
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 10, 200e9 };
   const MdlSlowdown slow = mdl_overlap_pair (&spec, &gpu, &copy, &comm);
   TEST_NEAR (slow.compute, 1.25, 1e-6); /* 1000 / (1000 - 200) GB/s */
@@ -126,7 +126,7 @@ a_short_collective_runs_once_a_kernel (void)
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 10, 0 };
   MdlOverlapQueues out;
   /* 10 kernels of 1 ms, 30 collectives of 0.1 ms: one begins with each kernel, the other 20 run when kernels are done */
-  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapAsk){ gemm, 1e-3, 10, comm, 0.1e-3, 30, 4 }, &out);
+  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapQuery){ gemm, 1e-3, 10, comm, 0.1e-3, 30, 4 }, &out);
   TEST_NEAR (out.compute_s, 1e-3, 1e-9);
   TEST_NEAR (out.comm_s, 1e-3, 1e-9);
   TEST_NEAR (out.total_s, 12e-3, 1e-9);
@@ -139,7 +139,7 @@ without_a_wait_collectives_follow_each_other (void)
   spec.gemm.sm_cost = spec.wait = num (0);
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 10, 0 };
   MdlOverlapQueues out;
-  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapAsk){ gemm, 1e-3, 10, comm, 0.1e-3, 90, 4 }, &out);
+  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapQuery){ gemm, 1e-3, 10, comm, 0.1e-3, 90, 4 }, &out);
   TEST_NEAR (out.comm_s, 0.1e-3, 1e-6);
   TEST_NEAR (out.total_s, 10e-3, 1e-9);
 }
@@ -151,7 +151,7 @@ both_queues_slow_while_both_have_work (void)
   /* 1.25 and 1 + 0.5 x 0.8 = 1.4: 100 ms of collective end after 140, the kernel has then done 112 of 200, and goes on */
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 20, 1000e9 };
   MdlOverlapQueues out;
-  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapAsk){ gemm, 200e-3, 1, comm, 100e-3, 1, 2 }, &out);
+  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapQuery){ gemm, 200e-3, 1, comm, 100e-3, 1, 2 }, &out);
   TEST_NEAR (out.total_s, 228e-3, 1e-9);
   TEST_TRUE (isnan (out.compute_s)); /* of one, nothing can be told */
 }
@@ -162,9 +162,9 @@ an_empty_queue_leaves_the_other_alone (void)
   const MdlOverlap spec = constants ();
   const MdlOverlapComm comm = { MDL_OVERLAP_SM, 20, 1000e9 };
   MdlOverlapQueues out;
-  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapAsk){ gemm, 1e-3, 10, comm, 1e-3, 0, 4 }, &out);
+  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapQuery){ gemm, 1e-3, 10, comm, 1e-3, 0, 4 }, &out);
   TEST_NEAR (out.total_s, 10e-3, 1e-9);
-  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapAsk){ gemm, 1e-3, 0, comm, 1e-3, 7, 4 }, &out);
+  mdl_overlap_queues (&spec, &gpu, &(MdlOverlapQuery){ gemm, 1e-3, 0, comm, 1e-3, 7, 4 }, &out);
   TEST_NEAR (out.total_s, 7e-3, 1e-9);
 }
 

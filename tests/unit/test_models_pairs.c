@@ -11,8 +11,8 @@ a_peer_on_another_node_gets_two_channels_while_ranks_are_few (void)
   l.pairwise.net_channels = num (2);
   l.pairwise.net_share = num (4);
   l.pairwise.net_chunk = num (128e3); /* a part is one chunk at most: all that a peer may have are taken */
-  l.pairwise.net_least_part = num (0.5);
-  l.pairwise.net_most_part = num (1.0);
+  l.pairwise.net_min_part = num (0.5);
+  l.pairwise.net_max_part = num (1.0);
   l.pairwise.hop[MDL_HOP_NET].at[MDL_PROTO_SIMPLE].rate = num (1e9);
   MdlCollQuestion q = question (MDL_OP_SENDRECV, 4e9, 32);
   q.n_nodes = 4;
@@ -40,8 +40,8 @@ pair_library (void)
   l.pairwise.peers = num (8);
   l.pairwise.chunk = num (1e6);
   l.pairwise.ll_chunk = num (128e3);
-  l.pairwise.least_part = num (0.125);
-  l.pairwise.most_part = num (32);
+  l.pairwise.min_part = num (0.125);
+  l.pairwise.max_part = num (32);
   for (unsigned p = 0; p < MDL_PROTO_N; p++)
     l.pairwise.hop[MDL_HOP_NVLINK].at[p].rate = num (1e9);
   return l;
@@ -85,7 +85,7 @@ peers_share_channels_where_channels_are_few (void)
     double time_s;
   } row[] = { { 0, 250e-6 }, { 8, 1e-3 }, { 2, 4.03e-3 }, { 1, 7.07e-3 } };
   MdlLibrary l = pair_library ();
-  l.pairwise.further = num (10e-6);
+  l.pairwise.per_peer = num (10e-6);
   for (size_t i = 0; i < G_N_ELEMENTS (row); i++) {
     MdlCollQuestion q = question (MDL_OP_ALLTOALL, 8e6, 8);
     q.max_channels = row[i].channels;

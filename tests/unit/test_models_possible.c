@@ -201,8 +201,8 @@ how_long_a_send_may_be_for_ll_is_the_version_s (void)
   library.channels.scale_up = (BaseList){ .n = 1, .set = TRUE, .item = &row, .size = sizeof row };
   library.channels.p2p.v = 32;
   library.pairwise.chunk.v = 524288.0;
-  library.pairwise.least_part.v = 0.125;
-  library.pairwise.most_part.v = 32;
+  library.pairwise.min_part.v = 0.125;
+  library.pairwise.max_part.v = 32;
   const struct {
     double message_B;
     gboolean before, from_2_29;
@@ -264,7 +264,7 @@ main (void)
 {
   for (unsigned p = 0; p < MDL_PROTO_N; p++)
     library.protocols.at[p].offered.v = TRUE;
-  library.pairwise.ll_up_to.v = 16384.0;
+  library.pairwise.ll_max_size.v = 16384.0;
   library.collnet_direct.ranks = library.collnet_chain.ranks = (BaseNum){ .v = 8.0, .set = TRUE };
   return test_main ("models: what can run", cases);
 }

@@ -26,7 +26,7 @@ nccl (void)
     l.protocols.at[p].offered.v = TRUE;
     l.protocols.at[p].wire = num (1);
     l.protocols.at[p].slot = num (1e6);
-    l.protocols.at[p].hand_on = num (1);
+    l.protocols.at[p].forward_after = num (1);
     l.tree.hop[MDL_HOP_NET].at[p].latency = num (14e-6);
   }
   l.nvls.latency = l.nvls_tree.latency = num (25e-6);

@@ -29,8 +29,8 @@ found (double year, double capability, MdlPrecision precision, BaseSource *sourc
     row ("one", 2025, 103, MDL_PRECISION_FP8, 0.7),
   };
   const MdlSoftware software = { .rows = { .n = G_N_ELEMENTS (rows), .item = rows, .size = sizeof rows[0] } };
-  const MdlSoftwareAsk ask = { "one", year, capability, precision };
-  return mdl_software_find (&software, &ask, source)->efficiency.v;
+  const MdlSoftwareQuery query = { "one", year, capability, precision };
+  return mdl_software_find (&software, &query, source)->efficiency.v;
 }
 
 static void
@@ -65,8 +65,8 @@ a_name_without_rows_is_not_found (void)
   MdlSoftwareRow rows[] = { row ("b", 2024, 90, MDL_PRECISION_FP8, 1), row ("a", 2024, 90, MDL_PRECISION_FP8, 1),
                             row ("b", 2025, 90, MDL_PRECISION_FP8, 1) };
   const MdlSoftware software = { .rows = { .n = 3, .item = rows, .size = sizeof rows[0] } };
-  const MdlSoftwareAsk ask = { "c", 0, 90, MDL_PRECISION_FP8 };
-  TEST_TRUE (mdl_software_find (&software, &ask, NULL) == NULL);
+  const MdlSoftwareQuery query = { "c", 0, 90, MDL_PRECISION_FP8 };
+  TEST_TRUE (mdl_software_find (&software, &query, NULL) == NULL);
   g_autofree char *names = mdl_software_names (&software);
   TEST_STR (names, "b, a");
 }

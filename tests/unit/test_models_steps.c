@@ -14,7 +14,7 @@ lines_flow_down_a_tree (void)
   q.link_rate_Bps = 1e9;
   q.intra_rate_Bps = 100e9;
   TEST_NEAR (time_of (&library, MDL_ALGO_TREE, MDL_PROTO_LL, &q), (10.0 + 6 * 3 + 6 * 100) * 1e-6, 1e-12);
-  library.protocols.at[MDL_PROTO_LL].hand_on_most = num (2e3);
+  library.protocols.at[MDL_PROTO_LL].forward_after_max = num (2e3);
   TEST_NEAR (time_of (&library, MDL_ALGO_TREE, MDL_PROTO_LL, &q), (10.0 + 6 * 3 + 6 * 2 + 200) * 1e-6, 1e-12);
 }
 
@@ -60,8 +60,8 @@ lines_need_more_rounds_of_halved_threads (void)
   MdlLibrary library = simple_library ();
   MdlProtocol *format = &library.protocols.at[MDL_PROTO_LL128];
   format->threads = num (640.0);
-  format->least_threads = num (320.0);
-  format->bytes_a_thread = num (8.0);
+  format->min_threads = num (320.0);
+  format->bytes_per_thread = num (8.0);
   library.ring.halving.at[MDL_PROTO_LL128] = num (1e-6);
   library.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL128].halved = num (0.5e-6);
   static const struct {

@@ -22,7 +22,7 @@ tier (void)
 }
 
 static MdlTierCost
-ask (const MdlTier *t, MdlTierQuestion q)
+query (const MdlTier *t, MdlTierQuestion q)
 {
   MdlTierCost cost;
   mdl_tier_cost (t, &q, NULL, &cost);
@@ -38,7 +38,7 @@ targets_that_a_file_lies_on_add (void)
   for (double stripes = 1; stripes <= 8; stripes *= 2) {
     MdlTierQuestion q = large;
     q.stripes = stripes;
-    MdlTierCost cost = ask (&t, q);
+    MdlTierCost cost = query (&t, q);
     TEST_NEAR (cost.all.rate_Bps, stripes * 2e9, 2e-3);
     TEST_TRUE (cost.by_targets);
   }
@@ -55,10 +55,10 @@ a_file_that_all_share_has_its_own_targets_alone (void)
   MdlTierQuestion q = large;
   q.stripes = 1;
   q.clients = 8;
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 16e9, 2e-3); /* eight files on eight targets */
+  TEST_NEAR (query (&t, q).all.rate_Bps, 16e9, 2e-3); /* eight files on eight targets */
   q.shared = TRUE;
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
-  TEST_NEAR (ask (&t, q).client_rate_Bps, 0.25e9, 2e-3);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 2e9, 2e-3);
+  TEST_NEAR (query (&t, q).client_rate_Bps, 0.25e9, 2e-3);
 }
 
 static void
@@ -68,14 +68,14 @@ servers_and_clients_and_their_efficiency_bound (void)
   t.type.targets = num (100);
   TEST_NEAR (mdl_tier_rate_Bps (&t, MDL_IO_READ), 40e9, 1e-12);
   t.type.efficiency = num (0.8);
-  TEST_NEAR (ask (&t, large).all.rate_Bps, 32e9, 2e-3);
+  TEST_NEAR (query (&t, large).all.rate_Bps, 32e9, 2e-3);
   t.type.side[MDL_IO_READ].client = num (5e9);
-  MdlTierCost cost = ask (&t, large);
+  MdlTierCost cost = query (&t, large);
   TEST_NEAR (cost.all.rate_Bps, 5e9, 2e-3);
   TEST_TRUE (cost.by_client);
   MdlTierQuestion q = large;
   q.clients = 4;
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 20e9, 2e-3);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 20e9, 2e-3);
 }
 
 static void
@@ -85,14 +85,14 @@ small_files_are_bound_by_their_metadata (void)
   t.type.metadata = (MdlTierMetadata){ .servers = num (1), .rate = num (10e3), .latency = num (1e-3), .per_file = num (2) };
   MdlTierQuestion q = { .op = MDL_IO_READ, .block_B = 100e3, .in_flight = 1000, .clients = 1, .file_B = 100e3 };
   /* 2 operations a file of one request, 200 us; 2.5 us of IOPS and 6.25 us of bytes beside them */
-  MdlTierCost cost = ask (&t, q);
+  MdlTierCost cost = query (&t, q);
   TEST_NEAR (cost.opens_per_s, 1 / 208.75e-6, 1e-6);
   TEST_TRUE (cost.by_metadata);
   q.in_flight = 1; /* 100 us, two operations of 1 ms */
-  TEST_NEAR (1 / ask (&t, q).all.iops, 2.1e-3, 0.05);
+  TEST_NEAR (1 / query (&t, q).all.iops, 2.1e-3, 0.05);
   q.file_B = 0;
   q.in_flight = 1000;
-  TEST_FALSE (ask (&t, q).by_metadata);
+  TEST_FALSE (query (&t, q).by_metadata);
 }
 
 static void
@@ -104,9 +104,9 @@ volumes_cap_bytes_and_requests_apart (void)
   t.type.kind.v = MDL_TIER_BLOCK;
   t.type.side[MDL_IO_READ] = (MdlTierSide){ .rate = num (1e9), .iops = num (10e3) };
   MdlTierQuestion q = { .op = MDL_IO_READ, .block_B = 100e3, .in_flight = 100, .clients = 1 };
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 1e9, 1e-6); /* both caps are met at once */
+  TEST_NEAR (query (&t, q).all.rate_Bps, 1e9, 1e-6); /* both caps are met at once */
   q.block_B = 10e3;
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 0.1e9, 1e-6);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 0.1e9, 1e-6);
 }
 
 static void
@@ -119,7 +119,7 @@ credits_last_as_long_as_they_are_more_than_the_lasting_rate (void)
   t.type.side[MDL_IO_READ] = (MdlTierSide){ .iops = num (1500) };
   t.type.burst = (MdlTierBurst){ .head = { .set = TRUE }, .iops = num (3000), .io_credit = num (5.4e6) };
   MdlTierQuestion q = { .op = MDL_IO_READ, .block_B = 16384, .in_flight = 64, .clients = 1, .burst = TRUE };
-  MdlTierCost burst = ask (&t, q);
+  MdlTierCost burst = query (&t, q);
   TEST_NEAR (burst.all.iops, 3000, 1e-6);
   TEST_NEAR (mdl_tier_burst_s (&t, &q, &burst), 3600, 1e-6); /* 5.4 M over 1500 a second */
   burst.all.iops = 1500;
@@ -168,11 +168,11 @@ copies_and_parity_take_their_part_of_writes (void)
     TEST_NEAR (mdl_tier_rate_Bps (&t, MDL_IO_WRITE), rows[i].rate_Bps, 1e-12);
     TEST_NEAR (mdl_tier_rate_Bps (&t, MDL_IO_READ), 16e9, 1e-12);
     MdlTierQuestion q = { .op = MDL_IO_WRITE, .block_B = 1, .in_flight = 1e6, .clients = 1 };
-    TEST_NEAR (ask (&t, q).all.iops, rows[i].iops, 1e-3);
+    TEST_NEAR (query (&t, q).all.iops, rows[i].iops, 1e-3);
     q.in_flight = 1;
-    TEST_NEAR (ask (&t, q).all.time_s, rows[i].latency_s, 1e-3);
+    TEST_NEAR (query (&t, q).all.time_s, rows[i].latency_s, 1e-3);
     q = (MdlTierQuestion){ .op = MDL_IO_WRITE, .block_B = 100e6, .in_flight = 1e3, .clients = 8 };
-    TEST_NEAR (ask (&t, q).all.rate_Bps * mdl_tier_busy_s_per_B (&t, &q), 1, 0.01); /* as busy as can be */
+    TEST_NEAR (query (&t, q).all.rate_Bps * mdl_tier_busy_s_per_B (&t, &q), 1, 0.01); /* as busy as can be */
   }
 }
 
@@ -184,13 +184,13 @@ a_hot_file_is_read_from_all_of_its_replicas (void)
   q.stripes = 1;
   q.clients = 8;
   q.shared = TRUE;
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 2e9, 2e-3);
   t.redundancy = (MdlTierRedundancy){ .head.set = TRUE, .replicas = num (3), .sent_by.v = MDL_COPIES_CHAIN };
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 6e9, 2e-3);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 6e9, 2e-3);
   t.redundancy.reads.v = 1;
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 2e9, 2e-3);
   t.redundancy = (MdlTierRedundancy){ .head.set = TRUE, .data = num (4), .parity = num (2) };
-  TEST_NEAR (ask (&t, q).all.rate_Bps, 2e9, 2e-3);
+  TEST_NEAR (query (&t, q).all.rate_Bps, 2e9, 2e-3);
 }
 
 int

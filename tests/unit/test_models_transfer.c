@@ -63,7 +63,7 @@ static void
 copies_at_once_crowd_each_other (void)
 {
   MdlLinks links = { 0 };
-  links.copies.at[MDL_COPY_DMA].crowd = num (1.5);
+  links.copies.at[MDL_COPY_DMA].contention = num (1.5);
   MdlCollCost cost;
   /* one: 1 GB / 50 GB/s = 20 ms; of three each 1 + 1.5 (1 - 1/3) = 2 times as long */
   price (&links, (MdlTransfer){ MDL_COPY_DMA, 1e9, 0, 50e9, FALSE, 1, 0, 0, 0 }, &cost);
@@ -104,7 +104,7 @@ a_measured_band_stands_before_the_librarys (void)
   mdl_transfer_cost (&library, &(MdlTransfer){ MDL_COPY_DMA, 0, 1e-6, 50e9, FALSE, 1, 0, 0, 0 }, &cost);
   TEST_NEAR (cost.band, 0.05, 0);
   links.copies.at[MDL_COPY_DMA].start = (BaseNum){ .v = 1e-6, .set = TRUE, .source = BASE_SOURCE_ASSUMED };
-  library.small_to = num (1e3);
+  library.small_max = num (1e3);
   mdl_transfer_cost (&library, &(MdlTransfer){ MDL_COPY_DMA, 0, 1e-6, 50e9, FALSE, 1, 0, 0, 0 }, &cost);
   TEST_NEAR (cost.band, 0.5, 0);
 }

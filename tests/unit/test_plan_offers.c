@@ -48,7 +48,7 @@ row (const PlnOffers *offers, guint i)
 static void
 a_bought_machine_costs_its_price_and_energy (void)
 {
-  g_autoptr (PlnOffers) offers = right (HEAD "ways:\n" SERVER);
+  g_autoptr (PlnOffers) offers = right (HEAD "options:\n" SERVER);
   /* 5.6 kW x 45 x 24 h = 6048 kWh */
   TEST_NEAR (row (offers, 0)->money.energy_J, 6048 * 3.6e6, 1e-12);
   TEST_NEAR (row (offers, 0)->money.energy_usd, 604.80, 1e-12);
@@ -59,7 +59,7 @@ static void
 rent_holds_power_and_what_is_paid_once (void)
 {
   g_autoptr (PlnOffers) offers =
-      right (HEAD "ways:\n  - {name: cloud, machines: 8, rent: $35/h, once: $5000, power: 700 W, time: 18 days}\n");
+      right (HEAD "options:\n  - {name: cloud, machines: 8, rent: $35/h, once: $5000, power: 700 W, time: 18 days}\n");
   /* 8 x 35 x 432 h */
   TEST_NEAR (row (offers, 0)->money.rent_usd, 120960, 1e-12);
   TEST_NEAR (row (offers, 0)->money.energy_usd, 0, 0);
@@ -71,7 +71,7 @@ static void
 the_building_and_the_years_take_their_share (void)
 {
   g_autoptr (PlnOffers) offers =
-      right (HEAD "pue: 1.5\namortisation: 450 days\ntokens: 1 M\nways:\n" SERVER
+      right (HEAD "pue: 1.5\namortisation: 450 days\ntokens: 1 M\noptions:\n" SERVER
                   "  - {name: other, price: $150000, power: 5.6 kW, time: 45 days, amortisation: 90 days, pue: 1}\n");
   /* a tenth of the price; energy by half more */
   TEST_STR (row (offers, 0)->way->name.v, "server");
@@ -84,24 +84,24 @@ the_building_and_the_years_take_their_share (void)
 static void
 the_cheapest_comes_first_and_what_misses_a_limit_last (void)
 {
-  g_autoptr (PlnOffers) free = right (HEAD "ways:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) free = right (HEAD "options:\n" SERVER CLOUD);
   TEST_STR (row (free, 0)->way->name.v, "cloud");
   TEST_TRUE (row (free, 0)->miss == PLN_MISS_NONE);
-  g_autoptr (PlnOffers) poor = right (HEAD "budget: $140000\ndeadline: 40 days\nways:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) poor = right (HEAD "budget: $140000\ndeadline: 40 days\noptions:\n" SERVER CLOUD);
   TEST_TRUE (row (poor, 0)->miss == PLN_MISS_NONE);
   TEST_TRUE (row (poor, 1)->miss == PLN_MISS_DEADLINE);
-  g_autoptr (PlnOffers) slow = right (HEAD "budget: $125000\npower: 5 kW\nways:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) slow = right (HEAD "budget: $125000\npower: 5 kW\noptions:\n" SERVER CLOUD);
   TEST_STR (row (slow, 0)->way->name.v, "cloud"); /* both miss: by cost */
   TEST_TRUE (row (slow, 0)->miss == PLN_MISS_BUDGET);
   TEST_TRUE (row (slow, 1)->miss == PLN_MISS_BUDGET);
-  g_autoptr (PlnOffers) dim = right (HEAD "power: 5 kW\nways:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) dim = right (HEAD "power: 5 kW\noptions:\n" SERVER CLOUD);
   TEST_TRUE (row (dim, 1)->miss == PLN_MISS_POWER); /* the cloud's is not drawn at home */
 }
 
 static double
 even (const char *ways)
 {
-  g_autofree char *text = g_strconcat (HEAD "ways:\n", ways, NULL);
+  g_autofree char *text = g_strconcat (HEAD "options:\n", ways, NULL);
   g_autoptr (PlnOffers) offers = right (text);
   TEST_INT (pln_offers_break_evens (offers)->len, 1);
   return g_array_index (pln_offers_break_evens (offers), PlnBreakEven, 0).runs;
@@ -130,12 +130,12 @@ what_cannot_be_is_said_with_its_place (void)
     { "  - {name: a, rent: $1/h, amortisation: 9 days, time: 1 day}\n", "'a' is rented, so 'amortisation' does not apply" },
     { "  - {name: a, rent: $1/h, time: 1 day}\n  - {name: a, rent: $2/h, time: 1 day}\n", "two offers are called 'a'" },
     { "  - {name: a, price: 100, power: 0, time: 1 day}\n", "price '100' has no '$'" },
-    { "  - {name: a, rent: $1/h}\n", "'time' in 'ways' is missing" },
+    { "  - {name: a, rent: $1/h}\n", "'time' in 'options' is missing" },
     { "  - {name: a, rent: $1/h, time: 0}\n", "'time' must be at least 1 s" },
-    { "  []\n", "'ways' is empty; write one offer or more" },
+    { "  []\n", "'options' is empty; write one offer or more" },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *text = g_strconcat (HEAD "ways:\n", cases[i].ways, NULL);
+    g_autofree char *text = g_strconcat (HEAD "options:\n", cases[i].ways, NULL);
     g_autoptr (GError) error = NULL;
     g_autoptr (PlnOffers) offers = load (text, NULL, &error);
     TEST_TRUE (offers == NULL);
@@ -148,13 +148,13 @@ static void
 currency_and_electricity_are_needed (void)
 {
   g_autoptr (GError) none = NULL, euro = NULL, dark = NULL;
-  g_autoptr (PlnOffers) a = load ("offers: t\ndate: 2026\nways:\n" CLOUD, NULL, &none);
+  g_autoptr (PlnOffers) a = load ("offers: t\ndate: 2026\noptions:\n" CLOUD, NULL, &none);
   TEST_TRUE (a == NULL);
   TEST_HAS (none->message, "'currency' in 'offers' is missing");
-  g_autoptr (PlnOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\nways:\n" CLOUD, NULL, &euro);
+  g_autoptr (PlnOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\noptions:\n" CLOUD, NULL, &euro);
   TEST_TRUE (b == NULL);
   TEST_HAS (euro->message, "currency 'EUR' is not supported; convert the prices, and write USD");
-  g_autoptr (PlnOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\nways:\n" SERVER, NULL, &dark);
+  g_autoptr (PlnOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\noptions:\n" SERVER, NULL, &dark);
   TEST_TRUE (c == NULL);
   TEST_HAS (dark->message, "'server' has 'power', so 'electricity' needs a price");
 }

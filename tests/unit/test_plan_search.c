@@ -23,11 +23,11 @@ every_configuration_is_counted_once (void)
   g_auto (Loaded) small = load_small (lookup, NULL);
   PlnResult *result = search (small.plan, 1, 0);
   guint64 sum = result->n_met;
-  for (int o = 0; o < PLN_OUT_N; o++)
+  for (int o = 0; o < PLN_REJECTED_N; o++)
     sum += result->out[o];
   TEST_INT (result->n_asked, 72);
   TEST_INT (sum, 72);
-  TEST_INT (result->out[PLN_OUT_GPUS], 28);
+  TEST_INT (result->out[PLN_REJECTED_GPUS], 28);
   for (guint i = 1; i < result->rows->len; i++)
     TEST_TRUE (pln_least (small.plan, &g_array_index (result->rows, PlnChoiceRow, i - 1)) <=
                pln_least (small.plan, &g_array_index (result->rows, PlnChoiceRow, i)));
@@ -43,7 +43,7 @@ threads_change_nothing (void)
   TEST_INT (one->rows->len, three->rows->len);
   for (guint i = 0; i < one->rows->len; i++) {
     const PlnChoiceRow *a = &g_array_index (one->rows, PlnChoiceRow, i), *b = &g_array_index (three->rows, PlnChoiceRow, i);
-    TEST_TRUE (memcmp (&a->ask, &b->ask, sizeof a->ask) == 0 && a->machine == b->machine);
+    TEST_TRUE (memcmp (&a->query, &b->query, sizeof a->query) == 0 && a->machine == b->machine);
     TEST_NEAR (a->step_time_s, b->step_time_s, 0);
     TEST_NEAR (a->money.total_usd, b->money.total_usd, 0);
   }
@@ -76,13 +76,13 @@ money_is_the_sum_of_its_parts (void)
   row.step.part_s[TRN_PART_COMPUTE] = 1;
   pln_price (small.plan, &row);
   TEST_NEAR (row.run_s, 200 * 86400.0, 1e-9);
-  TEST_INT (row.way, PLN_WAY_OWN);
+  TEST_INT (row.way, PLN_ACQUISITION_BUY);
   TEST_NEAR (row.money.capital_usd, 76000, 1e-9);
   TEST_NEAR (row.power_W, 20750, 1e-9);
   TEST_NEAR (row.money.energy_usd, 20.75 * 24 * 200 * 0.1, 1e-9);
   TEST_NEAR (row.usd_per_token, (76000 + 9960) / 100e9, 1e-9);
   double over;
-  TEST_INT (pln_misses (small.plan, &row, &over), PLN_OUT_DEADLINE); /* of 90 days */
+  TEST_INT (pln_misses (small.plan, &row, &over), PLN_REJECTED_DEADLINE); /* of 90 days */
   TEST_NEAR (over, 200.0 / 90 - 1, 1e-9);
 }
 
@@ -98,13 +98,13 @@ renting_is_cheaper_where_buying_is_dear (void)
   machine->capital_usd = 1e9;
   machine->rent_usd_per_s = 20 / 3600.0;
   pln_price (small.plan, &row);
-  TEST_INT (row.way, PLN_WAY_RENT);
+  TEST_INT (row.way, PLN_ACQUISITION_RENT);
   TEST_NEAR (row.money.total_usd, 20, 1e-9);
   machine->capital_usd = machine->rent_usd_per_s = 0;
   pln_price (small.plan, &row);
-  TEST_INT (row.way, PLN_WAY_NONE);
+  TEST_INT (row.way, PLN_ACQUISITION_NONE);
   double over;
-  TEST_INT (pln_misses (small.plan, &row, &over), PLN_OUT_PRICE);
+  TEST_INT (pln_misses (small.plan, &row, &over), PLN_REJECTED_PRICE);
 }
 
 /* A plan on 32 H100 nodes with a list of prices of this text. */
@@ -141,7 +141,7 @@ a_network_is_bought_by_its_parts (void)
     g_error ("%s", error->message);
   const PlnMachine *one = &g_array_index (loaded.plan->machines, PlnMachine, 0), *many = one + 1;
   TEST_NEAR (many->buy_usd[PLN_BUY_NODES], 32e6, 0);
-  TEST_NEAR (many->buy_usd[PLN_BUY_ADAPTERS], 256 * 2000.0, 0);
+  TEST_NEAR (many->buy_usd[PLN_BUY_NICS], 256 * 2000.0, 0);
   TEST_NEAR (many->buy_usd[PLN_BUY_SWITCHES], 12 * 40000.0, 0);
   TEST_NEAR (many->buy_usd[PLN_BUY_OPTICS], 2 * 512 * 1000.0, 0);
   TEST_NEAR (many->buy_usd[PLN_BUY_CABLES], 512 * 100.0, 0);
@@ -191,7 +191,7 @@ failures_take_their_share_of_the_days (void)
   TEST_NEAR (1 - row.goodput, 2 * 30 / sqrt (2 * 30 * 47.7 * 86400) + 420 / (47.7 * 86400), 0.01);
   TEST_NEAR (row.run_s * row.goodput, 86400, 1e-9);
   double over;
-  TEST_INT (pln_misses (small.plan, &row, &over), PLN_OUT_GOODPUT);
+  TEST_INT (pln_misses (small.plan, &row, &over), PLN_REJECTED_GOODPUT);
   TEST_NEAR (over, 0.997 / row.goodput - 1, 1e-9);
 }
 
@@ -226,7 +226,7 @@ the_front_is_what_none_beats_in_time_and_cost (void)
   for (guint i = 0; i < G_N_ELEMENTS (points); i++) {
     PlnChoiceRow row = { .run_s = points[i].run_s,
                          .money = { .total_usd = points[i].usd },
-                         .way = points[i].usd > 0 ? PLN_WAY_OWN : PLN_WAY_NONE,
+                         .way = points[i].usd > 0 ? PLN_ACQUISITION_BUY : PLN_ACQUISITION_NONE,
                          .formula_s = points[i].run_s,
                          .formula_usd = points[i].usd };
     g_array_append_val (rows, row);

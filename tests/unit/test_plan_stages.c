@@ -23,16 +23,16 @@ what_the_engine_puts_beyond_the_deadline_leaves (void)
   PlnResult *result = search (hard.plan, 1, 1000);
   double limit_s = hard.plan->spec.goal.deadline.v;
   guint64 sum = result->n_met;
-  TEST_TRUE (result->dropped[PLN_OUT_DEADLINE] >= 1);
-  TEST_TRUE (result->dropped[PLN_OUT_DEADLINE] <= result->out[PLN_OUT_DEADLINE]);
+  TEST_TRUE (result->dropped[PLN_REJECTED_DEADLINE] >= 1);
+  TEST_TRUE (result->dropped[PLN_REJECTED_DEADLINE] <= result->out[PLN_REJECTED_DEADLINE]);
   for (guint i = 0; i < result->rows->len; i++)
     TEST_TRUE (ROW (result, i)->run_s <= limit_s);
-  for (int o = 0; o < PLN_OUT_N; o++)
+  for (int o = 0; o < PLN_REJECTED_N; o++)
     sum += result->out[o];
   TEST_INT (sum, 36);
   TEST_INT (result->n_met, result->rows->len);
   TEST_INT (result->n_standing, result->rows->len);
-  TEST_INT (result->n_simulated, result->n_standing + result->dropped[PLN_OUT_DEADLINE]);
+  TEST_INT (result->n_simulated, result->n_standing + result->dropped[PLN_REJECTED_DEADLINE]);
   pln_result_free (result);
   pln_result_free (all);
 }
@@ -47,10 +47,10 @@ the_next_is_run_for_one_that_left (void)
   small.plan->spec.goal.deadline.v = ROW (all, 0)->formula_s / 2; /* that none meets */
   small.plan->spec.goal.deadline.set = TRUE;
   guint64 before = all->n_met;
-  const PlnAsk ask = { .threads = 1, .best = 2 };
-  const PlnCrew crew = { .threads = 1 };
-  g_autoptr (PlnWork) work = pln_work_new (small.plan, &crew, NULL);
-  TEST_TRUE (pln_second_stage (work, &ask, all, NULL));
+  const PlnQuery query = { .threads = 1, .best = 2 };
+  const PlnWorkers workers = { .threads = 1 };
+  g_autoptr (PlnWork) work = pln_work_new (small.plan, &workers, NULL);
+  TEST_TRUE (pln_second_stage (work, &query, all, NULL));
   TEST_INT (all->n_standing, 0);
   TEST_INT (all->n_simulated, before); /* all of them, two at a time */
   TEST_INT (all->rows->len, 0);
@@ -60,8 +60,9 @@ the_next_is_run_for_one_that_left (void)
 static gboolean
 twins (const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
-  return a->machine == b->machine && a->ask.tp == b->ask.tp && a->ask.pp == b->ask.pp && a->ask.micro_batch == b->ask.micro_batch &&
-         a->ask.recompute == b->ask.recompute && a->ask.schedule == b->ask.schedule;
+  return a->machine == b->machine && a->query.tp == b->query.tp && a->query.pp == b->query.pp &&
+         a->query.micro_batch == b->query.micro_batch && a->query.recompute == b->query.recompute &&
+         a->query.schedule == b->query.schedule;
 }
 
 static void
@@ -87,8 +88,8 @@ of_each_machine_the_best_is_run (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  const PlnAsk ask = { .threads = 1, .best = 5, .per_machine = TRUE };
-  PlnResult *result = search_as (small.plan, &ask);
+  const PlnQuery query = { .threads = 1, .best = 5, .per_machine = TRUE };
+  PlnResult *result = search_as (small.plan, &query);
   TEST_INT (result->n_simulated, 2);
   TEST_TRUE (ROW (result, 0)->machine != ROW (result, 1)->machine);
   pln_result_free (result);
@@ -118,9 +119,9 @@ machines_that_differ_by_their_network_are_told_apart_by_it (void)
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnResult *result = search (small.plan, 1, 0);
   TEST_INT (result->rivals->len, 1);
-  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
+  const PlnAlternative *rival = &g_array_index (result->rivals, PlnAlternative, 0);
   TEST_STR (g_array_index (small.plan->machines, PlnMachine, ROW (result, 0)->machine).nic_rate, "400 Gb/s");
-  TEST_INT (rival->kin, PLN_KIN_NETWORK);
+  TEST_INT (rival->similarity, PLN_SIMILARITY_NETWORK);
   TEST_TRUE (rival->more > 0 && rival->more_lo <= rival->more && rival->more <= rival->more_hi);
   TEST_TRUE (rival->more_hi - rival->more_lo < 0.155); /* less than what another cut errs by */
   pln_result_free (result);
@@ -134,9 +135,9 @@ other_gpus_err_by_what_pairs_of_gpus_do (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnResult *result = search (small.plan, 1, 0);
-  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
+  const PlnAlternative *rival = &g_array_index (result->rivals, PlnAlternative, 0);
   TEST_INT (result->rivals->len, 1);
-  TEST_INT (rival->kin, PLN_KIN_OTHER_GPU);
+  TEST_INT (rival->similarity, PLN_SIMILARITY_OTHER_GPU);
   TEST_NEAR (rival->more, ROW (result, rival->row)->run_s / ROW (result, 0)->run_s - 1, 1e-9);
   TEST_NEAR ((1 + rival->more_hi) / (1 + rival->more), 1.216, 1e-9);
   TEST_NEAR ((1 + rival->more) / (1 + rival->more_lo), 1.216, 1e-9);
@@ -159,12 +160,12 @@ what_no_front_beats_beyond_doubt_is_counted (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnResult result = { .rows = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow)),
-                           .rivals = g_array_new (FALSE, TRUE, sizeof (PlnRival)) };
+                       .rivals = g_array_new (FALSE, TRUE, sizeof (PlnAlternative)) };
   for (guint i = 0; i < G_N_ELEMENTS (points); i++) {
     const PlnChoiceRow row = { .run_s = points[i].run_s, .money = { .total_usd = points[i].usd }, .front = i < 3 };
     g_array_append_val (result.rows, row);
   }
-  TEST_TRUE (pln_tell_apart (small.plan, &result, NULL));
+  TEST_TRUE (pln_distinguish (small.plan, &result, NULL));
   TEST_INT (result.n_alike, 4);
   TEST_TRUE (!ROW (&result, 4)->alike);
   TEST_INT (result.rivals->len, 0);
@@ -210,7 +211,7 @@ a_checkpoint_to_a_tier_costs_what_a_scenarios_does (void)
     const PlnChoiceRow *row = ROW (result, i);
     const PlnMachine *machine = &g_array_index (small.plan->machines, PlnMachine, row->machine);
     g_autoptr (GError) error = NULL;
-    Scn *scenario = pln_scenario (small.plan, machine, &row->ask, &error);
+    Scn *scenario = pln_scenario (small.plan, machine, &row->query, &error);
     ScnResult *run = scenario != NULL ? scn_run (scenario, FALSE, &error) : NULL;
     TrnCheckpointResult truth;
     if (run == NULL)

@@ -32,9 +32,9 @@ odd_crew (void *data, PlnWork *work, GError **error)
     while ((odd->at_once == 0 || tasks->len < odd->at_once) && pln_work_next (work, G_MAXUINT32, &task))
       g_array_append_val (tasks, task);
     for (guint i = tasks->len; i-- > 0;) {
-      g_autoptr (PlnHand) hand = pln_hand_new (odd->plan);
+      g_autoptr (PlnWorker) hand = pln_worker_new (odd->plan);
       const PlnTask *one = &g_array_index (tasks, PlnTask, i);
-      g_autoptr (GBytes) reply = pln_hand_do (hand, one, error);
+      g_autoptr (GBytes) reply = pln_worker_do (hand, one, error);
       if (reply == NULL || !pln_work_put (work, one, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error))
         return FALSE;
       odd->tasks++;
@@ -50,8 +50,8 @@ odd_work (Pln *plan, Odd *odd)
 {
   g_autoptr (GError) error = NULL;
   odd->plan = plan;
-  const PlnCrew crew = { .stop = odd_stop, .watch = odd, .crew = odd_crew, .data = odd };
-  PlnWork *work = pln_work_new (plan, &crew, &error);
+  const PlnWorkers workers = { .stop = odd_stop, .watch = odd, .workers = odd_crew, .data = odd };
+  PlnWork *work = pln_work_new (plan, &workers, &error);
   if (work == NULL)
     g_error ("%s", error->message);
   return work;
@@ -61,8 +61,8 @@ static PlnResult *
 answer_of (PlnWork *work, guint best)
 {
   g_autoptr (GError) error = NULL;
-  const PlnAsk ask = { .best = best };
-  PlnResult *result = pln_work_search (work, &ask, &error);
+  const PlnQuery query = { .best = best };
+  PlnResult *result = pln_work_search (work, &query, &error);
   if (result == NULL)
     g_error ("%s", error->message);
   return result;
@@ -72,7 +72,7 @@ answer_of (PlnWork *work, guint best)
 static gboolean
 same_row (const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
-  return a->machine == b->machine && a->cut == b->cut && memcmp (&a->ask, &b->ask, sizeof a->ask) == 0 &&
+  return a->machine == b->machine && a->cut == b->cut && memcmp (&a->query, &b->query, sizeof a->query) == 0 &&
          memcmp (a->step.part_s, b->step.part_s, sizeof a->step.part_s) == 0 &&
          memcmp (&a->step.memory_B, &b->step.memory_B, sizeof (double)) == 0 && a->step.stage == b->step.stage &&
          a->step.n_ranks == b->step.n_ranks && a->step.fullest == b->step.fullest && a->step.fits == b->step.fits &&
@@ -186,7 +186,7 @@ parts_make_the_whole (void)
   for (guint part = 3; part > 0; part--) { /* in any order */
     g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
     pln_work_take_part (work, part, 3);
-    TEST_TRUE (pln_work_reckon (work, &error));
+    TEST_TRUE (pln_work_estimate (work, &error));
     TEST_INT (pln_work_n_left (work), 0);
     g_autofree char *text = text_of (work);
     TEST_TRUE (read_text (whole, text, &error));
@@ -206,8 +206,8 @@ a_part_has_no_answer (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
   pln_work_take_part (work, 1, 2);
-  const PlnAsk ask = { .best = 1 };
-  TEST_TRUE (pln_work_search (work, &ask, &error) == NULL);
+  const PlnQuery query = { .best = 1 };
+  TEST_TRUE (pln_work_search (work, &query, &error) == NULL);
   TEST_STR (error->message, "6 of 11 pieces of the plan are not done"); /* pieces 0, 3, 4, 7 and 8 are the first part's */
 }
 
@@ -222,8 +222,8 @@ a_search_goes_on_where_it_was_stopped (void)
     Odd first = { .at_once = 1, .stop_at = stop_at }, second = { 0 };
     g_autoptr (GError) error = NULL;
     g_autoptr (PlnWork) work = odd_work (small.plan, &first), again = odd_work (small.plan, &second);
-    const PlnAsk ask = { .best = 3 };
-    g_autoptr (PlnResult) none = pln_work_search (work, &ask, &error);
+    const PlnQuery query = { .best = 3 };
+    g_autoptr (PlnResult) none = pln_work_search (work, &query, &error);
     TEST_TRUE (none == NULL && error != NULL);
     TEST_TRUE (pln_work_stopped (work));
     g_autofree char *text = text_of (work);
@@ -308,7 +308,7 @@ a_row_that_the_plan_would_not_have_is_refused (void)
   Odd odd = { 0 };
   g_autoptr (GError) error = NULL;
   g_autoptr (PlnWork) work = odd_work (small.plan, &odd), fresh = odd_work (small.plan, &odd);
-  TEST_TRUE (pln_work_reckon (work, &error));
+  TEST_TRUE (pln_work_estimate (work, &error));
   guint i = 0;
   while (g_array_index (work->pieces, PlnPiece, i).count.n_rows == 0)
     i++;
@@ -332,7 +332,7 @@ what_cannot_be_is_refused (void)
   while (g_array_index (work->pieces, PlnPiece, i).count.n_rows == 0)
     i++;
   TrnClosedStep *step = &g_array_index (work->pieces, PlnPiece, i).rows[0].step;
-  PlnRun *run = &g_array_index (work->runs, PlnAsked, 0).run;
+  PlnRun *run = &g_array_index (work->runs, PlnPending, 0).run;
   const struct {
     double *figure, value;
   } cases[] = {
@@ -361,10 +361,10 @@ a_reply_to_another_task_is_refused (void)
   Odd odd = { 0 };
   g_autoptr (GError) error = NULL;
   g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
-  g_autoptr (PlnHand) hand = pln_hand_new (small.plan);
+  g_autoptr (PlnWorker) hand = pln_worker_new (small.plan);
   PlnTask task;
   TEST_TRUE (pln_work_next (work, G_MAXUINT32, &task));
-  g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &error);
+  g_autoptr (GBytes) reply = pln_worker_do (hand, &task, &error);
   gsize n_B = g_bytes_get_size (reply);
   const char *bytes = g_bytes_get_data (reply, NULL);
   TEST_FALSE (pln_work_put (work, &task, bytes, n_B - 8, &error)); /* cut off */
@@ -379,9 +379,9 @@ of_tasks_that_fail_the_first_is_told (void)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
-  const PlnCrew crew = { .threads = 1 };
+  const PlnWorkers workers = { .threads = 1 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (PlnWork) work = pln_work_new (small.plan, &crew, &error);
+  g_autoptr (PlnWork) work = pln_work_new (small.plan, &workers, &error);
   PlnTask task = { .number = 7 };
   pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the seventh"));
   task.number = 3;
@@ -389,7 +389,7 @@ of_tasks_that_fail_the_first_is_told (void)
   task.number = 5;
   pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, (gint)BASE_ERROR_INPUT, "the fifth"));
   TEST_FALSE (pln_work_next (work, G_MAXUINT32, &task));
-  TEST_FALSE (pln_work_reckon (work, &error));
+  TEST_FALSE (pln_work_estimate (work, &error));
   TEST_STR (error->message, "the third");
 }
 

@@ -24,7 +24,7 @@ a_child_answers_lines_and_signs_of_life_are_passed_over (void)
   char line[64];
   TEST_TRUE (start (&child, "while read -r x <&3; do echo . >&4; echo \"got $x\" >&4; done; exit 3", NULL));
   for (unsigned i = 0; i < 3; i++) {
-    TEST_TRUE (probe_child_ask (&child, i == 1 ? "two words" : "one"));
+    TEST_TRUE (probe_child_request (&child, i == 1 ? "two words" : "one"));
     TEST_INT (probe_child_answer (&child, 20, NULL, line, sizeof line), PROBE_CHILD_LINE);
     TEST_STR (line, i == 1 ? "got two words" : "got one");
   }
@@ -84,7 +84,7 @@ a_child_that_is_gone_is_noticed (void)
   TEST_TRUE (start (&child, "exit 0", NULL));
   TEST_INT (probe_child_answer (&child, 20, NULL, line, sizeof line), PROBE_CHILD_ENDED);
   unsigned tries = 0; /* its answers may end a moment before its requests do */
-  while (tries < 1000 && probe_child_ask (&child, "anybody?")) {
+  while (tries < 1000 && probe_child_request (&child, "anybody?")) {
     g_usleep (1000);
     tries++;
   }

@@ -85,7 +85,7 @@ answers_come_back_as_they_were (void)
   g_autofree char *longest = g_strnfill (PROBE_ANSWER_MOST, 'x');
   g_autofree char *line = g_strconcat ("line ", longest, NULL);
   TEST_FALSE (probe_answer_parse (line, &answer));
-  answer = (ProbeAnswer){ .said = PROBE_SAID_LINE, .text = "too long for it" };
+  answer = (ProbeAnswer){ .said = PROBE_REPLY_LINE, .text = "too long for it" };
   TEST_FALSE (probe_answer_write (&answer, small, sizeof small));
 }
 
@@ -96,37 +96,37 @@ many_answers_are_one (void)
 {
   static const struct {
     const char *answer[3];
-    ProbeSaid said;
+    ProbeReply said;
     const char *text;
   } cases[] = {
-    { { "line ok 3 1e-06", "line ok 3 1e-06", "line ok 3 1e-06" }, PROBE_SAID_LINE, "ok 3 1e-06" },
-    { { "line choice ring ll 4", "line ran", "line ran" }, PROBE_SAID_LINE, "choice ring ll 4" },
-    { { "line ran", "line choice ring ll 4", "line ran" }, PROBE_SAID_LINE, "choice ring ll 4" },
+    { { "line ok 3 1e-06", "line ok 3 1e-06", "line ok 3 1e-06" }, PROBE_REPLY_LINE, "ok 3 1e-06" },
+    { { "line choice ring ll 4", "line ran", "line ran" }, PROBE_REPLY_LINE, "choice ring ll 4" },
+    { { "line ran", "line choice ring ll 4", "line ran" }, PROBE_REPLY_LINE, "choice ring ll 4" },
     { { "line ok 3 1e-06", "line ok 4 1e-06", "line ok 3 1e-06" },
-      PROBE_SAID_ENDED,
+      PROBE_REPLY_ENDED,
       "rank 1: its worker's numbers are not those of the others" },
-    { { "line error no room", "line ok 3 1", "line ok 3 1" }, PROBE_SAID_LINE, "error rank 0: no room" },
+    { { "line error no room", "line ok 3 1", "line ok 3 1" }, PROBE_REPLY_LINE, "error rank 0: no room" },
     { { "line error wrong data on rank 2", "line error wrong data on rank 2", "line error wrong data: 5 of 9 elements on rank 2" },
-      PROBE_SAID_LINE,
+      PROBE_REPLY_LINE,
       "error wrong data: 5 of 9 elements on rank 2" },
-    { { "killed", "line fatal unhandled cuda error", "ended" }, PROBE_SAID_ENDED, "rank 1: unhandled cuda error" },
-    { { "killed", "line ok 3 1", "ended" }, PROBE_SAID_ENDED, "rank 2: its worker ended" },
-    { { "killed", "ended by signal 11", "silent for 9 s" }, PROBE_SAID_ENDED, "rank 1: its worker ended by signal 11" },
+    { { "killed", "line fatal unhandled cuda error", "ended" }, PROBE_REPLY_ENDED, "rank 1: unhandled cuda error" },
+    { { "killed", "line ok 3 1", "ended" }, PROBE_REPLY_ENDED, "rank 2: its worker ended" },
+    { { "killed", "ended by signal 11", "silent for 9 s" }, PROBE_REPLY_ENDED, "rank 1: its worker ended by signal 11" },
     { { "line joined", "silent for 9 s", "line joined" },
-      PROBE_SAID_SILENT,
+      PROBE_REPLY_SILENT,
       "rank 1: hangs: nothing came back for 9 s, and its worker was killed" },
     { { "killed", "silent for 9 s", "silent for 9 s" },
-      PROBE_SAID_SILENT,
+      PROBE_REPLY_SILENT,
       "rank 1 and 2 others hang: nothing came back for 9 s, and their workers were killed" },
-    { { "killed", "killed", "line joined" }, PROBE_SAID_KILLED, "rank 0: its worker took too long and was killed" },
+    { { "killed", "killed", "line joined" }, PROBE_REPLY_KILLED, "rank 0: its worker took too long and was killed" },
     /* what NCCL says of a peer that is gone is not why it is gone */
-    { { GONE, "killed", "ended with exit status 1" }, PROBE_SAID_ENDED, "rank 2: its worker ended with exit status 1" },
+    { { GONE, "killed", "ended with exit status 1" }, PROBE_REPLY_ENDED, "rank 2: its worker ended with exit status 1" },
     { { GONE, "silent for 9 s", GONE },
-      PROBE_SAID_SILENT,
+      PROBE_REPLY_SILENT,
       "rank 1 and 2 others hang: nothing came back for 9 s, and their workers were killed" },
-    { { GONE, "line fatal out of memory", "killed" }, PROBE_SAID_ENDED, "rank 1: out of memory" },
-    { { "killed", GONE, GONE }, PROBE_SAID_ENDED, "rank 1: remote process exited or there was a network error" },
-    { { "nothing", "killed", "line ok 3 1" }, PROBE_SAID_NOTHING, "rank 0: the process did not answer" },
+    { { GONE, "line fatal out of memory", "killed" }, PROBE_REPLY_ENDED, "rank 1: out of memory" },
+    { { "killed", GONE, GONE }, PROBE_REPLY_ENDED, "rank 1: remote process exited or there was a network error" },
+    { { "nothing", "killed", "line ok 3 1" }, PROBE_REPLY_NOTHING, "rank 0: the process did not answer" },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
     ProbeAnswer answer[3], out;
@@ -144,7 +144,7 @@ many_answers_are_one (void)
   probe_answers_merge (two, 2, &none);
   TEST_STR (none.text, "rank 1: early"); /* of equals the one that came first */
   probe_answers_merge (NULL, 0, &none);
-  TEST_INT (none.said, PROBE_SAID_NOTHING);
+  TEST_INT (none.said, PROBE_REPLY_NOTHING);
 }
 
 static void

@@ -34,7 +34,7 @@ tell (Fixture *f, const char *command, char out[PROBE_ANSWER_MOST + 16])
 {
   ProbeAnswer answer;
   double begin = probe_clock_s ();
-  bool has = probe_member_tell (&f->member, command, &answer);
+  bool has = probe_member_send (&f->member, command, &answer);
   while (!has && probe_clock_s () - begin < 20)
     has = probe_member_step (&f->member, 10, &answer);
   if (!has || !probe_answer_write (&answer, out, PROBE_ANSWER_MOST + 16))
@@ -96,15 +96,15 @@ static void
 a_worker_that_is_waited_for_can_be_killed (void)
 {
   Fixture f;
-  ProbeAnswer answer = { .said = PROBE_SAID_LINE };
+  ProbeAnswer answer = { .said = PROBE_REPLY_LINE };
   char text[PROBE_ANSWER_MOST + 16];
   open_member (&f);
-  TEST_FALSE (probe_member_tell (&f.member, "kill", &answer)); /* nobody waits, nothing is said */
+  TEST_FALSE (probe_member_send (&f.member, "kill", &answer)); /* nobody waits, nothing is said */
   TEST_STR (start (&f, false, text), "line ready plain a b");
-  TEST_FALSE (probe_member_tell (&f.member, "ask 1000 hang", &answer));
+  TEST_FALSE (probe_member_send (&f.member, "ask 1000 hang", &answer));
   TEST_FALSE (probe_member_step (&f.member, 20, &answer));
-  TEST_TRUE (probe_member_tell (&f.member, "kill", &answer));
-  TEST_INT (answer.said, PROBE_SAID_KILLED);
+  TEST_TRUE (probe_member_send (&f.member, "kill", &answer));
+  TEST_INT (answer.said, PROBE_REPLY_KILLED);
   TEST_FALSE (probe_member_step (&f.member, 0, &answer));
   probe_member_close (&f.member);
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "report/pictures.h"
+#include "report/plots.h"
 
 static void
 add_span (GPtrArray *spans, const char *lane, const char *name, double start_s, double end_s)

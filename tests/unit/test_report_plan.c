@@ -13,7 +13,7 @@ static void
 add_row (PlnResult *result, guint machine, double days, double usd, gboolean alike)
 {
   PlnChoiceRow row = { .machine = machine,
-                       .ask = { .tp = 2, .pp = 1, .dp = 4 },
+                       .query = { .tp = 2, .pp = 1, .dp = 4 },
                        .step_time_s = 1,
                        .step_time_lo_s = 0.9,
                        .step_time_hi_s = 1.2,
@@ -21,7 +21,7 @@ add_row (PlnResult *result, guint machine, double days, double usd, gboolean ali
                        .formula_s = days * DAY_S,
                        .formula_usd = usd,
                        .power_W = 12750,
-                       .way = PLN_WAY_OWN,
+                       .way = PLN_ACQUISITION_BUY,
                        .money = { .total_usd = usd, .energy_J = days * 3.6e9 },
                        .usd_per_token = usd / 100e9,
                        .alike = alike };
@@ -75,7 +75,7 @@ what_the_engine_says_is_not_held_against_the_closed_form (void)
   first->simulated = TRUE;
   first->run_s *= 1.1;
   first->money.total_usd *= 1.1;
-  first->ask.ep = 8;
+  first->query.ep = 8;
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (strstr (said[0], ", TP2 x PP1 x DP4, EP8: ") != NULL);
   TEST_STR (said[1], "With 2 nodes: 5.0 % more cost ($330; $380 k more to buy), 50 % less time; this is within the model's error.");

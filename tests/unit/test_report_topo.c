@@ -273,7 +273,7 @@ explanation_sums_its_terms_and_its_loads (void)
   g_array_append_val (alternatives, same);
   g_array_append_val (alternatives, slow);
   g_array_append_val (alternatives, never);
-  RepReckoning nccl = {
+  RepTunerEstimate nccl = {
     .n_terms = 2, .time_s = 0.015, .plugin = "aws_p5", .plugin_algo = MDL_ALGO_TREE, .plugin_proto = MDL_PROTO_LL
   };
   nccl.term[0] = (MdlTerm){ .name = "base latency", .value_s = 0.005, .source = BASE_SOURCE_DATASHEET, .note = "tuning.cc" };
@@ -304,10 +304,10 @@ explanation_sums_its_terms_and_its_loads (void)
   TEST_HAS (text->str, "40                    12"); /* of the tree; nothing of what is not offered */
   TEST_HAS (text->str, "NCCL's own estimate for ring, simple");
   TEST_HAS (text->str, "The tuner of the network plugin aws_p5 decides instead of NCCL: tree, ll.");
-  JsonObject *reckoned = json_object_get_object_member (object, "nccl");
-  TEST_NEAR (json_object_get_double_member (reckoned, "time_s"), 0.015, 1e-12);
-  TEST_INT (json_array_get_length (json_object_get_array_member (reckoned, "terms")), 2);
-  TEST_STR (json_object_get_string_member (reckoned, "plugin_algo"), "tree");
+  JsonObject *estimated = json_object_get_object_member (object, "nccl");
+  TEST_NEAR (json_object_get_double_member (estimated, "time_s"), 0.015, 1e-12);
+  TEST_INT (json_array_get_length (json_object_get_array_member (estimated, "terms")), 2);
+  TEST_STR (json_object_get_string_member (estimated, "plugin_algo"), "tree");
   TEST_HAS (text->str, "2.00 times slower");
   TEST_HAS (text->str, "cannot run: no sharp");
   TEST_HAS (text->str, "bottleneck  ");

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "model_run_fixture.h"
-#include "report/pictures.h"
+#include "report/plots.h"
 #include "report/run.h"
 
 /* The fields of an event that a viewer places it by; times in ns. */
@@ -267,7 +267,7 @@ the_timeline_of_a_large_step_has_no_gap (void)
   TEST_TRUE (stretches->len > 100);
   double computed_s = 0;
   for (guint i = 0; i < stretches->len; i++) {
-    const TrnStretch *stretch = &g_array_index (stretches, TrnStretch, i);
+    const TrnTraceSpan *stretch = &g_array_index (stretches, TrnTraceSpan, i);
     TEST_TRUE (stretch->end_s > stretch->start_s && stretch->end_s <= training->step_time_s * (1 + 1e-9));
     if (stretch->process == 0 && (stretch->kind == TRN_TRACE_FORWARD || stretch->kind == TRN_TRACE_BACKWARD))
       computed_s += stretch->end_s - stretch->start_s;

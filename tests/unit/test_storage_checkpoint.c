@@ -92,7 +92,8 @@ checkpoints_that_cannot_be_are_refused (void)
     { "stall: 3 s, bytes: 1 GB", "follow from 'tier'; leave them out" },
     { "every: 10, bytes: 1 GB, path: gds", "'gds' writes past the host" },
     { "every: 0, bytes: 1 GB", "every" },
-    { "bytes: 80 GB, held: 40 GB", "'held' is what all ranks together hold of 'bytes', 80 GB, each part at least once" },
+    { "bytes: 80 GB, restore_bytes: 40 GB",
+      "'restore_bytes' is what all ranks together hold of 'bytes', 80 GB, each part at least once" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *why = NULL;
@@ -132,7 +133,7 @@ a_replaced_node_finds_its_part_where_the_copy_is (void)
     /* 80 GB at 4 GB/s; a new node's 160 GB at 8 GB/s: 20 s in place of 8 */
     { "tier: nvme, copy: fs", "parallel_fs", 20, 8, 12, 0 },
     /* what all hold is what is saved: 40 GB a node, 2 s; 5 s from the tier */
-    { "tier: nvme, copy: fs, held: 80 GB", "parallel_fs", 20, 2, 3, 0 },
+    { "tier: nvme, copy: fs, restore_bytes: 80 GB", "parallel_fs", 20, 2, 3, 0 },
     { "tier: fs", "parallel_fs", 20, 40, 0, 0 },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {

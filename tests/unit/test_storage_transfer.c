@@ -106,9 +106,9 @@ typedef struct {
 } Copiers;
 
 static const MdlLibrary *
-hand_over (void *user, const MdlLibraryAsk *ask, GError **error)
+hand_over (void *user, const MdlLibraryQuery *query, GError **error)
 {
-  (void)ask, (void)error;
+  (void)query, (void)error;
   Copiers *copiers = user;
   copiers->library.links = &copiers->links;
   return &copiers->library;
@@ -221,7 +221,7 @@ a_calibrations_figures_stand_over_the_topologys (void)
       links->scale_up.sm_efficiency = num (0.25, BASE_SOURCE_MEASURED);
       links->scale_up.latency = num (3e-6, BASE_SOURCE_MEASURED);
       links->scale_up.duplex = num (0.9, BASE_SOURCE_MEASURED);
-      links->copies.at[MDL_COPY_KERNEL_READ].back = num (0.25, BASE_SOURCE_MEASURED);
+      links->copies.at[MDL_COPY_KERNEL_READ].reverse_traffic = num (0.25, BASE_SOURCE_MEASURED);
       links->host.read = num (30e9, BASE_SOURCE_MEASURED);
       links->host.write = num (20e9, BASE_SOURCE_MEASURED);
       g_autoptr (ScnResult) r = run_with (copiers, 4, rows[i].workload, mode);

@@ -24,15 +24,15 @@ compare_of (guint32 algos, const guint64 *sizes, guint n_sizes, guint32 nodes, g
   col_settings_default (&settings);
   settings.mode = COL_MODE_MODEL;
   settings.disabled_algos = ALL_BUT (algos);
-  const ScnRanksAsk ranks_ask = { .topology = TOY, .gpus = gpus, .plain = TRUE, .settings = &settings, .who = "" };
-  const StdCompareAsk ask = { .like = { .op = MDL_OP_ALL_REDUCE, .dtype = MDL_DTYPE_FP32, .proto = MDL_PROTO_AUTO },
-                              .disabled_algos = settings.disabled_algos };
+  const ScnRanksQuery ranks_ask = { .topology = TOY, .gpus = gpus, .plain = TRUE, .settings = &settings, .who = "" };
+  const StdCompareQuery query = { .like = { .op = MDL_OP_ALL_REDUCE, .dtype = MDL_DTYPE_FP32, .proto = MDL_PROTO_AUTO },
+                                  .disabled_algos = settings.disabled_algos };
   StdCompare *compare = std_compare_new (MDL_OP_ALL_REDUCE);
   g_array_append_vals (compare->sizes, sizes, n_sizes);
   compare->max_B = sizes[n_sizes - 1];
   g_auto (ScnRanks) ranks = { 0 };
   TEST_TRUE (scn_ranks_open (&host, &ranks_ask, nodes, &ranks, NULL));
-  TEST_TRUE (std_compare_price (compare, &ask, ranks.comm, NULL));
+  TEST_TRUE (std_compare_price (compare, &query, ranks.comm, NULL));
   std_compare_end (compare);
   return compare;
 }

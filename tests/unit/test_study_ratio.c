@@ -13,17 +13,17 @@ ratio_of (GArray *nodes, GArray *rates, gboolean check)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GArray) batches = g_array_new (FALSE, FALSE, sizeof (double));
-  StdRatioAsk ask = { .question = { STEP, lookup, { .has_mode = TRUE, .mode = COL_MODE_MODEL } },
-                      .limit = { 1, 0.2 },
-                      .nodes = nodes,
-                      .batches = batches,
-                      .rates = rates,
-                      .check = check };
-  g_autoptr (StdLoaded) loaded = std_loaded_new (STEP, NULL, lookup, &ask.question.options, NULL);
+  StdRatioQuery query = { .question = { STEP, lookup, { .has_mode = TRUE, .mode = COL_MODE_MODEL } },
+                          .limit = { 1, 0.2 },
+                          .nodes = nodes,
+                          .batches = batches,
+                          .rates = rates,
+                          .check = check };
+  g_autoptr (StdLoaded) loaded = std_loaded_new (STEP, NULL, lookup, &query.question.options, NULL);
   const BaseYaml *yaml = scn_inputs (loaded->scenario)->pdata[0];
-  TEST_TRUE (trn_scale (scn_training (loaded->scenario), base_yaml_mark (base_yaml_root (yaml)), &ask.scale, NULL));
-  std_ratio_defaults (&ask);
-  return std_ratio (&ask);
+  TEST_TRUE (trn_scale (scn_training (loaded->scenario), base_yaml_mark (base_yaml_root (yaml)), &query.scale, NULL));
+  std_ratio_defaults (&query);
+  return std_ratio (&query);
 }
 
 static GArray *

@@ -45,16 +45,16 @@ again (const void *question, gboolean whole, BaseWatch *watch, StdAnswer *answer
 }
 
 static StdSensitivity *
-ask (gboolean ranked, StdScope scope, const char *path)
+query (gboolean ranked, StdScope scope, const char *path)
 {
-  const StdAsk how = { again, &ranked, path, "/root" };
+  const StdQuery how = { again, &ranked, path, "/root" };
   return std_sensitivity (&how, scope, NULL);
 }
 
 static void
 the_constant_that_moves_the_answer_most_comes_first (void)
 {
-  g_autoptr (StdSensitivity) found = ask (FALSE, STD_SCOPE_ASSUMED, "/root/question.yaml");
+  g_autoptr (StdSensitivity) found = query (FALSE, STD_SCOPE_ASSUMED, "/root/question.yaml");
   TEST_NEAR (found->answer_s, 34, 1e-12);
   TEST_TRUE (found->first == NULL);
   TEST_INT (found->n_tried, 3); /* no count, no data sheet */
@@ -72,17 +72,17 @@ the_constant_that_moves_the_answer_most_comes_first (void)
 static void
 data_sheets_count_where_they_are_asked_for_and_are_not_the_questions_own (void)
 {
-  g_autoptr (StdSensitivity) more = ask (FALSE, STD_SCOPE_DATASHEET, "/root/question.yaml");
+  g_autoptr (StdSensitivity) more = query (FALSE, STD_SCOPE_DATASHEET, "/root/question.yaml");
   TEST_INT (more->n_tried, 4);
   TEST_INT (more->effects->len, 3);
-  g_autoptr (StdSensitivity) own = ask (FALSE, STD_SCOPE_DATASHEET, "/root/part/t.yaml");
+  g_autoptr (StdSensitivity) own = query (FALSE, STD_SCOPE_DATASHEET, "/root/part/t.yaml");
   TEST_INT (own->n_tried, 3);
 }
 
 static void
 what_changes_the_first_is_reported (void)
 {
-  g_autoptr (StdSensitivity) found = ask (TRUE, STD_SCOPE_ASSUMED, "/root/question.yaml");
+  g_autoptr (StdSensitivity) found = query (TRUE, STD_SCOPE_ASSUMED, "/root/question.yaml");
   TEST_STR (found->first, "a");
   const StdEffect *effects = (const StdEffect *)(gpointer)found->effects->data;
   TEST_TRUE (std_effect_changes_first (&effects[0])); /* 38 s with more of it */

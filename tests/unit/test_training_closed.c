@@ -89,9 +89,9 @@ off_by (const Draw *d, double *memory)
   if (!run_draw (d, &run, &error))
     g_error ("%s", error->message);
   g_autoptr (TrnClosed) closed = trn_closed_new (scn_training (run.scenario), &error);
-  TrnClosedAsk ask;
+  TrnClosedQuery query;
   TrnClosedStep step;
-  if (closed == NULL || !trn_closed_own (closed, &ask, &error) || !trn_closed_step (closed, &ask, &step, &error))
+  if (closed == NULL || !trn_closed_own (closed, &query, &error) || !trn_closed_step (closed, &query, &step, &error))
     g_error ("%s", error->message);
   const TrnResult *truth = &run.result->training;
   double sum_s = 0;
@@ -188,9 +188,9 @@ shipped (const char *name)
   run.scenario = scn_load (path, NULL, lookup, &none, model_library, &run.cal, &error);
   run.result = run.scenario != NULL ? scn_run (run.scenario, FALSE, &error) : NULL;
   g_autoptr (TrnClosed) closed = run.result != NULL ? trn_closed_new (scn_training (run.scenario), &error) : NULL;
-  TrnClosedAsk ask;
+  TrnClosedQuery query;
   TrnClosedStep step;
-  if (closed == NULL || !trn_closed_own (closed, &ask, &error) || !trn_closed_step (closed, &ask, &step, &error))
+  if (closed == NULL || !trn_closed_own (closed, &query, &error) || !trn_closed_step (closed, &query, &step, &error))
     g_error ("%s", error->message);
   printf ("%s: %.4f s, simulated %.4f s\n", name, step.step_time_s, run.result->training.step_time_s);
   TEST_TRUE (step.fits == run.result->training.fullest.fits);
@@ -216,23 +216,23 @@ paced_s (MdlSchedule schedule, guint32 p, guint32 v, guint32 m, gboolean queued)
   const MdlPipeline pipe = { schedule, p, v, m };
   MdlPipeline few = pipe;
   double turn_s[MDL_TURN_KINDS][32];
-  TrnTurnsAsk ask = { .paired = 1 };
+  TrnTurnsQuery query = { .paired = 1 };
   for (int k = 0; k < MDL_TURN_KINDS; k++) {
     for (guint32 i = 0; i < mdl_schedule_positions (&pipe); i++)
       turn_s[k][i] = k == MDL_TURN_BACKWARD ? 2 : 1;
-    ask.turn_s[k] = turn_s[k];
+    query.turn_s[k] = turn_s[k];
   }
   few.m = trn_turns_followed (&pipe);
-  TrnWay *way = trn_way_new (&few, queued), *before = NULL;
+  TrnSchedulePath *way = trn_schedule_path_new (&few, queued), *before = NULL;
   if (trn_turns_repeat (&pipe)) {
     few.m -= p;
-    before = trn_way_new (&few, queued);
+    before = trn_schedule_path_new (&few, queued);
   }
-  TrnTurns *turns = trn_turns_new (&pipe, way, before, &ask);
+  TrnTurns *turns = trn_turns_new (&pipe, way, before, &query);
   double time_s = turns->time_s + (m - turns->m) * turns->more_s;
   trn_turns_free (turns);
-  trn_way_free (way);
-  trn_way_free (before);
+  trn_schedule_path_free (way);
+  trn_schedule_path_free (before);
   return time_s;
 }
 
@@ -275,21 +275,21 @@ even_stages_have_the_bubbles_of_their_schedules (void)
 
 /* ---- what is remembered ---- */
 
-static TrnClosedAsk
+static TrnClosedQuery
 draw_ask (BaseRandom *random, guint32 gpus)
 {
   static const MdlSchedule schedules[] = { MDL_SCHEDULE_1F1B, MDL_SCHEDULE_GPIPE, MDL_SCHEDULE_ZB_H1, MDL_SCHEDULE_INTERLEAVED };
-  TrnClosedAsk ask = { .tp = ONE_OF (random, 1, 2, 8), .cp = ONE_OF (random, 1, 2), .pp = ONE_OF (random, 1, 2, 4), .ep = 1 };
-  ask.sp = ask.tp > 1;
-  ask.schedule = ask.pp > 1 ? schedules[ONE_OF (random, 0, 1, 2, 3)] : MDL_SCHEDULE_1F1B;
-  ask.vp = ask.schedule == MDL_SCHEDULE_INTERLEAVED ? ONE_OF (random, 2, 4) : 1;
-  ask.dp = gpus / (ask.tp * ask.cp * ask.pp) / ONE_OF (random, 1, 1, 2);
-  ask.dp = MAX (ask.dp, 1);
-  ask.zero = ONE_OF (random, 0, 1, 2);
-  ask.micro_batch = ONE_OF (random, 1, 2);
-  ask.micro_batches = ask.pp * ONE_OF (random, 1, 2, 9);
-  ask.recompute = (TrnAgain)ONE_OF (random, TRN_AGAIN_NONE, TRN_AGAIN_SELECTIVE, TRN_AGAIN_FULL);
-  return ask;
+  TrnClosedQuery query = { .tp = ONE_OF (random, 1, 2, 8), .cp = ONE_OF (random, 1, 2), .pp = ONE_OF (random, 1, 2, 4), .ep = 1 };
+  query.sp = query.tp > 1;
+  query.schedule = query.pp > 1 ? schedules[ONE_OF (random, 0, 1, 2, 3)] : MDL_SCHEDULE_1F1B;
+  query.vp = query.schedule == MDL_SCHEDULE_INTERLEAVED ? ONE_OF (random, 2, 4) : 1;
+  query.dp = gpus / (query.tp * query.cp * query.pp) / ONE_OF (random, 1, 1, 2);
+  query.dp = MAX (query.dp, 1);
+  query.zero = ONE_OF (random, 0, 1, 2);
+  query.micro_batch = ONE_OF (random, 1, 2);
+  query.micro_batches = query.pp * ONE_OF (random, 1, 2, 9);
+  query.recompute = (TrnRecompute)ONE_OF (random, TRN_RECOMPUTE_NONE, TRN_RECOMPUTE_SELECTIVE, TRN_RECOMPUTE_FULL);
+  return query;
 }
 
 /* Of many cuts, asked in a row of one closed form and each of a new one: the same to the last bit. */
@@ -305,10 +305,10 @@ answers_do_not_depend_on_what_was_asked_before (void)
   g_autoptr (TrnClosed) all = trn_closed_new (scn_training (run.scenario), &error);
   guint fitting = 0;
   for (guint i = 0; i < 150; i++) {
-    const TrnClosedAsk ask = draw_ask (&random, 64);
+    const TrnClosedQuery query = draw_ask (&random, 64);
     TrnClosedStep one, other;
     g_autoptr (TrnClosed) fresh = trn_closed_new (scn_training (run.scenario), &error);
-    if (fresh == NULL || !trn_closed_step (all, &ask, &one, &error) || !trn_closed_step (fresh, &ask, &other, &error))
+    if (fresh == NULL || !trn_closed_step (all, &query, &one, &error) || !trn_closed_step (fresh, &query, &other, &error))
       g_error ("%s", error->message);
     TEST_NEAR (one.step_time_s, other.step_time_s, 0);
     TEST_NEAR (one.step_time_hi_s, other.step_time_hi_s, 0);
@@ -345,13 +345,13 @@ what_is_shared_by_machines_and_models_is_told_apart (void)
     trn_closed_share (closed[i], pool);
   }
   guint answered = 0;
-  TrnClosedAsk ask = { 0 };
+  TrnClosedQuery query = { 0 };
   for (guint k = 0; k < 20 * N; k++) {
     guint i = k % N;
     TrnClosedStep one = { 0 }, other = { 0 };
-    ask = i == 0 ? draw_ask (&random, 64) : ask; /* the same of all */
-    TrnClosedAsk its = ask;
-    its.zero = strstr (more[i % G_N_ELEMENTS (more)], "fsdp") != NULL ? 3 : ask.zero;
+    query = i == 0 ? draw_ask (&random, 64) : query; /* the same of all */
+    TrnClosedQuery its = query;
+    its.zero = strstr (more[i % G_N_ELEMENTS (more)], "fsdp") != NULL ? 3 : query.zero;
     g_autoptr (TrnClosed) fresh = trn_closed_new (scn_training (run[i].scenario), NULL);
     gboolean ok = trn_closed_step (closed[i], &its, &one, NULL);
     TEST_TRUE (ok == trn_closed_step (fresh, &its, &other, NULL));

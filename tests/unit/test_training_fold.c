@@ -12,10 +12,10 @@ static gboolean
 is_alike (const char *fabric, guint32 from, guint32 to)
 {
   Bench b = bench_on (fixture_cluster_on (2, 16, FALSE, fabric));
-  g_autoptr (ColGround) ground = col_ground_new (b.clu, &b.settings);
-  const ColStand a = col_ground_stand (ground, from), z = col_ground_stand (ground, to);
+  g_autoptr (ColRoutes) routes = col_routes_new (b.clu, &b.settings);
+  const ColRankPlace a = col_routes_place (routes, from), z = col_routes_place (routes, to);
   gboolean alike = FALSE;
-  TEST_TRUE (col_ground_look (ground, &a, &z, CLU_NONE, &alike, NULL) != NULL);
+  TEST_TRUE (col_routes_find_once (routes, &a, &z, CLU_NONE, &alike, NULL) != NULL);
   bench_close (&b);
   return alike;
 }
@@ -36,18 +36,18 @@ static void
 ranks_of_equal_nodes_on_one_leaf_share_a_site (void)
 {
   Bench b = bench_on (fixture_cluster_on (2, 16, FALSE, TREE ("adaptive")));
-  g_autoptr (ColGround) ground = col_ground_new (b.clu, &b.settings);
+  g_autoptr (ColRoutes) routes = col_routes_new (b.clu, &b.settings);
   guint32 site[32];
   for (guint32 gpu = 0; gpu < 32; gpu++)
-    site[gpu] = col_ground_stand (ground, gpu).site;
+    site[gpu] = col_routes_place (routes, gpu).site;
   TEST_INT (site[0], site[2]);    /* node 1, the same leaf */
   TEST_TRUE (site[0] != site[1]); /* the other GPU of the node */
   TEST_TRUE (site[0] != site[4]); /* another leaf */
   TEST_INT (clu_node_place (b.clu, 0), clu_node_place (b.clu, 1));
   char *why = NULL;
   TEST_TRUE (clu_nic_slow (b.clu, 1, 0, 5e9, &why));
-  g_autoptr (ColGround) disturbed = col_ground_new (b.clu, &b.settings);
-  TEST_TRUE (col_ground_stand (disturbed, 0).site != col_ground_stand (disturbed, 2).site);
+  g_autoptr (ColRoutes) disturbed = col_routes_new (b.clu, &b.settings);
+  TEST_TRUE (col_routes_place (disturbed, 0).site != col_routes_place (disturbed, 2).site);
   bench_close (&b);
 }
 
@@ -99,10 +99,10 @@ static void
 a_spread_moved_on_loads_the_nodes_behind (void)
 {
   Bench b = bench_on (fixture_cluster (2, 4, FALSE));
-  g_autoptr (ColGround) ground = col_ground_new (b.clu, &b.settings);
-  ColScratch *scratch = col_ground_scratch (ground);
+  g_autoptr (ColRoutes) routes = col_routes_new (b.clu, &b.settings);
+  ColScratch *scratch = col_routes_scratch (routes);
   col_scratch_add (scratch, clu_node_first_resource (b.clu, 1) + 3, 0.5, 1);
-  ColSpread *spread = col_spread_take (ground, b.clu);
+  ColSpread *spread = col_spread_take (routes, b.clu);
   TEST_INT (scratch->touched->len, 0);
   col_spread_add (spread, 2, scratch);
   col_spread_unref (spread);
@@ -117,11 +117,11 @@ a_spread_moved_on_loads_the_nodes_behind (void)
 
 /* Adds `bytes` on one link of the nodes from `first` to `last` as an operation. */
 static guint
-add_operation (ColFold *fold, ColGround *ground, const Clu *clu, guint32 first, guint32 last, double bytes, double first_bytes)
+add_operation (ColFold *fold, ColRoutes *routes, const Clu *clu, guint32 first, guint32 last, double bytes, double first_bytes)
 {
   for (guint32 node = first; node <= last; node++)
-    col_scratch_add (col_ground_scratch (ground), clu_node_first_resource (clu, node), node == first ? first_bytes : bytes, 1);
-  ColSpread *spread = col_spread_take (ground, clu);
+    col_scratch_add (col_routes_scratch (routes), clu_node_first_resource (clu, node), node == first ? first_bytes : bytes, 1);
+  ColSpread *spread = col_spread_take (routes, clu);
   guint operation = col_fold_add (fold, spread);
   col_spread_unref (spread);
   return operation;
@@ -141,10 +141,10 @@ links_part_where_operations_do (void)
 {
   /* a on nodes 0 to 7, b on 4 to 11: four with a alone, four with both, four with b alone */
   Bench b = bench_on (fixture_cluster (2, 16, FALSE));
-  g_autoptr (ColGround) ground = col_ground_new (b.clu, &b.settings);
+  g_autoptr (ColRoutes) routes = col_routes_new (b.clu, &b.settings);
   for (int whole = 0; whole < 2; whole++) {
-    g_autoptr (ColFold) fold = col_fold_new (ground, b.clu, !whole);
-    guint one = add_operation (fold, ground, b.clu, 0, 7, 1, 1), two = add_operation (fold, ground, b.clu, 4, 11, 1, 1);
+    g_autoptr (ColFold) fold = col_fold_new (routes, b.clu, !whole);
+    guint one = add_operation (fold, routes, b.clu, 0, 7, 1, 1), two = add_operation (fold, routes, b.clu, 4, 11, 1, 1);
     col_fold_close (fold);
     TEST_INT (col_fold_loads (fold, one)->len, whole ? 8 : 2);
     TEST_INT (col_fold_loads (fold, two)->len, whole ? 8 : 2);
@@ -160,9 +160,9 @@ a_link_with_more_of_everything_binds_alone (void)
 {
   /* node 0 carries twice what nodes 1 to 7 do: it alone can bind, all are counted */
   Bench b = bench_on (fixture_cluster (2, 16, FALSE));
-  g_autoptr (ColGround) ground = col_ground_new (b.clu, &b.settings);
-  g_autoptr (ColFold) fold = col_fold_new (ground, b.clu, TRUE);
-  guint one = add_operation (fold, ground, b.clu, 0, 7, 1, 2);
+  g_autoptr (ColRoutes) routes = col_routes_new (b.clu, &b.settings);
+  g_autoptr (ColFold) fold = col_fold_new (routes, b.clu, TRUE);
+  guint one = add_operation (fold, routes, b.clu, 0, 7, 1, 2);
   col_fold_close (fold);
   TEST_INT (sum_of (col_fold_loads (fold, one)), 8);
   TEST_INT (col_fold_binding (fold, one)->len, 1);
@@ -176,9 +176,9 @@ a_link_with_more_of_one_and_less_of_another_binds_too (void)
 {
   /* a: 2 on node 0, 1 on node 1; b: 1 on node 0, 2 on node 1 */
   Bench b = bench_on (fixture_cluster (2, 2, FALSE));
-  g_autoptr (ColGround) ground = col_ground_new (b.clu, &b.settings);
-  g_autoptr (ColFold) fold = col_fold_new (ground, b.clu, TRUE);
-  guint one = add_operation (fold, ground, b.clu, 0, 1, 1, 2), two = add_operation (fold, ground, b.clu, 0, 1, 2, 1);
+  g_autoptr (ColRoutes) routes = col_routes_new (b.clu, &b.settings);
+  g_autoptr (ColFold) fold = col_fold_new (routes, b.clu, TRUE);
+  guint one = add_operation (fold, routes, b.clu, 0, 1, 1, 2), two = add_operation (fold, routes, b.clu, 0, 1, 2, 1);
   col_fold_close (fold);
   TEST_INT (col_fold_binding (fold, one)->len, 2);
   TEST_INT (col_fold_binding (fold, two)->len, 2);
@@ -192,7 +192,7 @@ trunks_of_equal_load_are_one (void)
   Bench b = bench_on (fixture_cluster_on (2, 16, FALSE, TREE ("adaptive")));
   const ColSpread *spread = ring_spread (&b);
   TEST_INT (spread->outside->len, 16);
-  g_autoptr (ColFold) fold = col_fold_new (b.comm->ground, b.clu, TRUE);
+  g_autoptr (ColFold) fold = col_fold_new (b.comm->routes, b.clu, TRUE);
   guint ring = col_fold_add (fold, (ColSpread *)(gpointer)spread);
   col_fold_close (fold);
   const GArray *loads = col_fold_loads (fold, ring);

@@ -18,8 +18,8 @@ works_B (const ModelStep *step, MdlGroup group)
                    : mdl_llm_is_moe (&model->llm, layer)   ? MDL_PART_MOE
                                                            : MDL_PART_DENSE;
     g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-    mdl_layer_works (&model->llm, &model->ask, part, layer, works, NULL);
-    mdl_layer_works (&model->llm, &model->ask, part, layer, NULL, works);
+    mdl_layer_works (&model->llm, &model->query, part, layer, works, NULL);
+    mdl_layer_works (&model->llm, &model->query, part, layer, NULL, works);
     for (guint i = 0; i < works->len; i++) {
       const MdlWork *work = &g_array_index (works, MdlWork, i);
       if (work->kind == MDL_WORK_COLL && work->coll.group == group)

@@ -155,7 +155,7 @@ buckets_are_as_large_as_the_data_says (void)
     unsigned n;
   } row[] = { { 3e6, 0, 2 }, { 1e6, 512e3, 2 }, { 6e6, 0, 1 }, { 0, 0, 1 } };
   for (guint i = 0; i < G_N_ELEMENTS (row); i++) {
-    software.buckets.least = (BaseNum){ .v = row[i].least, .set = row[i].least > 0 };
+    software.buckets.min_parameters = (BaseNum){ .v = row[i].least, .set = row[i].least > 0 };
     software.buckets.per_rank = (BaseNum){ .v = row[i].per_rank, .set = row[i].per_rank > 0 };
     g_auto (ModelStep) step = model_build_with (H100, sharded, COL_MODE_EVENT, FALSE, &software);
     ModelTally t = model_tally (&step, 0, "reduce_scatter gradients");
@@ -400,7 +400,7 @@ replicas_of_one_process_get_parameters_and_give_gradients (void)
   const EngGraph *graph = step.b->graph;
   EngTime first_kernel = ENG_TIME_NEVER, last_broadcast = 0;
   for (EngTask t = 0; t < eng_graph_n_tasks (graph); t++) {
-    const TrnAt at = g_array_index (step.b->notes, TrnNote, t).at;
+    const TrnTaskPlace at = g_array_index (step.b->notes, TrnNote, t).at;
     if (eng_graph_task_kind (graph, t) == TRN_STEP_FORWARD && at.micro_batch == 0)
       first_kernel = MIN (first_kernel, eng_graph_task_start (graph, t));
     if (at.micro_batch == 0 && g_str_equal (eng_graph_task_name (graph, t), "broadcast parameters"))

@@ -144,8 +144,8 @@ static gboolean
 send_price (const Clu *clu, const ColSettings *settings, const guint32 *from, const guint32 *to, guint32 n, double bytes,
             ColAnswer *out, GError **error)
 {
-  g_autoptr (ColGround) ground = col_ground_new (clu, settings);
-  return col_send_price (ground, clu, settings, &(ColSends){ from, to, n, bytes }, out, error);
+  g_autoptr (ColRoutes) routes = col_routes_new (clu, settings);
+  return col_send_price (routes, clu, settings, &(ColSends){ from, to, n, bytes }, out, error);
 }
 
 static void

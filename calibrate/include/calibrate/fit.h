@@ -17,7 +17,7 @@ typedef struct {
   CalHoldOut hold_out;
   gboolean split;       /* the answer is the fit without what was held out; else, once that is scored, the one of all points */
   gboolean one_release; /* releases of NCCL that differ are refused; else warned about */
-} CalFitAsk;
+} CalFitQuery;
 
 /* Error of predictions on a part of the points: |predicted / measured - 1|. */
 typedef struct {
@@ -75,7 +75,7 @@ GQuark cal_fit_error_quark (void);
 
 /* Launches of ask->unknown are changed in `data`, which the result borrows names from, as it does from `host`. Returned: full; NULL
  * and *error on failure. */
-CalFitResult *cal_fit (const CalHost *host, const CalFitAsk *ask, CalData *data, GError **error);
+CalFitResult *cal_fit (const CalHost *host, const CalFitQuery *query, CalData *data, GError **error);
 void cal_fit_result_free (CalFitResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFitResult, cal_fit_result_free)
 

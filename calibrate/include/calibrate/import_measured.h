@@ -13,28 +13,28 @@ typedef struct {
   guint32 nodes, gpus;          /* gpus: of a node */
   const char *nccl;             /* version */
   guint64 copy_B; /* of copies between devices: size of one, which no tool prints; 0: `bytes` and seconds stay empty */
-} CalTold;
-#define CAL_TOLD_NOTHING ((CalTold){ .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 })
+} CalFileInfo;
+#define CAL_FILE_INFO_NONE ((CalFileInfo){ .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 })
 
 typedef enum { CAL_TOOL_NONE, CAL_TOOL_NCCL_TESTS, CAL_TOOL_NVBANDWIDTH, CAL_TOOL_P2P_TEST, CAL_TOOL_FIO, CAL_TOOL_GDSIO } CalTool;
 extern const BaseName cal_tool_names[]; /* as `forerun import` names their output: "nccl-tests" */
 /* Which tool printed a text, by what only it writes. */
 CalTool cal_tool_of (const CalText *text);
 /* What a tool printed, as CSV. */
-char *cal_import_tool (CalTool tool, const CalText *text, const CalTold *told, GError **error);
+char *cal_import_tool (CalTool tool, const CalText *text, const CalFileInfo *told, GError **error);
 
 /* Element types as nccl-tests writes them: those that forerun has. */
 extern const BaseName cal_nccl_tests_dtypes[];
 
 /* nccl-tests' text, of one run or several, or its JSON (-J). */
-char *cal_import_nccl_tests (const CalText *text, const CalTold *told, GError **error);
+char *cal_import_nccl_tests (const CalText *text, const CalFileInfo *told, GError **error);
 
 /* nvbandwidth's text or JSON (-j), and the text of CUDA's sample p2pBandwidthLatencyTest. */
-char *cal_import_nvbandwidth (const CalText *text, const CalTold *told, GError **error);
-char *cal_import_p2p_test (const CalText *text, const CalTold *told, GError **error);
+char *cal_import_nvbandwidth (const CalText *text, const CalFileInfo *told, GError **error);
+char *cal_import_p2p_test (const CalText *text, const CalFileInfo *told, GError **error);
 
 /* fio's JSON (--output-format=json); lines of gdsio. Neither needs to be told anything. */
-char *cal_import_fio (const CalText *text, const CalTold *told, GError **error);
-char *cal_import_gdsio (const CalText *text, const CalTold *told, GError **error);
+char *cal_import_fio (const CalText *text, const CalFileInfo *told, GError **error);
+char *cal_import_gdsio (const CalText *text, const CalFileInfo *told, GError **error);
 
 #endif

@@ -57,7 +57,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseStr name;
-  BaseNum small_to, middle_to;
+  BaseNum small_max, middle_max;
   BaseList limits; /* CalLimit: the first that fits counts */
 } CalMargins;
 
@@ -99,8 +99,8 @@ typedef struct {
   const char *topology;
   guint32 disabled_algos, disabled_protos; /* bits: what was switched off */
   MdlLaunch launch;                        /* of rows that name none */
-} CalFilesAsk;
-CalData *cal_data_load_files (const CalHost *host, const char *const *paths, const CalFilesAsk *ask, GError **error);
+} CalFilesQuery;
+CalData *cal_data_load_files (const CalHost *host, const char *const *paths, const CalFilesQuery *query, GError **error);
 void cal_data_free (CalData *data);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalData, cal_data_free)
 

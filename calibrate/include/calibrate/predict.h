@@ -13,7 +13,7 @@ CalPredictor *cal_predictor_new (const CalHost *host); /* `host` is borrowed; fu
 void cal_predictor_free (CalPredictor *predictor);     /* after all groups */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalPredictor, cal_predictor_free)
 
-/* Constants for GPUs of a type (NULL: none known), loaded once where the same is asked for again: see CstAsk. A version of NCCL
+/* Constants for GPUs of a type (NULL: none known), loaded once where the same is asked for again: see CstQuery. A version of NCCL
  * that is not known counts for none. Borrowed; NULL and *error on failure. */
 const Cst *cal_predictor_constants (CalPredictor *predictor, const char *calibration, const char *gpu_type, const char *nccl,
                                     GError **error);

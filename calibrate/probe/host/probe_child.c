@@ -135,7 +135,7 @@ probe_child_start (ProbeChild *child, char *const argv[], const char *const sett
 }
 
 bool
-probe_child_ask (ProbeChild *child, const char *line)
+probe_child_request (ProbeChild *child, const char *line)
 {
   char text[512];
   size_t n = strlen (line);

@@ -26,7 +26,7 @@ typedef enum { PROBE_CHILD_LINE, PROBE_CHILD_ENDED, PROBE_CHILD_SILENT, PROBE_CH
 /* `argv` as execv takes it; `settings`: NAME=VALUE, or NAME alone to take it away, ends with NULL. False: why in errno. */
 bool probe_child_start (ProbeChild *child, char *const argv[], const char *const settings[]);
 /* One line; its end is added. False: the child is gone. */
-bool probe_child_ask (ProbeChild *child, const char *line);
+bool probe_child_request (ProbeChild *child, const char *line);
 /* The next line without its end, "." (a sign of life) passed over. SILENT: nothing at all came for `patience_s`. STOPPED: `stopped`
  * (a function, may be NULL) said so. */
 ProbeChildState probe_child_answer (ProbeChild *child, double patience_s, bool (*stopped) (void), char *out, size_t size);

@@ -92,12 +92,12 @@ probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i)
 
 /* ---- answers ---- */
 
-static const char *const said_names[PROBE_SAID_N] = { "line", "killed", "nothing", "silent", "ended" };
+static const char *const said_names[PROBE_REPLY_N] = { "line", "killed", "nothing", "silent", "ended" };
 
 bool
 probe_answer_write (const ProbeAnswer *answer, char *out, size_t size)
 {
-  bool has_text = answer->said == PROBE_SAID_LINE || answer->text[0] != '\0';
+  bool has_text = answer->said == PROBE_REPLY_LINE || answer->text[0] != '\0';
   int n = snprintf (out, size, "%s%s%s", said_names[answer->said], has_text ? " " : "", has_text ? answer->text : "");
   return n > 0 && (size_t)n < size;
 }
@@ -105,11 +105,11 @@ probe_answer_write (const ProbeAnswer *answer, char *out, size_t size)
 bool
 probe_answer_parse (const char *text, ProbeAnswer *out)
 {
-  for (unsigned said = 0; said < PROBE_SAID_N; said++) {
+  for (unsigned said = 0; said < PROBE_REPLY_N; said++) {
     size_t n = strlen (said_names[said]);
-    if (strncmp (text, said_names[said], n) != 0 || (text[n] != ' ' && (text[n] != '\0' || said == PROBE_SAID_LINE)))
+    if (strncmp (text, said_names[said], n) != 0 || (text[n] != ' ' && (text[n] != '\0' || said == PROBE_REPLY_LINE)))
       continue;
-    out->said = (ProbeSaid)said;
+    out->said = (ProbeReply)said;
     out->order = 0;
     return snprintf (out->text, sizeof out->text, "%s", text[n] == ' ' ? text + n + 1 : "") < (int)sizeof out->text;
   }
@@ -119,7 +119,7 @@ probe_answer_parse (const char *text, ProbeAnswer *out)
 static bool
 begins (const ProbeAnswer *answer, const char *with)
 {
-  return answer->said == PROBE_SAID_LINE && strncmp (answer->text, with, strlen (with)) == 0;
+  return answer->said == PROBE_REPLY_LINE && strncmp (answer->text, with, strlen (with)) == 0;
 }
 
 /* The first that begins so; n: none. */
@@ -134,7 +134,7 @@ find_line (const ProbeAnswer *answer, unsigned n, const char *with)
 
 /* A reason that names its rank already is not given another. */
 static void
-give (ProbeAnswer *out, ProbeSaid said, const char *before, unsigned rank, const char *reason)
+give (ProbeAnswer *out, ProbeReply said, const char *before, unsigned rank, const char *reason)
 {
   bool named = strstr (reason, "rank ") != NULL;
   out->said = said;
@@ -152,11 +152,11 @@ enum { GRAVE_NOT, GRAVE_KILLED, GRAVE_ANOTHER, GRAVE_NOTHING, GRAVE_SILENT, GRAV
 static unsigned
 gravity (const ProbeAnswer *answer)
 {
-  static const unsigned said[PROBE_SAID_N] = { [PROBE_SAID_KILLED] = GRAVE_KILLED,
-                                               [PROBE_SAID_NOTHING] = GRAVE_NOTHING,
-                                               [PROBE_SAID_SILENT] = GRAVE_SILENT,
-                                               [PROBE_SAID_ENDED] = GRAVE_ENDED };
-  if (answer->said != PROBE_SAID_LINE)
+  static const unsigned said[PROBE_REPLY_N] = { [PROBE_REPLY_KILLED] = GRAVE_KILLED,
+                                                [PROBE_REPLY_NOTHING] = GRAVE_NOTHING,
+                                                [PROBE_REPLY_SILENT] = GRAVE_SILENT,
+                                                [PROBE_REPLY_ENDED] = GRAVE_ENDED };
+  if (answer->said != PROBE_REPLY_LINE)
     return said[answer->said];
   if (!begins (answer, "fatal "))
     return GRAVE_NOT;
@@ -185,7 +185,7 @@ give_silence (ProbeAnswer *out, unsigned rank, const char *how_long, unsigned ot
     snprintf (who, sizeof who, "rank %u and %u other%s hang", rank, others, others == 1 ? "" : "s");
   snprintf (reason, sizeof reason, "%s: nothing came back %s, and %s killed", who, how_long,
             others == 0 ? "its worker was" : "their workers were");
-  give (out, PROBE_SAID_SILENT, "", rank, reason);
+  give (out, PROBE_REPLY_SILENT, "", rank, reason);
 }
 
 /* `others` failed as well. */
@@ -194,16 +194,16 @@ give_failure (ProbeAnswer *out, unsigned rank, const ProbeAnswer *answer, unsign
 {
   char reason[PROBE_ANSWER_MOST + 64];
   switch (answer->said) {
-    case PROBE_SAID_LINE:
-      give (out, PROBE_SAID_ENDED, "", rank, answer->text + strlen ("fatal "));
+    case PROBE_REPLY_LINE:
+      give (out, PROBE_REPLY_ENDED, "", rank, answer->text + strlen ("fatal "));
       return;
-    case PROBE_SAID_KILLED:
+    case PROBE_REPLY_KILLED:
       snprintf (reason, sizeof reason, "its worker took too long and was killed");
       break;
-    case PROBE_SAID_NOTHING:
+    case PROBE_REPLY_NOTHING:
       snprintf (reason, sizeof reason, "the process did not answer");
       break;
-    case PROBE_SAID_SILENT:
+    case PROBE_REPLY_SILENT:
       give_silence (out, rank, answer->text, others);
       return;
     default:
@@ -217,7 +217,7 @@ probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out)
 {
   unsigned cause = find_cause (answer, n), failed = 0, error, first = 0, other = 0;
   if (n == 0) {
-    give (out, PROBE_SAID_NOTHING, "", 0, "nobody was asked");
+    give (out, PROBE_REPLY_NOTHING, "", 0, "nobody was asked");
     return;
   }
   for (unsigned i = 0; i < n; i++)
@@ -231,7 +231,7 @@ probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out)
     if (begins (&answer[i], "error wrong data: "))
       error = i;
   if (error < n) {
-    give (out, PROBE_SAID_LINE, "error ", error, answer[error].text + strlen ("error "));
+    give (out, PROBE_REPLY_LINE, "error ", error, answer[error].text + strlen ("error "));
     return;
   }
   while (first < n - 1 && strcmp (answer[first].text, "ran") == 0)
@@ -239,7 +239,7 @@ probe_answers_merge (const ProbeAnswer *answer, unsigned n, ProbeAnswer *out)
   while (other < n && (strcmp (answer[other].text, "ran") == 0 || strcmp (answer[other].text, answer[first].text) == 0))
     other++;
   if (other < n)
-    give (out, PROBE_SAID_ENDED, "", other, "its worker's numbers are not those of the others");
+    give (out, PROBE_REPLY_ENDED, "", other, "its worker's numbers are not those of the others");
   else
     *out = answer[first];
 }

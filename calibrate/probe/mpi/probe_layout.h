@@ -25,17 +25,17 @@ unsigned probe_layout_rank (const ProbeLayout *layout, unsigned gpus, unsigned i
 
 /* How a worker, or the process that keeps it, answered. */
 typedef enum {
-  PROBE_SAID_LINE,    /* `text` is the worker's line; others: why there is none */
-  PROBE_SAID_KILLED,  /* because another one failed, or all took too long */
-  PROBE_SAID_NOTHING, /* the process that keeps it did not answer at all */
-  PROBE_SAID_SILENT,  /* `text`: how long, "for 10 s" */
-  PROBE_SAID_ENDED,   /* `text`: "by signal 11", "with exit status 1", or nothing */
-  PROBE_SAID_N
-} ProbeSaid;
+  PROBE_REPLY_LINE,    /* `text` is the worker's line; others: why there is none */
+  PROBE_REPLY_KILLED,  /* because another one failed, or all took too long */
+  PROBE_REPLY_NOTHING, /* the process that keeps it did not answer at all */
+  PROBE_REPLY_SILENT,  /* `text`: how long, "for 10 s" */
+  PROBE_REPLY_ENDED,   /* `text`: "by signal 11", "with exit status 1", or nothing */
+  PROBE_REPLY_N
+} ProbeReply;
 
 #define PROBE_ANSWER_MOST 2048
 typedef struct {
-  ProbeSaid said;
+  ProbeReply said;
   unsigned order; /* 1: the first that came; 0: not known */
   char text[PROBE_ANSWER_MOST];
 } ProbeAnswer;

@@ -24,7 +24,7 @@ end_worker (ProbeMember *member, double patience_s)
 }
 
 static bool
-say (ProbeMember *member, ProbeAnswer *answer, ProbeSaid said, const char *text)
+say (ProbeMember *member, ProbeAnswer *answer, ProbeReply said, const char *text)
 {
   member->waiting = false;
   answer->said = said;
@@ -41,7 +41,7 @@ say_ended (ProbeMember *member, ProbeAnswer *answer)
   int status = end_worker (member, REAP_S);
   if (was)
     snprintf (how, sizeof how, status > 0 ? "by signal %d" : "with exit status %d", abs (status));
-  return say (member, answer, PROBE_SAID_ENDED, how);
+  return say (member, answer, PROBE_REPLY_ENDED, how);
 }
 
 static bool
@@ -50,7 +50,7 @@ say_silent (ProbeMember *member, ProbeAnswer *answer)
   char how[48];
   snprintf (how, sizeof how, "for %.3g s", member->patience_s);
   end_worker (member, 0);
-  return say (member, answer, PROBE_SAID_SILENT, how);
+  return say (member, answer, PROBE_REPLY_SILENT, how);
 }
 
 static void
@@ -71,50 +71,50 @@ start (ProbeMember *member, const char *text, ProbeAnswer *answer)
   int log = 0;
   end_worker (member, 0);
   if (strlen (text) >= sizeof copy || sscanf (text, "%lf %1d", &patience_s, &log) != 2)
-    return say (member, answer, PROBE_SAID_LINE, "fatal a start that is not understood");
+    return say (member, answer, PROBE_REPLY_LINE, "fatal a start that is not understood");
   strcpy (copy, text);
   char *rest = strchr (copy, PROBE_MEMBER_MARK), *state = NULL;
   for (char *item = rest != NULL ? strtok_r (rest, mark, &state) : NULL; item != NULL; item = strtok_r (NULL, mark, &state)) {
     if (n == PROBE_MEMBER_SETTINGS)
-      return say (member, answer, PROBE_SAID_LINE, "fatal too many settings");
+      return say (member, answer, PROBE_REPLY_LINE, "fatal too many settings");
     settings[n++] = item;
   }
   settings[n] = NULL;
   member->running = probe_child_start (&member->child, log == 1 ? member->worker.argv_with_log : member->worker.argv, settings);
   if (!member->running)
-    return say (member, answer, PROBE_SAID_LINE, "fatal no worker could be started");
+    return say (member, answer, PROBE_REPLY_LINE, "fatal no worker could be started");
   wait_for (member, patience_s);
   return false;
 }
 
 static bool
-ask (ProbeMember *member, const char *text, ProbeAnswer *answer)
+query (ProbeMember *member, const char *text, ProbeAnswer *answer)
 {
   double patience_s = 0;
   int used = 0;
   if (sscanf (text, "%lf %n", &patience_s, &used) != 1 || used == 0)
-    return say (member, answer, PROBE_SAID_LINE, "fatal a question that is not understood");
-  if (!member->running || !probe_child_ask (&member->child, text + used))
+    return say (member, answer, PROBE_REPLY_LINE, "fatal a question that is not understood");
+  if (!member->running || !probe_child_request (&member->child, text + used))
     return say_ended (member, answer);
   wait_for (member, patience_s);
   return false;
 }
 
 bool
-probe_member_tell (ProbeMember *member, const char *command, ProbeAnswer *answer)
+probe_member_send (ProbeMember *member, const char *command, ProbeAnswer *answer)
 {
   if (strcmp (command, "kill") == 0) {
     end_worker (member, 0);
-    return member->waiting && say (member, answer, PROBE_SAID_KILLED, "");
+    return member->waiting && say (member, answer, PROBE_REPLY_KILLED, "");
   }
   if (strncmp (command, "start ", 6) == 0)
     return start (member, command + 6, answer);
   if (strncmp (command, "ask ", 4) == 0)
-    return ask (member, command + 4, answer);
+    return query (member, command + 4, answer);
   if (strncmp (command, "stop ", 5) != 0)
-    return say (member, answer, PROBE_SAID_LINE, "fatal a command that is not understood");
+    return say (member, answer, PROBE_REPLY_LINE, "fatal a command that is not understood");
   end_worker (member, strtod (command + 5, NULL));
-  return say (member, answer, PROBE_SAID_LINE, "stopped");
+  return say (member, answer, PROBE_REPLY_LINE, "stopped");
 }
 
 bool
@@ -129,7 +129,7 @@ probe_member_step (ProbeMember *member, int wait_ms, ProbeAnswer *answer)
   if (state == PROBE_CHILD_LINE) {
     if (strncmp (line, "fatal ", 6) == 0)
       end_worker (member, 0); /* it ends itself, and may hang on the way */
-    return say (member, answer, PROBE_SAID_LINE, line);
+    return say (member, answer, PROBE_REPLY_LINE, line);
   }
   if (state != PROBE_CHILD_SILENT)
     return say_ended (member, answer);

@@ -35,7 +35,7 @@ typedef struct {
 
 void probe_member_open (ProbeMember *member, const ProbeMemberWorker *worker);
 /* Begins it. True: `*answer` is there already. */
-bool probe_member_tell (ProbeMember *member, const char *command, ProbeAnswer *answer);
+bool probe_member_send (ProbeMember *member, const char *command, ProbeAnswer *answer);
 /* True: an answer has come. Waits for it for `wait_ms` at most. */
 bool probe_member_step (ProbeMember *member, int wait_ms, ProbeAnswer *answer);
 /* Kills what is there. */

@@ -170,7 +170,7 @@ ranks_serve (Ranks *ranks, const ProbeMemberWorker *worker, bool (*stopped) (voi
     if (take_message (TAG_COMMAND, &from, text)) {
       if (strcmp (text, "quit") == 0)
         break;
-      has = probe_member_tell (&ranks->member, text, &answer);
+      has = probe_member_send (&ranks->member, text, &answer);
     } else {
       has = probe_member_step (&ranks->member, 0, &answer);
       if (!has)
@@ -208,7 +208,7 @@ typedef struct {
 static bool
 is_owed (const ProbeAnswer *answer)
 {
-  return answer->said == PROBE_SAID_NOTHING;
+  return answer->said == PROBE_REPLY_NOTHING;
 }
 
 static void
@@ -219,7 +219,7 @@ take_answer (Round *round, unsigned rank, const ProbeAnswer *answer)
       round->answer[i] = *answer;
       round->answer[i].order = ++round->came;
       round->left--;
-      round->failed = round->failed || answer->said != PROBE_SAID_LINE || strncmp (answer->text, "fatal ", 6) == 0;
+      round->failed = round->failed || answer->said != PROBE_REPLY_LINE || strncmp (answer->text, "fatal ", 6) == 0;
       return;
     }
 }
@@ -230,7 +230,7 @@ tell (Ranks *ranks, Round *round, unsigned rank, const char *command)
   ProbeAnswer answer;
   if (rank != (unsigned)ranks->self)
     send_message ((int)rank, TAG_COMMAND, command);
-  else if (probe_member_tell (&ranks->member, command, &answer))
+  else if (probe_member_send (&ranks->member, command, &answer))
     take_answer (round, rank, &answer);
 }
 
@@ -244,7 +244,7 @@ look (Ranks *ranks, Round *round)
   bool came = take_message (TAG_ANSWER, &from, text);
   if (came) {
     if (!probe_answer_parse (text, &answer)) {
-      answer.said = PROBE_SAID_LINE;
+      answer.said = PROBE_REPLY_LINE;
       snprintf (answer.text, sizeof answer.text, "fatal an answer that is not understood");
     }
     take_answer (round, (unsigned)from, &answer);
@@ -262,7 +262,7 @@ ranks_do (Ranks *ranks, const RanksOrder *order, unsigned n, double limit_s, Pro
   Round round = { .order = order, .answer = answer, .n = n, .left = n };
   double begin = probe_clock_s (), failed_s = 0, killed_s = 0;
   for (unsigned i = 0; i < n; i++)
-    answer[i] = (ProbeAnswer){ .said = PROBE_SAID_NOTHING };
+    answer[i] = (ProbeAnswer){ .said = PROBE_REPLY_NOTHING };
   for (unsigned k = n; k > 0; k--) /* its own last: to start or end a worker takes a moment, which the others need not wait for */
     tell (ranks, &round, order[k - 1].rank, order[k - 1].command);
   while (round.left > 0 && !ranks->stopped () && (killed_s <= 0 || probe_clock_s () - killed_s < KILL_WAIT_S)) {

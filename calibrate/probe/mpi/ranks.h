@@ -36,7 +36,7 @@ typedef struct {
   char command[PROBE_COMMAND_MOST];
 } RanksOrder;
 /* Tells each of them, and waits for all answers. Once one has failed, the others are killed after a second. `limit_s` is for all of
- * it, after that they are killed too. False: some process did not even answer to that; answer[i].said is PROBE_SAID_NOTHING then,
+ * it, after that they are killed too. False: some process did not even answer to that; answer[i].said is PROBE_REPLY_NOTHING then,
  * and only ranks_close can follow. Once `stopped` it returns at once, true, for MPI gives a process that it ends a second at most;
  * answers are missing then as well, and only ranks_quit can follow. */
 bool ranks_do (Ranks *ranks, const RanksOrder *order, unsigned n, double limit_s, ProbeAnswer *answer);

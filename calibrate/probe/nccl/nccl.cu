@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
   Probe *probe;
-  const NcclCrew *crew;
+  const NcclWorkers *workers;
   bool over_nodes;        /* points say of how many */
   const NcclStage *stage; /* that runs; as all below */
   double end_s;
@@ -120,23 +120,23 @@ is_first_offer (const NcclSection *s)
 
 /* False: the workers are gone. */
 static bool
-ask (NcclSection *s, const ProbeRequest *request)
+query (NcclSection *s, const ProbeRequest *request)
 {
   char line[NCCL_LINE_MOST];
   ProbeCase *point = make_point (s, request);
-  NcclAsked asked = s->crew->ask (s->crew->user, request, s->end_s, line);
-  if (asked == NCCL_ASKED_LINE) {
+  NcclReply asked = s->workers->query (s->workers->user, request, s->end_s, line);
+  if (asked == NCCL_REPLY_LINE) {
     take_line (s, point, line);
     return true;
   }
-  if (asked == NCCL_ASKED_STOPPED)
+  if (asked == NCCL_REPLY_STOPPED)
     probe_skip (s->probe, point, "interrupted");
   else if (is_first_offer (s))
     probe_skip (s->probe, point, probe_why ()); /* no failure */
   else
     probe_failed (s->probe, point);
-  s->bad.push_back ({ asked == NCCL_ASKED_APART, *request });
-  s->crew->stop (s->crew->user, 0);
+  s->bad.push_back ({ asked == NCCL_REPLY_APART, *request });
+  s->workers->stop (s->workers->user, 0);
   return false;
 }
 
@@ -144,7 +144,7 @@ ask (NcclSection *s, const ProbeRequest *request)
 static void
 keep_topology (NcclSection *s)
 {
-  FILE *file = fopen (s->crew->xml, "r");
+  FILE *file = fopen (s->workers->xml, "r");
   std::string text;
   char part[4096];
   for (size_t n = 1; file != NULL && n > 0 && text.size () <= XML_MOST;) {
@@ -169,7 +169,7 @@ case_share (const NcclSection *s, size_t cases_left)
 static bool
 begin_stage (NcclSection *s)
 {
-  if (s->crew->start (s->crew->user, s->stage, s->end_s))
+  if (s->workers->start (s->workers->user, s->stage, s->end_s))
     return true;
   if (!probe_interrupted ())
     probe_note (s->probe, "nccl: %s is left out: %.1500s", s->stage->name, probe_why ());
@@ -215,7 +215,7 @@ run_cases (NcclSection *s)
     request.share_s = case_share (s, left);
     request.target = probe_options (s->probe)->target;
     s->asked++;
-    bool ok = ask (s, &request);
+    bool ok = query (s, &request);
     if (ok && s->stage->choice && s->asked == 1)
       keep_topology (s); /* the first has all GPUs */
     if (!ok && !go_on (s)) {
@@ -243,8 +243,8 @@ run_stage (NcclSection *s, const NcclStage *stage, double share_s)
     return;
   run_cases (s);
   if (stage->stays && !probe_interrupted ())
-    s->crew->keep (s->crew->user);
-  s->crew->stop (s->crew->user, probe_interrupted () ? 0 : END_PATIENCE_S);
+    s->workers->keep (s->workers->user);
+  s->workers->stop (s->workers->user, probe_interrupted () ? 0 : END_PATIENCE_S);
 }
 
 /* A stage of which nothing is wanted has no share. */
@@ -277,12 +277,12 @@ leave_wanted (Probe *probe, NcclStage *stage)
 }
 
 bool
-nccl_section_run (Probe *probe, NcclPlan *plan, const NcclCrew *crew, bool over_nodes)
+nccl_section_run (Probe *probe, NcclPlan *plan, const NcclWorkers *workers, bool over_nodes)
 {
   NcclSection s = NcclSection ();
   size_t wanted = 0;
   s.probe = probe;
-  s.crew = crew;
+  s.workers = workers;
   s.over_nodes = over_nodes;
   probe->left_is_told = true;
   for (size_t k = 0; k < plan->n; k++) {

@@ -82,22 +82,22 @@ start (void *user, const NcclStage *stage, double end_s)
   return false;
 }
 
-static NcclAsked
-ask (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_MOST])
+static NcclReply
+query (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_MOST])
 {
   (void)end_s;
   Local *local = (Local *)user;
   ProbeChildState state = PROBE_CHILD_ENDED;
-  if (probe_request_write (request, line, NCCL_LINE_MOST) && probe_child_ask (&local->child, line))
+  if (probe_request_write (request, line, NCCL_LINE_MOST) && probe_child_request (&local->child, line))
     state = probe_child_answer (&local->child, NCCL_PATIENCE_S, probe_interrupted, line, NCCL_LINE_MOST);
   if (state == PROBE_CHILD_STOPPED)
-    return NCCL_ASKED_STOPPED;
+    return NCCL_REPLY_STOPPED;
   if (state == PROBE_CHILD_LINE && strncmp (line, "fatal ", 6) != 0)
-    return NCCL_ASKED_LINE;
+    return NCCL_REPLY_LINE;
   probe_fail ("%s", state == PROBE_CHILD_LINE     ? line + 6
                     : state == PROBE_CHILD_SILENT ? "hangs: nothing came back for 30 s, the worker was killed"
                                                   : "the worker ended");
-  return NCCL_ASKED_FAILED;
+  return NCCL_REPLY_FAILED;
 }
 
 /* ---- the section ---- */
@@ -117,8 +117,8 @@ probe_nccl (Probe *probe)
   bool ok = (nccl_plan_make (&plan, options->gpus, options->quick) || probe_fail ("out of memory")) &&
             (options->list || nccl_files_make (&local.files));
   if (ok) {
-    NcclCrew crew = { &local, local.files.xml, start, ask, stop, keep };
-    ok = nccl_section_run (probe, &plan, &crew, false);
+    NcclWorkers workers = { &local, local.files.xml, start, query, stop, keep };
+    ok = nccl_section_run (probe, &plan, &workers, false);
     if (local.waiting != NULL) /* its turn did not come again */
       take_kept (&local);
     stop (&local, 0);

@@ -9,27 +9,27 @@
 #define NCCL_PATIENCE_S 30.0 /* without any line from a worker: it hangs */
 
 typedef enum {
-  NCCL_ASKED_LINE,    /* the worker's answer; "error WHY" is of this case alone */
-  NCCL_ASKED_FAILED,  /* nothing more can be asked before a new start */
-  NCCL_ASKED_APART,   /* likewise: ranks did not come together, nothing else of this shape can be asked either */
-  NCCL_ASKED_STOPPED, /* by a signal */
-} NcclAsked;
+  NCCL_REPLY_LINE,    /* the worker's answer; "error WHY" is of this case alone */
+  NCCL_REPLY_FAILED,  /* nothing more can be asked before a new start */
+  NCCL_REPLY_APART,   /* likewise: ranks did not come together, nothing else of this shape can be asked either */
+  NCCL_REPLY_STOPPED, /* by a signal */
+} NcclReply;
 
 typedef struct {
   void *user;
   const char *xml; /* where NCCL writes what it sees of the machine, when the first choice was asked */
   /* Begins anew under a stage's setting, which has until `end_s` (probe_now's). */
   bool (*start) (void *user, const NcclStage *stage, double end_s);
-  NcclAsked (*ask) (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_MOST]);
+  NcclReply (*query) (void *user, const ProbeRequest *request, double end_s, char line[NCCL_LINE_MOST]);
   /* Takes the workers away, after so many seconds by force; none may be there. */
   void (*stop) (void *user, double patience_s);
   /* Lets them wait until a stage of the same name starts again. */
   void (*keep) (void *user);
-} NcclCrew;
+} NcclWorkers;
 
 /* Lists or measures what is wanted of the plan, and drops the rest of it. False: it failed as a whole. `over_nodes`: points say
  * `nodes`. */
-bool nccl_section_run (Probe *probe, NcclPlan *plan, const NcclCrew *crew, bool over_nodes);
+bool nccl_section_run (Probe *probe, NcclPlan *plan, const NcclWorkers *workers, bool over_nodes);
 
 /* ---- how workers are started: nccl_start.cu ---- */
 

@@ -63,10 +63,10 @@ typedef struct {
   unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
   unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
   gboolean lora_dropout;         /* of the adapters' input */
-} MdlLayerAsk;
+} MdlLayerQuery;
 
 /* Fills `ask` with one rank, one sequence of `sequence` tokens, bf16, flash, fp32 gradients, fused. */
-void mdl_layer_ask_default (MdlLayerAsk *ask, double sequence);
+void mdl_layer_query_default (MdlLayerQuery *query, double sequence);
 
 typedef enum { MDL_WORK_GEMM, MDL_WORK_ATTENTION, MDL_WORK_MEMORY, MDL_WORK_COLL } MdlWorkKind;
 typedef enum { MDL_PASS_FORWARD, MDL_PASS_RECOMPUTE, MDL_PASS_DGRAD, MDL_PASS_WGRAD, MDL_PASS_OPTIMIZER, MDL_PASS_N } MdlPass;
@@ -129,10 +129,11 @@ typedef struct {
  * MdlWork; indices in them count from the array's first work. Recomputed works stand in `backward` where they are needed, with pass
  * RECOMPUTE; dgrad and wgrad stand in autograd's order: a schedule that parts them takes them by pass. Either array may be NULL.
  * `layer` from 0 says which window holds, and that the first has no sum to add before its norm; ignored for embedding and head. */
-void mdl_layer_works (const MdlLlm *llm, const MdlLayerAsk *ask, MdlPart part, unsigned layer, GArray *forward, GArray *backward);
+void mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, unsigned layer, GArray *forward,
+                      GArray *backward);
 
 /* Rows that the fullest rank's experts get of one micro-batch, all together. */
-double mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerAsk *ask);
+double mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerQuery *query);
 
 /* ---- end of the step ---- */
 
@@ -145,9 +146,9 @@ typedef struct {
   MdlFramework framework; /* eager: PyTorch's foreach loops; else one fused kernel a batch of tensors */
   gboolean clip;         /* gradients' norm: one read of them and an all-reduce of the sum */
   gboolean zero;         /* they are zeroed by a write */
-} MdlOptimizerAsk;
+} MdlOptimizerQuery;
 
 /* AdamW. Appends to `out`, a GArray of MdlWork. */
-void mdl_optimizer_works (const MdlOptimizerAsk *ask, GArray *out);
+void mdl_optimizer_works (const MdlOptimizerQuery *query, GArray *out);
 
 #endif

@@ -44,9 +44,9 @@ typedef struct {
   BaseBool offered;       /* the library has it */
   BaseNum wire;           /* bytes on the link per byte of payload */
   BaseNum threads;        /* of a channel's block */
-  BaseNum least_threads;  /* of a ring's only channel, halved while an operation is short; absent: never */
-  BaseNum bytes_a_thread; /* a further channel is used per threads x bytes_a_thread of the operation's size … */
-  BaseBool a_rank;        /* … times the ranks, for a ring */
+  BaseNum min_threads;    /* of a ring's only channel, halved while an operation is short; absent: never */
+  BaseNum bytes_per_thread; /* a further channel is used per threads x bytes_per_thread of the operation's size … */
+  BaseBool times_ranks;     /* … times the ranks, for a ring */
   BaseNum cell_traffic;   /* factor on the traffic that is cut into cells */
   BaseNum slot;           /* B of payload in one slot of the buffer: the piece of a pipeline */
   BaseNum ring_chunk;     /* B of payload a ring moves a step, channel and loop at most */
@@ -56,8 +56,8 @@ typedef struct {
   BaseNum ends;           /* a ring's first and last operation together, in operations that reduce: of all-reduce … */
   BaseNum gather_ends, scatter_ends; /* … of all-gather, of reduce-scatter; absent: `ends` */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
-  BaseNum hand_on_most;   /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
-  BaseNum hand_on;        /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
+  BaseNum forward_after_max; /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
+  BaseNum forward_after;     /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
 
 typedef struct {
@@ -105,7 +105,7 @@ typedef struct {
   MdlByProto middle;  /* s, what receiving before sending adds where operations follow each other; absent: a hop's latency */
   MdlByProto reduce;  /* s, less for a reduce, which stores nothing on its way */
   MdlByProto rate;    /* B/s of a channel */
-  MdlByProto hand_on; /* share of a piece that has arrived when the next hop begins to pass it on, waits included */
+  MdlByProto forward_after; /* share of a piece that has arrived when the next hop begins to pass it on, waits included */
 } MdlChainSpec;
 
 typedef struct {
@@ -163,8 +163,8 @@ typedef struct {
   BaseNum start, latency;  /* s; latency: through the switch of a node */
   BaseNum hop;             /* s, what a hop between nodes takes on top of the tree's over the same transport */
   BaseNum piece;           /* B of one head and channel */
-  BaseNum far_piece;       /* the same from `far_nodes` nodes on */
-  BaseNum far_nodes;
+  BaseNum many_nodes_piece; /* the same from `many_nodes_from` nodes on */
+  BaseNum many_nodes_from;
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* rounds of pieces under way at once in a node */
   BaseList caps;           /* MdlCapRow, ascending capability */
@@ -198,19 +198,19 @@ typedef struct {
 typedef struct {
   BaseHead head;
   MdlByProto start;      /* s */
-  BaseNum doubling;      /* s, on top for each doubling of a node's ranks from two on: the last of more kernels starts later */
-  BaseNum further;       /* s, on top for each further peer on the busiest channel */
+  BaseNum per_doubling;  /* s, on top for each doubling of a node's ranks from two on: the last of more kernels starts later */
+  BaseNum per_peer;      /* s, on top for each further peer on the busiest channel */
   MdlHopSteps hop[MDL_HOP_N]; /* latency: of a batch of peers; rate: of a channel, whatever the number of its peers */
   BaseNum peers;         /* at once on a channel: a batch */
-  BaseNum ll_up_to;      /* B for each channel a peer may have that still go by LL */
+  BaseNum ll_max_size;   /* B for each channel a peer may have that still go by LL */
   BaseNum ll_in_use;     /* above 0: for each channel that Simple would take instead; no key of the file: the version's */
   BaseNum path_channels; /* most of one peer that is not reached over NVLink; absent: all */
   BaseNum net_channels;  /* of one peer on another node, unless peer_rate says … */
   BaseNum net_share;     /* … halved while times the ranks they are more than so many times all channels */
   BaseNum peer_rate;     /* B/s of an adapter for each of these channels; no key of the file: the version's */
   BaseNum chunk, path_chunk, net_chunk, ll_chunk; /* B: NVLink, other paths in a node, several nodes; LL anywhere */
-  BaseNum least_part, most_part; /* chunks of a part: below it a message takes no further channel, above it twice as many */
-  BaseNum net_least_part, net_most_part; /* the same over several nodes */
+  BaseNum min_part, max_part;         /* chunks of a part: below it a message takes no further channel, above it twice as many */
+  BaseNum net_min_part, net_max_part; /* the same over several nodes */
   BaseNum one_way;       /* a channel that only sends or only receives moves so many times more */
   BaseNum blend;         /* channels and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
   BaseNum fill;          /* share of a chunk's time that nothing overlaps */
@@ -240,7 +240,7 @@ typedef struct {
   BaseHead head;
   BaseStr link_class;
   BaseNum latency;      /* s, what its software adds to a message */
-  BaseNum told_latency; /* s, what it tells NCCL's tuner of a message */
+  BaseNum tuner_latency; /* s, what it tells NCCL's tuner of a message */
   BaseNum ll128_start;  /* s, once an operation by LL128; absent: nothing */
   BaseNum ll_line;      /* s for each line of a message by LL, whose flags the CPU reads; absent: none */
   BaseNum nvls_tree_piece; /* B, NVLSTree's at most, which it sets; absent: NCCL's own */
@@ -300,8 +300,8 @@ struct MdlLibrary {
   MdlPairSpec pairwise;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
-  BaseNum small_to, middle_to; /* B: limits of the size bands */
-  BaseNum outside;            /* factor on the band outside `range` */
+  BaseNum small_max, middle_max; /* B: limits of the size bands */
+  BaseNum extrapolation_factor;  /* factor on the band outside `range` */
   MdlRange range;
 };
 

@@ -50,7 +50,7 @@ gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class)
 double mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source);
 
 /* What that plugin tells NCCL of its latency, s; 0 where there is none or it tells nothing. */
-double mdl_library_told_latency_s (const MdlLibrary *library, const char *link_class);
+double mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_class);
 
 /* What that plugin chooses in NCCL's place (models/tuner_region.h); NULL: nothing. */
 const struct MdlTunerRegions *mdl_library_regions (const MdlLibrary *library, const char *link_class);
@@ -70,6 +70,6 @@ typedef struct {
   const BaseLookup *lookup; /* needed */
   GPtrArray *inputs;        /* BaseYaml *: a reference of each file read is appended */
   BaseDiag *warnings;
-} MdlLibraryAsk;
+} MdlLibraryQuery;
 
 #endif

@@ -13,8 +13,9 @@ typedef struct {
   BaseNum queued; /* s, behind others of its kind: all that the bytes do not take; absent: as waited for */
   BaseNum rate;   /* B/s of the copier; absent: the route's */
   BaseNum wire;   /* link bytes per byte; of kernels relative to what their writes reach; absent: 1 */
-  BaseNum back;   /* bytes the other way per byte: what a read asks for; absent: 0 */
-  BaseNum crowd;  /* k copies at once out of one device (pageable: of one host) each take 1 + crowd (1 - 1/k) times as long */
+  BaseNum reverse_traffic; /* bytes the other way per byte: what a read asks for; absent: 0 */
+  BaseNum
+      contention; /* k copies at once out of one device (pageable: of one host) each take 1 + contention (1 - 1/k) times as long */
   BaseNum cached; /* so many times `rate` while the CPU's cache holds what it moves; absent: 1 */
   BaseNum cache;  /* B of that cache */
   BaseNum block;  /* B of a first block that crosses the route before the copier has any; absent: 0 */
@@ -32,21 +33,21 @@ typedef struct {
   BaseNum efficiency, sm_efficiency; /* of the specified rate: by copy engines, by kernels' writes */
   BaseNum latency;                   /* s, one crossing */
   BaseNum duplex;                    /* both ways together over twice one way */
-} MdlLinkFigures;
+} MdlLinkConstants;
 
 /* A socket's memory as copies see it, B/s: read, written, both together. */
 typedef struct {
   BaseHead head;
   BaseNum read, write, both;
-} MdlHostFigures;
+} MdlHostRates;
 
 struct MdlLinks {
   BaseHead head;
   BaseNum error;           /* half-width of the band of a copy's time; absent: by size, as the library's */
   MdlCopies copies;
-  MdlLinkFigures scale_up; /* between GPUs of a node */
-  MdlLinkFigures pcie;     /* of the class that GPUs' slots have */
-  MdlHostFigures host;
+  MdlLinkConstants scale_up; /* between GPUs of a node */
+  MdlLinkConstants pcie;     /* of the class that GPUs' slots have */
+  MdlHostRates host;
 };
 
 #endif

@@ -12,13 +12,13 @@
 typedef struct {
   BaseHead head;
   BaseNum kept; /* from the loss's forward pass to its backward pass */
-  BaseNum most; /* at any time, kept ones included */
+  BaseNum peak; /* at any time, kept ones included */
 } MdlLossSpec;
 
 typedef struct MdlMemorySpec {
   BaseHead head;
   MdlLossSpec loss;        /* eager, a vocabulary that one rank has whole */
-  MdlLossSpec loss_cut;    /* eager, cut over ranks */
+  MdlLossSpec loss_sharded; /* eager, cut over ranks */
   MdlLossSpec loss_fused;  /* fused kernels */
   BaseNum weight_copies;   /* of a weight whose products are in fp8 or fp4, in that format */
   BaseNum workspace;       /* B of matrix libraries, within the framework's allocator */
@@ -41,15 +41,15 @@ typedef struct {
   double working_B; /* beside these when it begins: gradients of activations, one gradient of a matrix on its way */
   double tail_B;    /* the last product's factors and result */
   double late_B;    /* where a schedule parts gradients of inputs and of weights: what stays between them, in place of kept */
-} MdlHeld;
+} MdlActivationBytes;
 
 /* `with_gradient`: the gradient of a weight is a tensor of its own before it is added to what is there (eager code that
  * accumulates, or whose gradients lie in buckets). */
-void mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerAsk *ask, MdlBlock block, gboolean with_gradient,
-                       MdlHeld *out);
+void mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerQuery *query, MdlBlock block,
+                       gboolean with_gradient, MdlActivationBytes *out);
 
 /* B of the activation that a layer takes and gives: what crosses between pipeline stages. */
-double mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerAsk *ask);
+double mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerQuery *query);
 
 /* The block that a tensor of a layer is in. */
 MdlBlock mdl_memory_block_of (const MdlTensor *tensor, MdlPart part);

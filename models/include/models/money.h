@@ -12,14 +12,14 @@ typedef struct {
   double power_W;        /* mean, before the building's share; 0: in the rent */
   double pue;            /* power drawn over power used, at least 1 */
   double electricity_usd_per_J;
-} MdlMoneyAsk;
+} MdlMoneyQuery;
 
 typedef struct {
   double capital_usd, rent_usd, energy_J, energy_usd, total_usd;
 } MdlMoney;
 
 /* A run of `time_s`. */
-void mdl_money (const MdlMoneyAsk *ask, double time_s, MdlMoney *out);
+void mdl_money (const MdlMoneyQuery *query, double time_s, MdlMoney *out);
 
 /* s that a machine of `capital_usd` works until it has cost as much as renting it; INFINITY where its energy alone costs more. */
 double mdl_money_break_even_s (double capital_usd, double rent_usd_per_s, double energy_usd_per_s);

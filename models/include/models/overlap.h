@@ -41,13 +41,13 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum sm_cost; /* of the time that a kernel needs more on the SMs that are left, what it loses */
-  BaseNum pass;    /* B/s of HBM traffic of a channel that pass the kernel at full load, on top of its time alone */
+  BaseNum channel_traffic; /* B/s of HBM traffic of a channel that pass the kernel at full load, on top of its time alone */
 } MdlOverlapKernelSpec;
 
 typedef struct {
   BaseHead head;
   BaseNum traffic_cost; /* HBM time of a byte of communication over that of a byte of a memory-bound kernel */
-  BaseNum pass;         /* as above, beside a kernel that takes all of the HBM */
+  BaseNum channel_traffic; /* as above, beside a kernel that takes all of the HBM */
 } MdlOverlapMemorySpec;
 
 typedef struct MdlOverlap {
@@ -94,11 +94,11 @@ typedef struct {
   double comm_s;
   unsigned n_comm;
   unsigned ranks;
-} MdlOverlapAsk;
+} MdlOverlapQuery;
 typedef struct {
   double compute_s, comm_s; /* of one, while both queues have work; NAN where that is no time to tell it */
   double total_s;           /* until both are done */
 } MdlOverlapQueues;
-void mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapAsk *ask, MdlOverlapQueues *out);
+void mdl_overlap_queues (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapQuery *query, MdlOverlapQueues *out);
 
 #endif

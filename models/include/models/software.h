@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum first;    /* B: where gradients are all-reduced, the first bucket of a step; absent: as all */
-  BaseNum least;    /* where they are reduce-scattered, parameters at least; absent: all of a chunk in one piece */
+  BaseNum min_parameters; /* where they are reduce-scattered, parameters at least; absent: all of a chunk in one piece */
   BaseNum per_rank; /* … and at least so many for each data-parallel rank */
 } MdlBuckets;
 
@@ -48,12 +48,12 @@ typedef struct {
   double year;       /* 0: the newest */
   double capability;
   MdlPrecision precision;
-} MdlSoftwareAsk;
+} MdlSoftwareQuery;
 
 /* The row of that name nearest to what is asked: of the same generation before another one, then of the same format, then the
  * newest not after the year. Returned: borrowed; NULL where no row has the name. *source: of the efficiency, assumed where the row
  * is of another generation or format. */
-const MdlSoftwareRow *mdl_software_find (const MdlSoftware *software, const MdlSoftwareAsk *ask, BaseSource *source);
+const MdlSoftwareRow *mdl_software_find (const MdlSoftware *software, const MdlSoftwareQuery *query, BaseSource *source);
 
 /* Names that rows have, each once, in their order: "llm_foundry, megatron". Returned: full, g_free. */
 char *mdl_software_names (const MdlSoftware *software);

@@ -38,7 +38,7 @@ typedef struct {
   BaseNum latency; /* s a request; absent: 0 */
   BaseNum stream;  /* B/s of its second leg, after the first; absent: there is none */
   BaseNum rate;    /* B/s of all together, where that is less than the storage's */
-} MdlIoWay;
+} MdlIoRoute;
 
 /* What software that writes checkpoints takes beside the copies and the storage, B/s of one rank's state. */
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct MdlStorage {
   BaseNum error;             /* half-width of the 90 % band */
   MdlIoSide op[MDL_IO_OP_N];
   BaseNum blend;             /* p: how one request's own time and the device's bend into each other; large: a corner */
-  MdlIoWay cufile, bounce;
+  MdlIoRoute cufile, bounce;
   BaseNum core;              /* B/s that one core of the host copies between two buffers */
   MdlSaveSpec checkpoint;    /* torch.distributed.checkpoint */
   BaseNum cache;             /* part of the host's memory that its page cache may take */

@@ -46,7 +46,7 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
-  BaseNum ring, ring_alone;     /* share of the rings' rate; with one GPU a node */
+  BaseNum ring, ring_single_gpu; /* share of the rings' rate; with one GPU a node */
   BaseNum tree_one_node, tree;  /* of the trees' */
   MdlTunerRates ring_channel, tree_channel; /* at most, a channel */
   BaseNum capability;           /* least, where no list is given */
@@ -72,7 +72,7 @@ typedef struct {
   BaseNums ll, ll128, simple;   /* factor on the rate by size: powers of two from correction_from on */
   BaseNum correction_from;      /* B */
   BaseNum correction_n;         /* how many of the factors count */
-  BaseNum net_alone;            /* 1: with one GPU a node every algorithm takes the tree's network latency */
+  BaseNum net_single_gpu;       /* 1: with one GPU a node every algorithm takes the tree's network latency */
 } MdlTunerTree;
 
 typedef enum { MDL_TUNER_NVLS_LEAST, MDL_TUNER_NVLS_GATHER, MDL_TUNER_NVLS_EFFICIENCY } MdlTunerNvlsForm;

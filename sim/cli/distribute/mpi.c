@@ -167,7 +167,7 @@ wait_for_word (void)
 void
 cli_ranks_serve (CliRanks *ranks, Pln *plan)
 {
-  g_autoptr (PlnHand) hand = pln_hand_new (plan);
+  g_autoptr (PlnWorker) hand = pln_worker_new (plan);
   (void)ranks;
   for (;;) {
     PlnTask task;
@@ -177,7 +177,7 @@ cli_ranks_serve (CliRanks *ranks, Pln *plan)
     if (status.MPI_TAG == TAG_QUIT)
       return;
     g_autoptr (GError) error = NULL;
-    g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &error);
+    g_autoptr (GBytes) reply = pln_worker_do (hand, &task, &error);
     if (reply != NULL)
       answer (&task, TAG_REPLY, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply));
     else
@@ -236,7 +236,7 @@ hand_out (CliRanks *ranks, PlnWork *work, guint most, gboolean *runs)
 
 /* Process 0 works too, but the engine's runs are left to the others: they take long, and it would hear of nothing meanwhile. */
 static gboolean
-work_too (PlnWork *work, PlnHand *hand, guint32 *machine, gboolean *worked, GError **error)
+work_too (PlnWork *work, PlnWorker *hand, guint32 *machine, gboolean *worked, GError **error)
 {
   PlnTask task;
   GError *why = NULL;
@@ -244,7 +244,7 @@ work_too (PlnWork *work, PlnHand *hand, guint32 *machine, gboolean *worked, GErr
   if (!*worked)
     return TRUE;
   *machine = task.machine;
-  g_autoptr (GBytes) reply = pln_hand_do (hand, &task, &why);
+  g_autoptr (GBytes) reply = pln_worker_do (hand, &task, &why);
   if (reply != NULL)
     return pln_work_put (work, &task, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error);
   pln_work_fail (work, &task, why);
@@ -252,11 +252,11 @@ work_too (PlnWork *work, PlnHand *hand, guint32 *machine, gboolean *worked, GErr
 }
 
 gboolean
-cli_ranks_crew (void *data, PlnWork *work, GError **error)
+cli_ranks_workers (void *data, PlnWork *work, GError **error)
 {
   CliRanks *ranks = data;
   Pln *plan = pln_work_plan (work);
-  g_autoptr (PlnHand) hand = pln_hand_new (plan);
+  g_autoptr (PlnWorker) hand = pln_worker_new (plan);
   guint32 machine = G_MAXUINT32;
   for (gboolean runs = FALSE;;) {
     gboolean busy = FALSE, worked = FALSE;

@@ -43,7 +43,7 @@ cli_ranks_serve (CliRanks *ranks, Pln *plan)
 }
 
 gboolean
-cli_ranks_crew (void *ranks, PlnWork *work, GError **error)
+cli_ranks_workers (void *ranks, PlnWork *work, GError **error)
 {
   (void)ranks;
   (void)work;

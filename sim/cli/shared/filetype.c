@@ -22,7 +22,7 @@ static const CliFileType types[] = {
   { "plan", CLI_FILE_PLAN, NULL, 0 },
   { "offers", CLI_FILE_OFFERS, NULL, 0 },
   { "prices", CLI_FILE_PART, &pln_schema_prices, sizeof (PlnPricesSpec) },
-  { "comparisons", CLI_FILE_PART, &pln_schema_comparisons, sizeof (PlnApartSpec) },
+  { "comparisons", CLI_FILE_PART, &pln_schema_comparisons, sizeof (PlnDistinguishSpec) },
   { NULL, CLI_FILE_PART, NULL, 0 },
 };
 

@@ -41,7 +41,7 @@ typedef struct {
   CluPathClass path_class; /* of a way that is kept */
   guint32 n;
   CluStep step[2 * CLU_MAX_CLIMB];
-} CluWay;
+} CluHostPath;
 
 /* One distinct kind of node: what all nodes of this kind share. */
 typedef struct {
@@ -62,7 +62,7 @@ typedef struct {
   guint32 torus_dims[8], n_torus_dims;
   CluScaleUpKind scale_up;
   guint32 *near_first, *near_nic; /* by GPU, n + 1: its nearest NICs, those it does not leave to others */
-  CluWay *near_way;               /* two for each of near_nic: there and back; by links alone, so that it outlives their rates */
+  CluHostPath *near_path;         /* two for each of near_nic: there and back; by links alone, so that it outlives their rates */
   guint8 *nic_class;              /* by GPU and NIC: CluPathClass of the way there over the host */
   gboolean on_chip_nics;
   CluParams nic_wire;  /* a NIC's cable without the switch at its end; link_class NULL without NICs */

@@ -63,7 +63,7 @@ take (double *here, double usual, const BaseNum *measured)
 }
 
 static void
-lay_figures (CluParams *p, const CluParams *usual, const MdlLinkFigures *figures)
+lay_figures (CluParams *p, const CluParams *usual, const MdlLinkConstants *figures)
 {
   gboolean reach = take (&p->efficiency, usual->efficiency, &figures->efficiency);
   gboolean latency = take (&p->latency_s, usual->latency_s, &figures->latency);
@@ -89,7 +89,7 @@ lay_links (CluTemplate *t, const CluParams *scale_up, const CluParams *slot, con
 /* ---- host memory ---- */
 
 static void
-lay_host (Clu *clu, CluTemplate *t, const MdlHostFigures *host)
+lay_host (Clu *clu, CluTemplate *t, const MdlHostRates *host)
 {
   if (!host->read.set && !host->write.set && !host->both.set)
     return;
@@ -145,7 +145,7 @@ tell (BaseNum *num, double value, BaseSource source)
 
 /* Where there is a link. */
 static void
-tell_figures (CluParams p, MdlLinkFigures *out)
+tell_figures (CluParams p, MdlLinkConstants *out)
 {
   tell (&out->efficiency, p.efficiency, p.source);
   tell (&out->sm_efficiency, p.sm_efficiency, p.source);

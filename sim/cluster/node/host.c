@@ -87,8 +87,8 @@ coherent (const CluTemplate *t, const Climb *way)
   return FALSE;
 }
 
-const CluWay *
-clu_near_way (const CluTemplate *t, guint32 from, guint32 to)
+const CluHostPath *
+clu_near_path (const CluTemplate *t, guint32 from, guint32 to)
 {
   gboolean inward = clu_template_is (t, CLU_DEV_NIC, from);
   guint32 g = (inward ? to : from) - t->first[CLU_DEV_GPU], nic = (inward ? from : to) - t->first[CLU_DEV_NIC];
@@ -96,7 +96,7 @@ clu_near_way (const CluTemplate *t, guint32 from, guint32 to)
     return NULL;
   for (guint32 i = t->near_first[g]; i < t->near_first[g + 1]; i++)
     if (t->near_nic[i] == nic)
-      return &t->near_way[2 * i + (inward ? 1 : 0)];
+      return &t->near_path[2 * i + (inward ? 1 : 0)];
   return NULL;
 }
 
@@ -129,7 +129,7 @@ bus_at (const CluTemplate *t, guint32 local)
 }
 
 gboolean
-clu_host_way (const CluTemplate *t, guint32 from, guint32 to, CluWay *out, guint32 *out_of)
+clu_host_path (const CluTemplate *t, guint32 from, guint32 to, CluHostPath *out, guint32 *out_of)
 {
   guint32 x = tree_place (t, from), y = tree_place (t, to);
   Climb a = { .n = 1, .dev = { x } }, b = { .n = 1, .dev = { y } };
@@ -157,20 +157,20 @@ clu_host_way (const CluTemplate *t, guint32 from, guint32 to, CluWay *out, guint
 }
 
 void
-clu_template_find_ways (CluTemplate *t, BaseArena *arena)
+clu_template_find_paths (CluTemplate *t, BaseArena *arena)
 {
   guint32 n = t->near_first[t->n[CLU_DEV_GPU]], out_of;
-  CluWay *ways = base_arena_alloc_n (arena, 2 * n, sizeof *ways);
+  CluHostPath *ways = base_arena_alloc_n (arena, 2 * n, sizeof *ways);
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
     for (guint32 i = t->near_first[g]; i < t->near_first[g + 1]; i++)
       for (guint32 inward = 0; inward < 2; inward++) {
         guint32 gpu = t->first[CLU_DEV_GPU] + g, nic = t->first[CLU_DEV_NIC] + t->near_nic[i];
-        CluWay *way = &ways[2 * i + inward];
-        gboolean joined = clu_host_way (t, inward ? nic : gpu, inward ? gpu : nic, way, &out_of);
+        CluHostPath *way = &ways[2 * i + inward];
+        gboolean joined = clu_host_path (t, inward ? nic : gpu, inward ? gpu : nic, way, &out_of);
         g_assert (joined); /* else it would be near none */
         way->path_class = inward ? clu_host_class (t, nic, gpu) : clu_host_class (t, gpu, nic);
       }
-  t->near_way = ways;
+  t->near_path = ways;
   t->nic_class = base_arena_alloc_n (arena, (gsize)t->n[CLU_DEV_GPU] * t->n[CLU_DEV_NIC], sizeof *t->nic_class);
   for (guint32 g = 0; g < t->n[CLU_DEV_GPU]; g++)
     for (guint32 nic = 0; nic < t->n[CLU_DEV_NIC]; nic++) {

@@ -63,5 +63,5 @@ clu_template_find_nearest (CluTemplate *t, BaseArena *arena)
   for (guint32 g = 0; g < gpus; g++)
     for (guint32 i = 0; i < sets[g].n; i++)
       t->near_nic[t->near_first[g] + i] = sets[g].nic[i];
-  clu_template_find_ways (t, arena);
+  clu_template_find_paths (t, arena);
 }

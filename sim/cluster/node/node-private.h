@@ -32,11 +32,11 @@ void clu_template_renumber (CluTemplate *t);
 /* Class of the way over the host tree, GPUs' scale-up links left out. CLU_PATH_N: there is none. */
 CluPathClass clu_host_class (const CluTemplate *t, guint32 from, guint32 to);
 /* The links from one device to another. FALSE when nothing joins them: *out_of is the device that is linked to no host. */
-gboolean clu_host_way (const CluTemplate *t, guint32 from, guint32 to, CluWay *out, guint32 *out_of);
+gboolean clu_host_path (const CluTemplate *t, guint32 from, guint32 to, CluHostPath *out, guint32 *out_of);
 /* The known way between a GPU and a NIC near it, or back; NULL for other pairs. */
-const CluWay *clu_near_way (const CluTemplate *t, guint32 from, guint32 to);
+const CluHostPath *clu_near_path (const CluTemplate *t, guint32 from, guint32 to);
 /* Keeps the ways between GPUs and their nearest NICs, which most routes take. */
-void clu_template_find_ways (CluTemplate *t, BaseArena *arena);
+void clu_template_find_paths (CluTemplate *t, BaseArena *arena);
 guint32 clu_socket_of (const CluTemplate *t, guint32 local); /* index of the socket above; CLU_NONE */
 
 /* --- nearest.c */

@@ -152,11 +152,11 @@ node_part (CluPath *path, const End *end, gboolean inward, const CluPart *part, 
     return TRUE;
   }
   guint32 near = end->direct ? end->local : staging_memory (end), first = inward ? nic : near, last = inward ? near : nic;
-  const CluWay *known = end->direct ? clu_near_way (end->t, first, last) : NULL;
+  const CluHostPath *known = end->direct ? clu_near_path (end->t, first, last) : NULL;
   CluPathClass way_class = known != NULL ? known->path_class : clu_host_class (end->t, near, nic);
   *path_class = MAX (*path_class, way_class);
   if (known != NULL) {
-    clu_path_way (path, end->node, known, TRUE, part);
+    clu_path_add_host (path, end->node, known, TRUE, part);
     return TRUE;
   }
   if (!end->direct && !inward && !clu_path_host (path, end->node, end->local, near, part, error))

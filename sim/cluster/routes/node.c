@@ -55,7 +55,7 @@ no_way (const Clu *clu, guint32 node, guint32 local, GError **error)
 }
 
 void
-clu_path_way (CluPath *path, guint32 node, const CluWay *way, gboolean straight, const CluPart *part)
+clu_path_add_host (CluPath *path, guint32 node, const CluHostPath *way, gboolean straight, const CluPart *part)
 {
   const CluTemplate *t = clu_node_template (path->clu, node);
   for (guint32 i = 0; i < way->n; i++) {
@@ -72,19 +72,19 @@ clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluP
   const CluTemplate *t = clu_node_template (path->clu, node);
   gboolean reads = clu_template_is (t, CLU_DEV_MEMORY, from), writes = clu_template_is (t, CLU_DEV_MEMORY, to);
   guint32 out_of;
-  const CluWay *known = clu_near_way (t, from, to);
-  CluWay way;
+  const CluHostPath *known = clu_near_path (t, from, to);
+  CluHostPath way;
   if (known != NULL) {
-    clu_path_way (path, node, known, TRUE, part);
+    clu_path_add_host (path, node, known, TRUE, part);
     return TRUE;
   }
-  if (!clu_host_way (t, from, to, &way, &out_of))
+  if (!clu_host_path (t, from, to, &way, &out_of))
     return no_way (path->clu, node, out_of, error);
   if (reads)
     path_memory (path, node, from, FALSE, part);
   else if (clu_template_is (t, CLU_DEV_NVME, from))
     path_own (path, node, from, 1, part);
-  clu_path_way (path, node, &way, !reads && !writes, part);
+  clu_path_add_host (path, node, &way, !reads && !writes, part);
   if (writes)
     path_memory (path, node, to, TRUE, part);
   else if (clu_template_is (t, CLU_DEV_NVME, to))

@@ -10,7 +10,7 @@ void clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboole
 /* FALSE and *error when the tree does not join the two. */
 gboolean clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluPart *part, GError **error);
 /* `straight`: no memory of the host is at either end. */
-void clu_path_way (CluPath *path, guint32 node, const CluWay *way, gboolean straight, const CluPart *part);
+void clu_path_add_host (CluPath *path, guint32 node, const CluHostPath *way, gboolean straight, const CluPart *part);
 
 /* --- scale_up.c */
 /* Class of the way over scale-up links between GPUs (global numbers' nodes and local indices); CLU_PATH_N: none. */

@@ -168,21 +168,21 @@ rep_html_figure (GString *html, const char *caption, const char *svg, unsigned n
     g_string_append_printf (html, "<p class=\"soft\">%s This plot could not be put into the report.</p>\n", told);
     return;
   }
-  GString *picture = g_string_new (from + strlen ("<svg"));
+  GString *plot = g_string_new (from + strlen ("<svg"));
   const char *const marks[] = { " id=\"", " id='", "href=\"#", "href='#", "url(#", NULL };
   for (const char *const *mark = marks; *mark != NULL; mark++) {
     g_autofree char *own = g_strdup_printf ("%sp%u_", *mark, number);
-    g_auto (GStrv) parts = g_strsplit (picture->str, *mark, -1);
+    g_auto (GStrv) parts = g_strsplit (plot->str, *mark, -1);
     g_autofree char *joined = g_strjoinv (own, parts);
-    g_string_assign (picture, joined);
+    g_string_assign (plot, joined);
   }
-  while (picture->len > 0 && g_ascii_isspace (picture->str[picture->len - 1]))
-    g_string_truncate (picture, picture->len - 1);
+  while (plot->len > 0 && g_ascii_isspace (plot->str[plot->len - 1]))
+    g_string_truncate (plot, plot->len - 1);
   g_string_append_printf (html,
                           "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"plot\">\n"
                           "<svg role=\"img\" aria-label=\"%s\"%s\n</div>\n<figcaption>%s</figcaption>\n</figure>\n",
-                          told, picture->str, told);
-  g_string_free (picture, TRUE);
+                          told, plot->str, told);
+  g_string_free (plot, TRUE);
 }
 
 char *

@@ -12,7 +12,7 @@
 #include "json-private.h"
 #include "page-private.h"
 #include "plan-private.h"
-#include "report/pictures.h"
+#include "report/plots.h"
 #include "run-private.h"
 
 #define RECORD_FOLDER "calibrate"
@@ -348,15 +348,15 @@ static gboolean
 add_figures (GString *html, const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError **error)
 {
   *drawn = TRUE;
-  for (guint i = 0, n = 0; i < page->pictures->len; i++) {
-    const RepPicture *picture = page->pictures->pdata[i];
+  for (guint i = 0, n = 0; i < page->plots->len; i++) {
+    const RepPlot *plot = page->plots->pdata[i];
     GString *svg = NULL;
-    if (!rep_picture_render (picture, lookup, "--report", ".svg", &svg, error))
+    if (!rep_plot_render (plot, lookup, "--report", ".svg", &svg, error))
       return FALSE;
     *drawn = *drawn && svg != NULL;
     if (svg == NULL)
       continue;
-    rep_html_figure (html, picture->caption, svg->str, ++n);
+    rep_html_figure (html, plot->caption, svg->str, ++n);
     g_string_free (svg, TRUE);
   }
   if (!*drawn)
@@ -391,9 +391,9 @@ add_tables (GString *html, const RepPage *page)
   }
   if (page->goodput != NULL)
     rep_goodput_html (page->goodput, html);
-  if (page->hangs != NULL) {
+  if (page->goodput_sensitivity != NULL) {
     rep_html_heading (html, "Sensitivity of goodput");
-    rep_html_table (html, page->hangs);
+    rep_html_table (html, page->goodput_sensitivity);
   }
   if (page->rows != NULL)
     rep_html_table (html, page->rows);

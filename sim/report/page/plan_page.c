@@ -32,9 +32,9 @@ static void
 add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
 {
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_WAY_NONE;
+  gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_ACQUISITION_NONE;
   double none = (double)NAN;
-  g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = rep_plan_layout (&row->ask, FALSE);
+  g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = rep_plan_layout (&row->query, FALSE);
   base_table_row (table);
   base_table_integer (table, "rank", rank);
   base_table_text (table, "machine", name);
@@ -45,7 +45,7 @@ add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
   base_table_number (table, "memory_B", row->step.memory_B);
   base_table_number (table, "goodput", machine->fails ? row->goodput : none);
   base_table_number (table, "time_s", run ? row->run_s : none);
-  base_table_text (table, "way", priced ? (row->way == PLN_WAY_OWN ? "buy" : "rent") : NULL);
+  base_table_text (table, "way", priced ? (row->way == PLN_ACQUISITION_BUY ? "buy" : "rent") : NULL);
   base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
   base_table_number (table, "capital_usd", machine->capital_usd > 0 ? machine->capital_usd : none);
   base_table_number (table, "power_W", row->power_W);
@@ -81,13 +81,13 @@ static BaseTable *
 out_table (const PlnResult *result)
 {
   BaseTable *table = base_table_new (out_columns);
-  for (int o = 0; o < PLN_OUT_N; o++) {
+  for (int o = 0; o < PLN_REJECTED_N; o++) {
     if (result->out[o] == 0)
       continue;
     base_table_row (table);
     base_table_text (table, "why", pln_out_texts[o]);
     base_table_number (table, "count", (double)result->out[o]);
-    base_table_number (table, "over", o >= PLN_OUT_MEMORY ? result->over[o] : (double)NAN);
+    base_table_number (table, "over", o >= PLN_REJECTED_MEMORY ? result->over[o] : (double)NAN);
   }
   return table;
 }
@@ -113,15 +113,15 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
   gboolean run = pln_tokens (plan) > 0;
   rep_html_facts_open (html);
   add_fact (html, "cluster option", rep_plan_machine (plan, row->machine), g_strdup_printf ("%u GPUs", machine->gpus));
-  add_fact (html, "parallel layout", rep_plan_layout (&row->ask, FALSE), NULL);
+  add_fact (html, "parallel layout", rep_plan_layout (&row->query, FALSE), NULL);
   if (run)
     add_fact (html, "time", g_strdup_printf ("%.1f days", row->run_s / DAY_S),
               g_strdup_printf ("band: %.1f to %.1f", row->run_s * lo / DAY_S, row->run_s * hi / DAY_S));
   add_fact (html, "step", g_strdup_printf ("%.4g s", row->step_time_s),
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
                              row->simulated ? "simulated" : "estimated"));
-  if (run && row->way != PLN_WAY_NONE) {
-    add_fact (html, row->way == PLN_WAY_OWN ? "cost, purchase" : "cost, rent", g_strdup_printf ("%.4g k$", kusd),
+  if (run && row->way != PLN_ACQUISITION_NONE) {
+    add_fact (html, row->way == PLN_ACQUISITION_BUY ? "cost, purchase" : "cost, rent", g_strdup_printf ("%.4g k$", kusd),
               g_strdup_printf ("band: %.4g to %.4g", kusd * lo, kusd * hi));
     add_fact (html, "per million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
   }

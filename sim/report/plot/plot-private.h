@@ -2,7 +2,7 @@
 #ifndef REPORT_PLOT_PRIVATE_H
 #define REPORT_PLOT_PRIVATE_H
 
-#include "report/pictures.h"
+#include "report/plots.h"
 
 /* A constant in words: "efficiency, memory, kernels"; `root` is the folder of the shipped data, which names of files are relative
  * to. Returned: full. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/pictures.h"
+#include "report/plots.h"
 #include "run-private.h"
 #include "training/trace.h"
 
@@ -78,7 +78,7 @@ take_trace (Timeline *line, const TrnTrace *trace)
     add (line, slice->process, kind_of (slice->kind, is_turn (slice->name, 'W')), slice->start_s, slice->end_s);
   }
   for (guint i = 0; i < stretches->len; i++) {
-    const TrnStretch *stretch = &g_array_index (stretches, TrnStretch, i);
+    const TrnTraceSpan *stretch = &g_array_index (stretches, TrnTraceSpan, i);
     add (line, stretch->process, kind_of (stretch->kind, stretch->weight), stretch->start_s, stretch->end_s);
   }
 }

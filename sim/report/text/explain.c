@@ -218,7 +218,7 @@ append_head (const ColAnswer *coll, GString *out)
 static void
 append_nccl (const RepExplain *explain, GString *out)
 {
-  const RepReckoning *nccl = explain->nccl;
+  const RepTunerEstimate *nccl = explain->nccl;
   if (nccl == NULL)
     return;
   if (nccl->n_terms > 0) {
@@ -281,7 +281,7 @@ rep_formula_json (const MdlCollCost *cost, double link_rate_Bps, JsonBuilder *js
 }
 
 static void
-build_nccl (const RepReckoning *nccl, JsonBuilder *json)
+build_nccl (const RepTunerEstimate *nccl, JsonBuilder *json)
 {
   if (nccl == NULL || (nccl->n_terms == 0 && nccl->plugin == NULL))
     return;

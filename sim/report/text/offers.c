@@ -15,7 +15,7 @@ BASE_MEMBER_TEXT_OF (acquisition, PlnOffer, it->owned ? "buy" : "rent")
 BASE_MEMBER_TEXT_OF (misses, PlnOffer, pln_miss_names[it->miss])
 
 #define OFFER(...) BASE_MEMBER (PlnOffer, __VA_ARGS__)
-#define WAY(...)   BASE_MEMBER_THROUGH (PlnOffer, way, PlnWaySpec, __VA_ARGS__)
+#define WAY(...)   BASE_MEMBER_THROUGH (PlnOffer, way, PlnAcquisitionSpec, __VA_ARGS__)
 static const BaseMember members[] = {
   WAY ("name", name.v, .title = "offer"),
   WAY ("machines", machines.v, BASE_SHOWN ("machines", 1, "%.0f"), .rank = 3),
@@ -32,6 +32,7 @@ static const BaseMember members[] = {
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over cheapest (%)", 100, "%.1f"), .rank = 1),
   { .key = "misses", .text = misses, .title = "misses" },
   { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 1 },
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_minimum"),
   BASE_MEMBER_END,
 };
 
@@ -46,7 +47,9 @@ table_of (const PlnOffers *offers)
   for (guint i = 0; i < rows->len; i++) {
     const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
     base_members_add (table, members, offer);
-    base_table_number (table, "over_least", least_usd > 0 ? offer->money.total_usd / least_usd - 1 : (double)NAN);
+    const double over = least_usd > 0 ? offer->money.total_usd / least_usd - 1 : (double)NAN;
+    base_table_number (table, "over_least", over);
+    base_table_number (table, "over_minimum", over);
   }
   return table;
 }
@@ -82,8 +85,8 @@ append_prices (const PlnOffersSpec *spec, GString *out)
     figures += of_all[i]->set ? 1 : 0;
     assumed += of_all[i]->set && of_all[i]->source == BASE_SOURCE_ASSUMED ? 1 : 0;
   }
-  for (guint i = 0; i < spec->ways.n; i++) {
-    const PlnWaySpec *way = BASE_LIST_AT (spec->ways, PlnWaySpec, i);
+  for (guint i = 0; i < spec->options.n; i++) {
+    const PlnAcquisitionSpec *way = BASE_LIST_AT (spec->options, PlnAcquisitionSpec, i);
     const BaseNum *own[] = { &way->price, &way->rent, &way->once, &way->power, &way->time, &way->amortisation };
     for (guint k = 0; k < G_N_ELEMENTS (own); k++) {
       const gboolean told = own[k]->set && own[k]->mark.file != NULL;

@@ -7,7 +7,7 @@
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
 /* "TP4 PP2 VP10 DP32"; of `prose` "TP4 x PP2 x DP32". Returned: full. */
-char *rep_plan_layout (const TrnClosedAsk *ask, gboolean prose);
+char *rep_plan_layout (const TrnClosedQuery *query, gboolean prose);
 /* The largest part of a step that is not compute: "tensor-parallel communication"; "compute" where the others are under 1 %. */
 const char *rep_plan_bottleneck (const TrnClosedStep *step);
 /* rep_plan_table with its columns in the order of text. Returned: full. */

@@ -66,15 +66,15 @@ static void
 append_cost (const Pln *plan, const PlnResult *result, GString *out)
 {
   const PlnChoiceRow *row = result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL;
-  if (row == NULL || row->way == PLN_WAY_NONE || !(pln_tokens (plan) > 0))
+  if (row == NULL || row->way == PLN_ACQUISITION_NONE || !(pln_tokens (plan) > 0))
     return;
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   g_string_append (out, "Cost of the recommended option for this run (k$): ");
-  for (int b = 0; row->way == PLN_WAY_OWN && b < PLN_BUY_N; b++)
+  for (int b = 0; row->way == PLN_ACQUISITION_BUY && b < PLN_BUY_N; b++)
     if (machine->buy_usd[b] > 0)
-      g_string_append_printf (out, "%s %.4g, ", b == PLN_BUY_ADAPTERS ? "NICs" : pln_buy_names[b],
+      g_string_append_printf (out, "%s %.4g, ", b == PLN_BUY_NICS ? "NICs" : pln_buy_names[b],
                               1e-3 * rep_plan_bought_usd (machine, row, (PlnBuy)b));
-  if (row->way == PLN_WAY_RENT)
+  if (row->way == PLN_ACQUISITION_RENT)
     g_string_append_printf (out, "rent %.4g.\n", 1e-3 * row->money.rent_usd);
   else
     g_string_append_printf (out, "energy %.4g.\n", 1e-3 * row->money.energy_usd);
@@ -149,7 +149,7 @@ static void
 append_rejected (const PlnResult *result, GString *out)
 {
   const char *before = "# rejected: ";
-  for (int o = 0; o < PLN_OUT_N; o++) {
+  for (int o = 0; o < PLN_REJECTED_N; o++) {
     if (result->out[o] == 0)
       continue;
     g_autofree char *count = count_text (result->out[o]), *dropped = count_text (result->dropped[o]);
@@ -213,14 +213,14 @@ build_rejected (const PlnResult *result, const char *key, JsonBuilder *json)
 {
   json_builder_set_member_name (json, key);
   json_builder_begin_array (json);
-  for (int o = 0; o < PLN_OUT_N; o++) {
+  for (int o = 0; o < PLN_REJECTED_N; o++) {
     if (result->out[o] == 0)
       continue;
     json_builder_begin_object (json);
     rep_json_text (json, "why", pln_out_texts[o]);
     rep_json_number (json, "count", (double)result->out[o]);
     rep_json_number (json, "by_engine", (double)result->dropped[o]);
-    rep_json_number (json, "nearest_over", o >= PLN_OUT_MEMORY ? result->over[o] : (double)NAN);
+    rep_json_number (json, "nearest_over", o >= PLN_REJECTED_MEMORY ? result->over[o] : (double)NAN);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
@@ -257,21 +257,22 @@ rep_plan_infeasible (const PlnResult *result)
   int most = -1; /* a constraint; else, where none came so far, what does not divide */
   if (result->rows->len > 0)
     return NULL;
-  for (int o = 0; o < PLN_OUT_N; o++)
-    if (result->out[o] > 0 && (most < 0 || (o >= PLN_OUT_PRICE && most < PLN_OUT_PRICE) || result->out[o] > result->out[most]))
+  for (int o = 0; o < PLN_REJECTED_N; o++)
+    if (result->out[o] > 0 &&
+        (most < 0 || (o >= PLN_REJECTED_PRICE && most < PLN_REJECTED_PRICE) || result->out[o] > result->out[most]))
       most = o;
   if (most < 0)
     return g_strdup ("the plan lists no configuration");
   g_autofree char *count = count_text (result->out[most]), *of = count_text (result->n_asked);
   GString *text = g_string_new (NULL);
-  g_string_printf (text, "no configuration %s: %s of %s %s", most >= PLN_OUT_PRICE ? "meets the constraints" : "divides", count, of,
-                   pln_out_texts[most]);
+  g_string_printf (text, "no configuration %s: %s of %s %s", most >= PLN_REJECTED_PRICE ? "meets the constraints" : "divides",
+                   count, of, pln_out_texts[most]);
   double over = 100 * result->over[most];
-  if (most >= PLN_OUT_MEMORY)
+  if (most >= PLN_REJECTED_MEMORY)
     g_string_append_printf (text, over >= 1000 && over < 1e6 ? "; the nearest by %.0f %%" : "; the nearest by %.3g %%", over);
-  else if (most == PLN_OUT_PRICE)
+  else if (most == PLN_REJECTED_PRICE)
     g_string_append (text, "; the list of prices lacks their nodes, to buy and to rent");
-  else if (most == PLN_OUT_LAYERS)
+  else if (most == PLN_REJECTED_LAYERS)
     g_string_append (text, "; 'fixed: {pipeline: {embedding_as_layer: true, head_as_layer: true}}' counts one or two layers more");
   else
     g_string_append (text, "; change the global batch, the layers or the number of GPUs");

@@ -71,7 +71,7 @@ take_all (List *list, const PlnPricesSpec *prices)
     g_autofree char *text = g_strdup_printf ("%.4g Gb/s", rate);
     if (!is_used (list, NULL, text))
       continue;
-    take (list, &port->adapter, BASE_DIM_MONEY, "a NIC port of %.4g Gb/s", rate);
+    take (list, &port->nic, BASE_DIM_MONEY, "a NIC port of %.4g Gb/s", rate);
     take (list, &port->transceiver, BASE_DIM_MONEY, "a transceiver of %.4g Gb/s", rate);
     take (list, &port->cable, BASE_DIM_MONEY, "a cable of %.4g Gb/s", rate);
   }

@@ -6,27 +6,29 @@
 
 #define MOST_LINES 16u
 
-static const char *const kin_texts[PLN_KIN_N] = {
-  [PLN_KIN_NETWORK] = "network", [PLN_KIN_SAME_CUT] = "nodes", [PLN_KIN_SAME_GPU] = "cut", [PLN_KIN_OTHER_GPU] = "GPU"
-};
-static const char *const differences[PLN_KIN_N] = {
-  [PLN_KIN_NETWORK] = "network", [PLN_KIN_SAME_CUT] = "nodes", [PLN_KIN_SAME_GPU] = "layout", [PLN_KIN_OTHER_GPU] = "GPU"
-};
+static const char *const similarity_texts[PLN_SIMILARITY_N] = { [PLN_SIMILARITY_NETWORK] = "network",
+                                                                [PLN_SIMILARITY_SAME_LAYOUT] = "nodes",
+                                                                [PLN_SIMILARITY_SAME_GPU] = "cut",
+                                                                [PLN_SIMILARITY_OTHER_GPU] = "GPU" };
+static const char *const differences[PLN_SIMILARITY_N] = { [PLN_SIMILARITY_NETWORK] = "network",
+                                                           [PLN_SIMILARITY_SAME_LAYOUT] = "nodes",
+                                                           [PLN_SIMILARITY_SAME_GPU] = "layout",
+                                                           [PLN_SIMILARITY_OTHER_GPU] = "GPU" };
 
 /* A rival with the machine that it is of. */
 typedef struct {
-  const PlnRival *rival;
+  const PlnAlternative *rival;
   const PlnMachine *machine;
   const char *name;
 } Line;
 
 BASE_MEMBER_NUMBER_OF (rank, Line, it->rival->row + 1)
-BASE_MEMBER_TEXT_OF (differs, Line, kin_texts[it->rival->kin])
-BASE_MEMBER_TEXT_OF (differs_by, Line, differences[it->rival->kin])
+BASE_MEMBER_TEXT_OF (differs, Line, similarity_texts[it->rival->similarity])
+BASE_MEMBER_TEXT_OF (differs_by, Line, differences[it->rival->similarity])
 
 #define LINE(...)    BASE_MEMBER (Line, __VA_ARGS__)
 #define MACHINE(...) BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
-#define RIVAL(...)   BASE_MEMBER_THROUGH (Line, rival, PlnRival, __VA_ARGS__)
+#define RIVAL(...)   BASE_MEMBER_THROUGH (Line, rival, PlnAlternative, __VA_ARGS__)
 static const BaseMember members[] = {
   LINE ("machine", name, .title = "cluster option"),
   { .key = "rank", .number = rank },
@@ -49,7 +51,7 @@ rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most)
 {
   BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < result->rivals->len && i < most; i++) {
-    const PlnRival *rival = &g_array_index (result->rivals, PlnRival, i);
+    const PlnAlternative *rival = &g_array_index (result->rivals, PlnAlternative, i);
     guint at = g_array_index (result->rows, PlnChoiceRow, rival->row).machine;
     g_autofree char *name = rep_plan_machine (plan, at);
     const Line line = { rival, &g_array_index (pln_machines (plan), PlnMachine, at), name };
@@ -63,7 +65,7 @@ n_apart (const PlnResult *result)
 {
   guint n = 0;
   for (guint i = 0; i < result->rivals->len; i++)
-    n += g_array_index (result->rivals, PlnRival, i).odds < PLN_APART_ODDS;
+    n += g_array_index (result->rivals, PlnAlternative, i).odds < PLN_DISTINGUISH_ODDS;
   return n;
 }
 
@@ -80,7 +82,7 @@ rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out)
   if (n > MOST_LINES)
     g_string_append_printf (out, "# and %u more\n", n - MOST_LINES);
   g_string_append_printf (out, "%u of %u are distinguishable from the recommended one (chance below %.3g %%).\n", apart, n,
-                          100 * PLN_APART_ODDS);
+                          100 * PLN_DISTINGUISH_ODDS);
 }
 
 void

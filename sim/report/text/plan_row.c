@@ -31,43 +31,43 @@ rep_plan_machine (const Pln *plan, guint machine)
 double
 rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part)
 {
-  if (row->way != PLN_WAY_OWN)
+  if (row->way != PLN_ACQUISITION_BUY)
     return (double)NAN;
   return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
 }
 
 char *
-rep_plan_layout (const TrnClosedAsk *ask, gboolean prose)
+rep_plan_layout (const TrnClosedQuery *query, gboolean prose)
 {
   const struct {
     const char *name;
     guint32 n;
     gboolean always;
-  } parts[] = { { "TP", ask->tp, TRUE },
-                { "CP", ask->cp, FALSE },
-                { "PP", ask->pp, TRUE },
-                { "VP", prose ? 1 : ask->vp, FALSE },
-                /* not a factor of the GPUs */ { "DP", ask->dp, TRUE } };
+  } parts[] = { { "TP", query->tp, TRUE },
+                { "CP", query->cp, FALSE },
+                { "PP", query->pp, TRUE },
+                { "VP", prose ? 1 : query->vp, FALSE },
+                /* not a factor of the GPUs */ { "DP", query->dp, TRUE } };
   GString *text = g_string_new (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (parts[i].always || parts[i].n > 1)
       g_string_append_printf (text, "%s%s%u", text->len == 0 ? "" : prose ? " x " : " ", parts[i].name, parts[i].n);
-  if (ask->ep > 1)
-    g_string_append_printf (text, "%s EP%u", prose ? "," : "", ask->ep); /* not a factor either */
+  if (query->ep > 1)
+    g_string_append_printf (text, "%s EP%u", prose ? "," : "", query->ep); /* not a factor either */
   return g_string_free (text, FALSE);
 }
 
 char *
 rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
 {
-  const TrnClosedAsk *ask = &row->ask;
-  g_autofree char *machine = rep_plan_machine (plan, row->machine), *layout = rep_plan_layout (ask, FALSE);
+  const TrnClosedQuery *query = &row->query;
+  g_autofree char *machine = rep_plan_machine (plan, row->machine), *layout = rep_plan_layout (query, FALSE);
   GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "%s, %s, ZeRO-%u, micro-batch %u", machine, layout, ask->zero, ask->micro_batch);
-  if (ask->pp > 1)
-    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)ask->schedule));
-  if (ask->recompute != 0)
-    g_string_append_printf (text, ", recompute %s", base_name (trn_again_names, (int)ask->recompute));
+  g_string_append_printf (text, "%s, %s, ZeRO-%u, micro-batch %u", machine, layout, query->zero, query->micro_batch);
+  if (query->pp > 1)
+    g_string_append_printf (text, ", %s", base_name (mdl_schedule_names, (int)query->schedule));
+  if (query->recompute != 0)
+    g_string_append_printf (text, ", recompute %s", base_name (trn_recompute_names, (int)query->recompute));
   return g_string_free (text, FALSE);
 }
 
@@ -127,15 +127,15 @@ typedef struct {
 
 BASE_MEMBER_WHEN (has_run, Line, it->run)
 BASE_MEMBER_WHEN (is_priced, Line, it->priced)
-BASE_MEMBER_WHEN (is_owned, Line, it->priced && it->row->way == PLN_WAY_OWN)
-BASE_MEMBER_WHEN (is_rented, Line, it->priced && it->row->way == PLN_WAY_RENT)
+BASE_MEMBER_WHEN (is_owned, Line, it->priced && it->row->way == PLN_ACQUISITION_BUY)
+BASE_MEMBER_WHEN (is_rented, Line, it->priced && it->row->way == PLN_ACQUISITION_RENT)
 BASE_MEMBER_WHEN (fails, Line, it->machine->fails)
 BASE_MEMBER_TEXT_OF (by, Line, it->row->simulated ? "engine" : "formula")
 BASE_MEMBER_TEXT_OF (pareto, Line, it->priced ? (it->row->front ? "yes" : "no") : NULL)
 BASE_MEMBER_TEXT_OF (bound, Line, bound_by (&it->row->step))
 BASE_MEMBER_TEXT_OF (method, Line, it->row->simulated ? "simulated" : "estimated")
 BASE_MEMBER_TEXT_OF (bottleneck_text, Line, rep_plan_bottleneck (&it->row->step))
-BASE_MEMBER_TEXT_OF (acquisition, Line, it->priced ? (it->row->way == PLN_WAY_OWN ? "buy" : "rent") : NULL)
+BASE_MEMBER_TEXT_OF (acquisition, Line, it->priced ? (it->row->way == PLN_ACQUISITION_BUY ? "buy" : "rent") : NULL)
 BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
 
 #define LINE(...)         BASE_MEMBER (Line, __VA_ARGS__)
@@ -150,16 +150,16 @@ static const BaseMember members[] = {
   LINE ("variant", variant, .title = "variant", .rank = 5),
   MACHINE ("nodes", nodes, .title = "nodes", .rank = 5),
   MACHINE ("gpus", gpus, .title = "GPUs", .rank = 4),
-  ROW ("tp", ask.tp, .title = "TP", .rank = 6),
-  ROW ("pp", ask.pp, .title = "PP", .rank = 6),
-  ROW ("vp", ask.vp, .title = "VP", .rank = 6),
-  ROW ("cp", ask.cp, .title = "CP", .rank = 6),
-  ROW ("ep", ask.ep, .title = "EP", .rank = 6),
-  ROW ("dp", ask.dp, .title = "DP", .rank = 6),
-  ROW ("zero", ask.zero, .title = "ZeRO", .rank = 5),
-  ROW ("micro_batch", ask.micro_batch, .title = "micro-batch", .rank = 5),
-  ROW ("schedule", ask.schedule, .title = "schedule", .rank = 5, .names = mdl_schedule_names),
-  ROW ("recompute", ask.recompute, .title = "recompute", .rank = 5, .names = trn_again_names),
+  ROW ("tp", query.tp, .title = "TP", .rank = 6),
+  ROW ("pp", query.pp, .title = "PP", .rank = 6),
+  ROW ("vp", query.vp, .title = "VP", .rank = 6),
+  ROW ("cp", query.cp, .title = "CP", .rank = 6),
+  ROW ("ep", query.ep, .title = "EP", .rank = 6),
+  ROW ("dp", query.dp, .title = "DP", .rank = 6),
+  ROW ("zero", query.zero, .title = "ZeRO", .rank = 5),
+  ROW ("micro_batch", query.micro_batch, .title = "micro-batch", .rank = 5),
+  ROW ("schedule", query.schedule, .title = "schedule", .rank = 5, .names = mdl_schedule_names),
+  ROW ("recompute", query.recompute, .title = "recompute", .rank = 5, .names = trn_recompute_names),
   ROW ("step_time_s", step_time_s, .title = "step", .rank = 1),
   ROW ("step_time_lo_s", step_time_lo_s),
   ROW ("step_time_hi_s", step_time_hi_s),
@@ -169,7 +169,7 @@ static const BaseMember members[] = {
   ROW ("goodput", goodput, BASE_SHOWN ("goodput (%)", 100, "%.2f"), .rank = 1, .when = fails),
   ROW ("checkpoint_every_steps", every_steps),
   ROW ("time_s", run_s, BASE_SHOWN ("days", 1 / DAY_S, "%.1f"), .when = has_run),
-  ROW ("way", way, .names = pln_way_names, .when = is_priced),
+  ROW ("way", way, .names = pln_acquisition_names, .when = is_priced),
   ROW ("capital_usd", money.capital_usd, .title = "capital", .rank = 4, .when = is_owned),
   ROW ("rent_usd", money.rent_usd, .title = "rent", .rank = 4, .when = is_rented),
   ROW ("power_W", power_W, .title = "power", .rank = 4),
@@ -177,7 +177,7 @@ static const BaseMember members[] = {
   ROW ("energy_usd", money.energy_usd, .when = is_priced),
   BOUGHT ("nodes", NODES),
   BOUGHT ("network", NETWORK),
-  BOUGHT ("adapters", ADAPTERS),
+  BOUGHT ("adapters", NICS),
   BOUGHT ("switches", SWITCHES),
   BOUGHT ("optics", OPTICS),
   BOUGHT ("cables", CABLES),
@@ -196,6 +196,7 @@ static const BaseMember members[] = {
   LINE ("rival_more", rival_more),
   LINE ("rival_odds", rival_odds),
   /* plain names, beside the older ones; and what text shows */
+  BOUGHT ("nics", NICS),
   LINE ("alternative", rival),
   LINE ("alternative_more", rival_more),
   LINE ("alternative_probability", rival_odds),
@@ -247,7 +248,7 @@ take_next (const Pln *plan, const PlnResult *result, Line *line)
   line->margin = rep_plan_margin (plan, result);
   if (result->rivals->len == 0)
     return;
-  const PlnRival *rival = &g_array_index (result->rivals, PlnRival, 0);
+  const PlnAlternative *rival = &g_array_index (result->rivals, PlnAlternative, 0);
   line->rival = rep_plan_machine (plan, g_array_index (result->rows, PlnChoiceRow, rival->row).machine);
   line->rival_more = rival->more;
   line->rival_odds = rival->odds;
@@ -271,9 +272,9 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
                   .rank = i + 1,
                   .variant = variant_of (machine),
                   .cluster = rep_plan_machine (plan, row->machine),
-                  .layout = rep_plan_layout (&row->ask, FALSE),
+                  .layout = rep_plan_layout (&row->query, FALSE),
                   .run = run,
-                  .priced = run && row->way != PLN_WAY_NONE,
+                  .priced = run && row->way != PLN_ACQUISITION_NONE,
                   .margin = none,
                   .rival_more = none,
                   .rival_odds = none };

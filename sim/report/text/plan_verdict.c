@@ -78,7 +78,7 @@ static void
 append_choice (const Verdict *v, const PlnChoiceRow *row, GString *text)
 {
   const PlnMachine *m = machine_of (v, row->machine);
-  g_autofree char *node = product (m->topology), *layout = rep_plan_layout (&row->ask, TRUE);
+  g_autofree char *node = product (m->topology), *layout = rep_plan_layout (&row->query, TRUE);
   g_string_append_printf (text, "%u x %s, ", m->nodes, node);
   if (m->nic_rate != NULL)
     g_string_append_printf (text, "%s NICs, ", m->nic_rate);
@@ -95,12 +95,12 @@ append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
   g_autofree char *time = duration (v, row);
   append_choice (v, row, text);
   g_string_append_printf (text, ": %s", time);
-  if (row->way != PLN_WAY_NONE && pln_tokens (v->plan) > 0) {
+  if (row->way != PLN_ACQUISITION_NONE && pln_tokens (v->plan) > 0) {
     const PlnMachine *m = machine_of (v, row->machine);
     g_autofree char *cost = money (row->money.total_usd), *from = money (row->money.total_usd * lo),
                     *to = money (row->money.total_usd * hi), *all = money (m->capital_usd);
-    g_string_append_printf (text, ", %s %sfor this run (%s to %s)", cost, row->way == PLN_WAY_OWN ? "" : "rent ", from, to);
-    if (row->way == PLN_WAY_OWN)
+    g_string_append_printf (text, ", %s %sfor this run (%s to %s)", cost, row->way == PLN_ACQUISITION_BUY ? "" : "rent ", from, to);
+    if (row->way == PLN_ACQUISITION_BUY)
       g_string_append_printf (text, ", %s to buy", all);
     if (pln_aim (v->plan) == PLN_AIM_COST_PER_TOKEN)
       g_string_append_printf (text, ", $%.3g per million tokens", row->usd_per_token * 1e6);
@@ -221,11 +221,11 @@ cost_against (const Verdict *v, const PlnChoiceRow *row, double ratio)
 {
   const PlnChoiceRow *first = row_at (v, 0);
   double buy = machine_of (v, row->machine)->capital_usd, first_buy = machine_of (v, first->machine)->capital_usd;
-  if (!(pln_tokens (v->plan) > 0) || row->way == PLN_WAY_NONE || first->way == PLN_WAY_NONE)
+  if (!(pln_tokens (v->plan) > 0) || row->way == PLN_ACQUISITION_NONE || first->way == PLN_ACQUISITION_NONE)
     return NULL;
   g_autofree char *cost = against (ratio, "cost"), *usd = money (fabs (ratio - 1) * first->money.total_usd),
                   *all = money (fabs (buy - first_buy));
-  gboolean own = row->way == PLN_WAY_OWN && first->way == PLN_WAY_OWN && fabs (buy - first_buy) > 1e-3 * first_buy;
+  gboolean own = row->way == PLN_ACQUISITION_BUY && first->way == PLN_ACQUISITION_BUY && fabs (buy - first_buy) > 1e-3 * first_buy;
   return g_strdup_printf ("%s (%s%s%s%s)", cost, usd, own ? "; " : "", own ? all : "",
                           !own              ? ""
                           : buy > first_buy ? " more to buy"
@@ -350,7 +350,7 @@ say_rent_or_buy (Verdict *v)
     g_string_append_printf (text, "; buying is cheaper after %.3g days of use, and this run takes %.3g", even_s / DAY_S,
                             row->run_s / DAY_S);
   add (v, text);
-  if (row->way != PLN_WAY_OWN || !prices->amortisation.set || !(even_s > row->run_s))
+  if (row->way != PLN_ACQUISITION_BUY || !prices->amortisation.set || !(even_s > row->run_s))
     return;
   text = g_string_new (NULL);
   g_string_append_printf (text,

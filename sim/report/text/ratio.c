@@ -39,6 +39,7 @@ static const BaseMember point_members[] = {
   POINT ("gpu_Bps", gpu_Bps, GIGABITS ("per GPU (Gb/s)")),
   { .kind = BASE_MEMBER_GROUP, .sub = ran_members, .when = ran },
   POINT ("error", why_not),
+  POINT ("nic_Bps", rate_Bps),
   BASE_MEMBER_END,
 };
 
@@ -364,12 +365,15 @@ rep_ratio_json (const StdRatio *ratio, JsonBuilder *json)
   guint n;
   rep_json_text (json, "batch_counts", scale->has_model ? "sequences" : "micro-batches");
   rep_json_integer (json, "adapters_a_node", scale->adapters);
+  rep_json_integer (json, "nics_per_node", scale->adapters);
   rep_json_integer (json, "gpus_a_node", scale->gpus_per_node);
+  rep_json_integer (json, "gpus_per_node", scale->gpus_per_node);
   rep_json_number (json, "limit_ratio", ratio->limit[STD_LINE_RATIO]);
   rep_json_number (json, "limit_waits", ratio->limit[STD_LINE_WAITS]);
   rep_json_number (json, "engine_off", worst_engine (ratio, &n));
   build_list (json, "points", point_members, ratio->points);
   build_list (json, "slowest_network", speed_members, ratio->speeds);
   build_list (json, "most_nodes", nodes_members, ratio->nodes);
+  build_list (json, "max_nodes", nodes_members, ratio->nodes);
   build_list (json, "smallest_batch", batch_members, ratio->batches);
 }

@@ -80,6 +80,7 @@ const BaseMember rep_loader_members[] = {
   { .key = "least_s", .kind = BASE_MEMBER_GROUP, .sub = least_members },
   LOADER ("provenance", source, .names = base_source_names),
   LOADER ("stage", stage, .sub = stage_members, .when = is_staged, .optional = TRUE),
+  { .key = "minimum_s", .kind = BASE_MEMBER_GROUP, .sub = least_members },
   BASE_MEMBER_END,
 };
 

@@ -11,7 +11,7 @@ typedef struct {
   TrnJob job; /* on it; shallow copies: they own nothing */
   TrnModel model;
 } TrnVariant;
-gboolean trn_variant_plan (const TrnJob *job, const TrnClosedAsk *ask, TrnVariant *out, GError **error);
+gboolean trn_variant_plan (const TrnJob *job, const TrnClosedQuery *query, TrnVariant *out, GError **error);
 
 /* ---- units: an embedding, a layer, a head, on the ranks that share it ---- */
 
@@ -42,7 +42,7 @@ typedef struct {
 
 /* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
  * outlive the units, as `products` do (trn_products_new). NULL and *error as of prices. */
-TrnUnits *trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GHashTable *products, GError **error);
+TrnUnits *trn_units_new (const TrnJob *job, const TrnClosedQuery *query, TrnPrices *prices, GHashTable *products, GError **error);
 void trn_units_free (TrnUnits *units);
 guint32 trn_unit_index (const TrnModel *model, guint32 layer);
 
@@ -65,7 +65,7 @@ typedef struct {
   double send_s, wrap_s;                /* to the next rank; from the last to the first */
   double paired;                        /* as of TrnUnits */
   gboolean blocks;                      /* sends keep the compute stream */
-} TrnTurnsAsk;
+} TrnTurnsQuery;
 
 /* How many micro-batches of m are followed: what lies beyond repeats, a round of the pipeline at a time. */
 guint32 trn_turns_followed (const MdlPipeline *pipe);
@@ -74,24 +74,25 @@ gboolean trn_turns_repeat (const MdlPipeline *pipe);
 
 /* All turns of a pipeline in an order in which each comes behind what it needs, whatever they take. `queued`: in that of
  * mdl_schedule_list(), and sends and receives of a rank wait for each other. Returned: full. */
-typedef struct TrnWay TrnWay;
-TrnWay *trn_way_new (const MdlPipeline *pipe, gboolean queued);
-void trn_way_free (TrnWay *way);
-const MdlPipeline *trn_way_pipe (const TrnWay *way);
-guint32 trn_way_length (const TrnWay *way); /* turns */
+typedef struct TrnSchedulePath TrnSchedulePath;
+TrnSchedulePath *trn_schedule_path_new (const MdlPipeline *pipe, gboolean queued);
+void trn_schedule_path_free (TrnSchedulePath *way);
+const MdlPipeline *trn_schedule_path_pipe (const TrnSchedulePath *way);
+guint32 trn_schedule_path_length (const TrnSchedulePath *way); /* turns */
 /* By rank, what mdl_schedule_order() gives. Borrowed. */
-GArray *const *trn_way_orders (const TrnWay *way);
+GArray *const *trn_schedule_path_orders (const TrnSchedulePath *way);
 
 /* Follows every turn; `pipe` has its own m, `way` those that are followed, `before` a round less, NULL where none is. Returned:
  * full. */
-TrnTurns *trn_turns_new (const MdlPipeline *pipe, const TrnWay *way, const TrnWay *before, const TrnTurnsAsk *ask);
+TrnTurns *trn_turns_new (const MdlPipeline *pipe, const TrnSchedulePath *way, const TrnSchedulePath *before,
+                         const TrnTurnsQuery *query);
 void trn_turns_free (TrnTurns *turns);
 
 /* ---- gradients and parameters ---- */
 
 /* What groups of ranks take, remembered by size. */
 typedef struct TrnGroupPrices TrnGroupPrices;
-TrnGroupPrices *trn_group_prices_new (const TrnJob *job, const TrnClosedAsk *ask, GError **error);
+TrnGroupPrices *trn_group_prices_new (const TrnJob *job, const TrnClosedQuery *query, GError **error);
 void trn_group_prices_free (TrnGroupPrices *prices);
 TrnPrices *trn_group_prices_all (TrnGroupPrices *prices); /* borrowed */
 const TrnPriced *trn_group_price (TrnGroupPrices *prices, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format,
@@ -118,20 +119,20 @@ gboolean trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPr
 
 /* ---- memory ---- */
 
-typedef struct TrnHeld TrnHeld;
+typedef struct TrnMemoryLine TrnMemoryLine;
 /* Of a cut on `least` and on `most` ranks of data parallelism. Returned: full. */
-TrnHeld *trn_held_new (const TrnJob *job, const TrnClosedAsk *ask, guint32 least, guint32 most, GError **error);
+TrnMemoryLine *trn_memory_line_new (const TrnJob *job, const TrnClosedQuery *query, guint32 least, guint32 most, GError **error);
 /* Of a model as it is. Returned: full. */
-TrnHeld *trn_held_one (const TrnModel *model, const TrnMemoryTurns *turns);
-void trn_held_free (TrnHeld *held);
+TrnMemoryLine *trn_memory_line_one (const TrnModel *model, const TrnMemoryTurns *turns);
+void trn_memory_line_free (TrnMemoryLine *held);
 /* Fills what memory there is in *out. */
-void trn_held_at (const TrnHeld *held, guint32 dp, TrnClosedStep *out);
+void trn_memory_line_at (const TrnMemoryLine *held, guint32 dp, TrnClosedStep *out);
 
 /* The unit `u` of a position, in the order of the forward pass. */
 static inline const TrnUnitTime *
 trn_units_at (const TrnUnits *units, const TrnModel *model, guint32 position, guint32 u)
 {
-  const TrnCut *cut = &model->cut[position];
+  const TrnStageLayers *cut = &model->cut[position];
   guint32 front = cut->embedding ? 1 : 0;
   return &units->unit[u < front             ? TRN_UNIT_AT_EMBEDDING
                       : u - front >= cut->n ? TRN_UNIT_AT_HEAD

@@ -16,16 +16,16 @@
 #include "base/hash.h"
 #include "closed-private.h"
 
-const BaseName trn_again_names[] = {
-  { "none", TRN_AGAIN_NONE, "nothing is computed again" },
-  { "selective", TRN_AGAIN_SELECTIVE, "the core of attention, where its scores are kept" },
-  { "full", TRN_AGAIN_FULL, "whole layers" },
+const BaseName trn_recompute_names[] = {
+  { "none", TRN_RECOMPUTE_NONE, "nothing is computed again" },
+  { "selective", TRN_RECOMPUTE_SELECTIVE, "the core of attention, where its scores are kept" },
+  { "full", TRN_RECOMPUTE_FULL, "whole layers" },
   { NULL, 0, NULL },
 };
 
 /* What is remembered, by the part of a question that it depends on. */
 typedef struct {
-  TrnClosedAsk ask;
+  TrnClosedQuery query;
   double send_s, wrap_s; /* of turns */
   gpointer what;
   GDestroyNotify free;
@@ -43,7 +43,7 @@ typedef struct {
 struct TrnClosedPool {
   GHashTable *ways;   /* Memo */
   guint64 ways_turns; /* of all ways */
-  TrnMemorySeen *memory;
+  TrnMemoryCache *memory;
 };
 
 struct TrnClosed {
@@ -62,7 +62,7 @@ static guint
 hash_memo (gconstpointer key)
 {
   const Memo *memo = key;
-  const TrnClosedAsk *a = &memo->ask;
+  const TrnClosedQuery *a = &memo->query;
   const guint32 words[] = { a->tp,       a->cp,        a->pp,   a->vp,         a->ep, a->dp, a->micro_batch, a->micro_batches,
                             a->schedule, a->recompute, a->zero, (guint32)a->sp };
   guint64 hash = base_double_bits (memo->send_s);
@@ -75,7 +75,7 @@ static gboolean
 same_memo (gconstpointer a, gconstpointer b)
 {
   const Memo *x = a, *y = b;
-  return memcmp (&x->ask, &y->ask, sizeof x->ask) == 0 && memcmp (&x->send_s, &y->send_s, sizeof x->send_s) == 0 &&
+  return memcmp (&x->query, &y->query, sizeof x->query) == 0 && memcmp (&x->send_s, &y->send_s, sizeof x->send_s) == 0 &&
          memcmp (&x->wrap_s, &y->wrap_s, sizeof x->wrap_s) == 0;
 }
 
@@ -110,29 +110,29 @@ keep (GHashTable *table, const Memo *key, gpointer what, GDestroyNotify free)
 /* ---- what a configuration needs ---- */
 
 static TrnGroupPrices *
-groups_of (TrnClosed *closed, const TrnClosedAsk *ask, GError **error)
+groups_of (TrnClosed *closed, const TrnClosedQuery *query, GError **error)
 {
-  Memo key = { .ask = { .tp = ask->tp,
-                        .cp = ask->cp,
-                        .pp = ask->pp,
-                        .vp = 1,
-                        .ep = ask->ep,
-                        .dp = ask->dp,
-                        .zero = ask->zero > 2 ? 3 : 0,
-                        .micro_batch = 1,
-                        .micro_batches = 2,
-                        .schedule = MDL_SCHEDULE_1F1B } };
+  Memo key = { .query = { .tp = query->tp,
+                          .cp = query->cp,
+                          .pp = query->pp,
+                          .vp = 1,
+                          .ep = query->ep,
+                          .dp = query->dp,
+                          .zero = query->zero > 2 ? 3 : 0,
+                          .micro_batch = 1,
+                          .micro_batches = 2,
+                          .schedule = MDL_SCHEDULE_1F1B } };
   TrnGroupPrices *known = recall (closed->groups, &key);
   return known != NULL ? known
-                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, &key.ask, error),
+                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, &key.query, error),
                                (GDestroyNotify)trn_group_prices_free);
 }
 
 static TrnUnits *
-units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GError **error)
+units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
 {
-  Memo key = { .ask = *ask };
-  TrnClosedAsk *a = &key.ask;
+  Memo key = { .query = *query };
+  TrnClosedQuery *a = &key.query;
   guint32 cut = a->tp * a->cp, experts = model->grid.ep * model->grid.etp;
   gboolean shards = model->sync == TRN_SYNC_SHARDS, spread = model->software.slowest > 1;
   /* groups inside a node are the same whatever lies outside it */
@@ -157,20 +157,20 @@ units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GEr
 }
 
 /* Of so many micro-batches. Borrowed until drop_ways(). */
-static const TrnWay *
+static const TrnSchedulePath *
 way_of (TrnClosed *closed, const TrnModel *model, guint32 m)
 {
   MdlPipeline few = model->pipe;
   few.m = m;
   gboolean queued = model->software.queues_sends;
-  const Memo key = { .ask = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule },
+  const Memo key = { .query = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule },
                      .send_s = queued ? 1 : 0 }; /* of no time here: whether they are queued */
   TrnClosedPool *pool = closed->pool;
-  const TrnWay *known = recall (pool->ways, &key);
+  const TrnSchedulePath *known = recall (pool->ways, &key);
   if (known != NULL)
     return known;
-  TrnWay *way = keep (pool->ways, &key, trn_way_new (&few, queued), (GDestroyNotify)trn_way_free);
-  pool->ways_turns += trn_way_length (way);
+  TrnSchedulePath *way = keep (pool->ways, &key, trn_schedule_path_new (&few, queued), (GDestroyNotify)trn_schedule_path_free);
+  pool->ways_turns += trn_schedule_path_length (way);
   return way;
 }
 
@@ -241,13 +241,13 @@ turn_times (const TrnUnits *units, const TrnModel *model, const double *slow, Md
 }
 
 static TrnTurns *
-turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups, const TrnClosedAsk *ask,
+turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups, const TrnClosedQuery *query,
           const double *slow, GError **error)
 {
   MdlPipeline pipe = model->pipe;
-  Memo key = { .ask = *ask };
+  Memo key = { .query = *query };
   if (pipe.p > 1) {
-    double bytes = mdl_memory_boundary_B (&model->llm, &model->ask);
+    double bytes = mdl_memory_boundary_B (&model->llm, &model->query);
     const TrnPriced *next = trn_group_send (groups, 0, 1, bytes, error);
     const TrnPriced *wrap = pipe.v > 1 && next != NULL ? trn_group_send (groups, pipe.p - 1, 0, bytes, error) : next;
     if (next == NULL || wrap == NULL)
@@ -256,20 +256,20 @@ turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGr
     key.send_s = queued ? trn_send_beside_s (model, units, next) : next->time_s;
     key.wrap_s = queued ? trn_send_beside_s (model, units, wrap) : wrap->time_s;
   }
-  key.ask.micro_batches = trn_turns_followed (&pipe);
+  key.query.micro_batches = trn_turns_followed (&pipe);
   if (model->sync != TRN_SYNC_SHARDS && model->software.slowest <= 1)
-    key.ask.zero = 0;
+    key.query.zero = 0;
   TrnTurns *known = recall (closed->turns, &key);
   if (known != NULL)
     return known;
   double *turn_s[MDL_TURN_KINDS];
-  TrnTurnsAsk turns_ask = {
+  TrnTurnsQuery turns_ask = {
     .send_s = key.send_s, .wrap_s = key.wrap_s, .paired = units->paired, .blocks = !model->spec->model.overlap.p2p.v
   };
   for (int k = 0; k < MDL_TURN_KINDS; k++)
     turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, slow, (MdlTurnKind)k);
   guint32 m = trn_turns_followed (&pipe);
-  const TrnWay *before = trn_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
+  const TrnSchedulePath *before = trn_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
   known = keep (closed->turns, &key, trn_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask),
                 (GDestroyNotify)trn_turns_free);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
@@ -279,40 +279,42 @@ turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGr
 
 /* What turns make of a model's memory. */
 static const TrnMemoryTurns *
-memory_turns_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask)
+memory_turns_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query)
 {
-  Memo key = { .ask = *ask };
+  Memo key = { .query = *query };
   if (trn_memory_turns_of_any_zero (model))
-    key.ask.zero = 0;
+    key.query.zero = 0;
   const TrnMemoryTurns *known = recall (closed->memory, &key);
   if (known != NULL)
     return known;
   gboolean few = model->pipe.m == trn_turns_followed (&model->pipe);
-  const TrnWay *way = few ? way_of (closed, model, model->pipe.m) : NULL;
-  return keep (closed->memory, &key, trn_memory_turns_new (model, way != NULL ? trn_way_orders (way) : NULL, closed->pool->memory),
-               g_free);
+  const TrnSchedulePath *way = few ? way_of (closed, model, model->pipe.m) : NULL;
+  return keep (closed->memory, &key,
+               trn_memory_turns_new (model, way != NULL ? trn_schedule_path_orders (way) : NULL, closed->pool->memory), g_free);
 }
 
-static const TrnHeld *
-held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GError **error)
+static const TrnMemoryLine *
+held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
 {
-  Memo key = { .ask = *ask };
-  guint32 most = closed->job->system->gpus->len / (ask->tp * ask->cp * ask->pp), least = 2;
-  gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER, odd = model->grid.ep > 1 || ask->dp < least || most <= least;
-  if (!eager || ask->pp == 1)
-    key.ask.micro_batches = MIN (ask->micro_batches, trn_turns_followed (&model->pipe));
-  if (eager && ask->pp == 1)
-    key.ask.micro_batches = MIN (ask->micro_batches, 2);
-  odd = odd || ask->dp == most; /* a search that takes all GPUs needs no line */
-  key.ask.dp = odd ? ask->dp : least;
-  const TrnHeld *known = recall (closed->held, &key);
+  Memo key = { .query = *query };
+  guint32 most = closed->job->system->gpus->len / (query->tp * query->cp * query->pp), least = 2;
+  gboolean eager = model->query.framework == MDL_FRAMEWORK_EAGER, odd = model->grid.ep > 1 || query->dp < least || most <= least;
+  if (!eager || query->pp == 1)
+    key.query.micro_batches = MIN (query->micro_batches, trn_turns_followed (&model->pipe));
+  if (eager && query->pp == 1)
+    key.query.micro_batches = MIN (query->micro_batches, 2);
+  odd = odd || query->dp == most; /* a search that takes all GPUs needs no line */
+  key.query.dp = odd ? query->dp : least;
+  const TrnMemoryLine *known = recall (closed->held, &key);
   if (known != NULL)
     return known;
   if (!odd)
-    return keep (closed->held, &key, trn_held_new (closed->job, &key.ask, least, most, error), (GDestroyNotify)trn_held_free);
+    return keep (closed->held, &key, trn_memory_line_new (closed->job, &key.query, least, most, error),
+                 (GDestroyNotify)trn_memory_line_free);
   TrnModel few = *model; /* borrows */
-  few.m = few.pipe.m = key.ask.micro_batches;
-  return keep (closed->held, &key, trn_held_one (&few, memory_turns_of (closed, &few, &key.ask)), (GDestroyNotify)trn_held_free);
+  few.m = few.pipe.m = key.query.micro_batches;
+  return keep (closed->held, &key, trn_memory_line_one (&few, memory_turns_of (closed, &few, &key.query)),
+               (GDestroyNotify)trn_memory_line_free);
 }
 
 /* ---- putting together ---- */
@@ -453,12 +455,12 @@ take_parts (const TrnModel *model, const TrnUnits *units, const TrnTurns *turns,
 }
 
 static Cut *
-make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedAsk *ask, GError **error)
+make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
 {
-  TrnUnits *units = units_of (closed, model, ask, error);
-  TrnGroupPrices *groups = units != NULL ? groups_of (closed, ask, error) : NULL;
+  TrnUnits *units = units_of (closed, model, query, error);
+  TrnGroupPrices *groups = units != NULL ? groups_of (closed, query, error) : NULL;
   g_autofree double *slow = slow_lanes (model);
-  TrnTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, ask, slow, error) : NULL;
+  TrnTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, query, slow, error) : NULL;
   Last last;
   if (turns == NULL || !find_last (model, units, groups, turns, slow, &last, error))
     return NULL;
@@ -482,7 +484,7 @@ trn_closed_pool_new (void)
 {
   TrnClosedPool *pool = g_new0 (TrnClosedPool, 1);
   pool->ways = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
-  pool->memory = trn_memory_seen_new ();
+  pool->memory = trn_memory_cache_new ();
   return pool;
 }
 
@@ -492,7 +494,7 @@ trn_closed_pool_free (TrnClosedPool *pool)
   if (pool == NULL)
     return;
   g_hash_table_unref (pool->ways);
-  trn_memory_seen_free (pool->memory);
+  trn_memory_cache_free (pool->memory);
   g_free (pool);
 }
 
@@ -578,20 +580,20 @@ trn_closed_share (TrnClosed *closed, TrnClosedPool *pool)
 
 /* A cut for the first time: read, and all that it needs looked up or made. */
 static const Cut *
-first_time (TrnClosed *closed, const TrnClosedAsk *ask, const Memo *key, GError **error)
+first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GError **error)
 {
   TrnVariant variant;
   Cut *cut = NULL;
   drop_ways (closed->pool);
-  if (trn_variant_plan (closed->job, ask, &variant, error)) {
-    const TrnHeld *held = held_of (closed, &variant.model, ask, error);
+  if (trn_variant_plan (closed->job, query, &variant, error)) {
+    const TrnMemoryLine *held = held_of (closed, &variant.model, query, error);
     TrnClosedStep memory = { 0 };
     if (held != NULL)
-      trn_held_at (held, ask->dp, &memory);
+      trn_memory_line_at (held, query->dp, &memory);
     if (held != NULL && closed->skip_unfit && !memory.fits)
       cut = g_new0 (Cut, 1);
     else if (held != NULL)
-      cut = make_cut (closed, &variant.model, &key->ask, error);
+      cut = make_cut (closed, &variant.model, &key->query, error);
     if (cut != NULL) {
       cut->step.memory_B = memory.memory_B;
       cut->step.capacity_B = memory.capacity_B;
@@ -612,21 +614,21 @@ trn_closed_skip_unfit (TrnClosed *closed)
 }
 
 gboolean
-trn_closed_step (TrnClosed *closed, const TrnClosedAsk *ask, TrnClosedStep *out, GError **error)
+trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *out, GError **error)
 {
-  g_return_val_if_fail (ask->micro_batches > 0 && ask->recompute < TRN_AGAIN_N, FALSE);
-  Memo key = { .ask = *ask };
-  const MdlPipeline pipe = { .schedule = ask->schedule, .p = ask->pp, .v = ask->vp, .m = ask->micro_batches };
+  g_return_val_if_fail (query->micro_batches > 0 && query->recompute < TRN_RECOMPUTE_N, FALSE);
+  Memo key = { .query = *query };
+  const MdlPipeline pipe = { .schedule = query->schedule, .p = query->pp, .v = query->vp, .m = query->micro_batches };
   gboolean eager = closed->job->spec.model.framework.v == MDL_FRAMEWORK_EAGER;
-  if (!eager || ask->pp == 1) /* eager pipelines have buffers for each micro-batch */
-    key.ask.micro_batches = trn_turns_followed (&pipe);
+  if (!eager || query->pp == 1) /* eager pipelines have buffers for each micro-batch */
+    key.query.micro_batches = trn_turns_followed (&pipe);
   const Cut *cut = recall (closed->cuts, &key);
   if (cut == NULL)
-    cut = first_time (closed, ask, &key, error);
+    cut = first_time (closed, query, &key, error);
   if (cut == NULL)
     return FALSE;
   *out = cut->step;
-  double more = cut->m > 0 ? (double)ask->micro_batches - cut->m : 0, exposed_s = 0;
+  double more = cut->m > 0 ? (double)query->micro_batches - cut->m : 0, exposed_s = 0;
   out->step_time_s += more * cut->more_s;
   for (int p = 0; p < TRN_PART_N; p++) {
     out->part_s[p] += more * cut->more_part_s[p];
@@ -635,35 +637,35 @@ trn_closed_step (TrnClosed *closed, const TrnClosedAsk *ask, TrnClosedStep *out,
   double work_s = out->step_time_s - exposed_s;
   out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
   out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
-  out->tokens = (double)ask->micro_batches * ask->dp * ask->micro_batch * closed->job->spec.model.sequence.v;
+  out->tokens = (double)query->micro_batches * query->dp * query->micro_batch * closed->job->spec.model.sequence.v;
   if (out->step_time_s > 0)
     out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);
   return TRUE;
 }
 
 gboolean
-trn_closed_own (const TrnClosed *closed, TrnClosedAsk *ask, GError **error)
+trn_closed_own (const TrnClosed *closed, TrnClosedQuery *query, GError **error)
 {
   g_auto (TrnModel) model = { 0 };
   if (!trn_model_plan (closed->job, &model, error))
     return FALSE;
   const BaseYamlNode *again = closed->job->spec.model.recompute;
   const BaseName *name =
-      again != NULL && base_yaml_text (again) != NULL ? base_name_find (trn_again_names, base_yaml_text (again)) : NULL;
+      again != NULL && base_yaml_text (again) != NULL ? base_name_find (trn_recompute_names, base_yaml_text (again)) : NULL;
   if (again != NULL && name == NULL)
     return col_fail_at (error, base_yaml_mark (again),
                         "'recompute' of modules has no closed form; accepted: none, selective, full");
-  *ask = (TrnClosedAsk){ .tp = model.grid.size[TRN_DIM_TP],
-                         .cp = model.grid.size[TRN_DIM_CP],
-                         .pp = model.pipe.p,
-                         .vp = mdl_schedule_cuts (model.pipe.schedule) > 0 ? 1 : model.pipe.v,
-                         .ep = model.grid.ep,
-                         .dp = model.grid.size[TRN_DIM_DP],
-                         .zero = model.sync == TRN_SYNC_SHARDS ? 3 : (guint32)closed->job->spec.parallel.zero.v,
-                         .micro_batch = (guint32)model.ask.micro_batch,
-                         .micro_batches = model.m,
-                         .schedule = model.pipe.schedule,
-                         .recompute = name != NULL ? (TrnAgain)name->code : TRN_AGAIN_NONE,
-                         .sp = closed->job->spec.parallel.sp.v };
+  *query = (TrnClosedQuery){ .tp = model.grid.size[TRN_DIM_TP],
+                             .cp = model.grid.size[TRN_DIM_CP],
+                             .pp = model.pipe.p,
+                             .vp = mdl_schedule_cuts (model.pipe.schedule) > 0 ? 1 : model.pipe.v,
+                             .ep = model.grid.ep,
+                             .dp = model.grid.size[TRN_DIM_DP],
+                             .zero = model.sync == TRN_SYNC_SHARDS ? 3 : (guint32)closed->job->spec.parallel.zero.v,
+                             .micro_batch = (guint32)model.query.micro_batch,
+                             .micro_batches = model.m,
+                             .schedule = model.pipe.schedule,
+                             .recompute = name != NULL ? (TrnRecompute)name->code : TRN_RECOMPUTE_NONE,
+                             .sp = closed->job->spec.parallel.sp.v };
   return TRUE;
 }

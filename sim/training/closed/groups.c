@@ -52,10 +52,10 @@ slot_of (const Price *key)
 }
 
 TrnGroupPrices *
-trn_group_prices_new (const TrnJob *job, const TrnClosedAsk *ask, GError **error)
+trn_group_prices_new (const TrnJob *job, const TrnClosedQuery *query, GError **error)
 {
   TrnGroupPrices *prices = g_new0 (TrnGroupPrices, 1);
-  if (!trn_variant_plan (job, ask, &prices->variant, error)) {
+  if (!trn_variant_plan (job, query, &prices->variant, error)) {
     trn_group_prices_free (prices);
     return NULL;
   }

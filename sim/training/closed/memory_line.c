@@ -7,7 +7,7 @@
 
 #include "closed-private.h"
 
-struct TrnHeld {
+struct TrnMemoryLine {
   guint32 p;
   double capacity_B;
   double at[2];       /* 1 / dp of the two */
@@ -16,7 +16,7 @@ struct TrnHeld {
 };
 
 static void
-hold (const TrnModel *model, const TrnMemoryTurns *turns, TrnHeld *held, guint k)
+hold (const TrnModel *model, const TrnMemoryTurns *turns, TrnMemoryLine *held, guint k)
 {
   g_autoptr (GArray) stages = g_array_sized_new (FALSE, FALSE, sizeof (TrnMemory), model->pipe.p);
   double state_B;
@@ -34,11 +34,11 @@ hold (const TrnModel *model, const TrnMemoryTurns *turns, TrnHeld *held, guint k
 }
 
 static gboolean
-hold_on (const TrnJob *job, TrnClosedAsk ask, guint32 dp, TrnHeld *held, guint k, GError **error)
+hold_on (const TrnJob *job, TrnClosedQuery query, guint32 dp, TrnMemoryLine *held, guint k, GError **error)
 {
   TrnVariant variant;
-  ask.dp = dp;
-  gboolean ok = trn_variant_plan (job, &ask, &variant, error);
+  query.dp = dp;
+  gboolean ok = trn_variant_plan (job, &query, &variant, error);
   if (ok) {
     g_autofree TrnMemoryTurns *turns = trn_memory_turns_new (&variant.model, NULL, NULL);
     hold (&variant.model, turns, held, k);
@@ -47,26 +47,26 @@ hold_on (const TrnJob *job, TrnClosedAsk ask, guint32 dp, TrnHeld *held, guint k
   return ok;
 }
 
-TrnHeld *
-trn_held_new (const TrnJob *job, const TrnClosedAsk *ask, guint32 least, guint32 most, GError **error)
+TrnMemoryLine *
+trn_memory_line_new (const TrnJob *job, const TrnClosedQuery *query, guint32 least, guint32 most, GError **error)
 {
-  TrnHeld *held = g_new0 (TrnHeld, 1);
-  if (hold_on (job, *ask, least, held, 0, error) && hold_on (job, *ask, most, held, 1, error))
+  TrnMemoryLine *held = g_new0 (TrnMemoryLine, 1);
+  if (hold_on (job, *query, least, held, 0, error) && hold_on (job, *query, most, held, 1, error))
     return held;
-  trn_held_free (held);
+  trn_memory_line_free (held);
   return NULL;
 }
 
-TrnHeld *
-trn_held_one (const TrnModel *model, const TrnMemoryTurns *turns)
+TrnMemoryLine *
+trn_memory_line_one (const TrnModel *model, const TrnMemoryTurns *turns)
 {
-  TrnHeld *held = g_new0 (TrnHeld, 1);
+  TrnMemoryLine *held = g_new0 (TrnMemoryLine, 1);
   hold (model, turns, held, 0);
   return held;
 }
 
 void
-trn_held_free (TrnHeld *held)
+trn_memory_line_free (TrnMemoryLine *held)
 {
   if (held == NULL)
     return;
@@ -76,7 +76,7 @@ trn_held_free (TrnHeld *held)
 }
 
 void
-trn_held_at (const TrnHeld *held, guint32 dp, TrnClosedStep *out)
+trn_memory_line_at (const TrnMemoryLine *held, guint32 dp, TrnClosedStep *out)
 {
   double share = held->total_B[1] != NULL ? (1.0 / dp - held->at[0]) / (held->at[1] - held->at[0]) : 0;
   out->restore_B = dp * (held->kept_B[0] + share * (held->kept_B[1] - held->kept_B[0]));

@@ -17,7 +17,7 @@ scale_of_model (const TrnJob *job, TrnScale *out, GError **error)
   const guint32 *size = model.grid.size;
   out->replica = size[TRN_DIM_TP] * size[TRN_DIM_CP] * size[TRN_DIM_PP];
   out->pp = size[TRN_DIM_PP];
-  out->pass = model.ask.micro_batch;
+  out->pass = model.query.micro_batch;
   out->batch = (double)model.m * size[TRN_DIM_DP] * out->pass;
   out->fixed_passes = job->spec.model.accumulate.set;
   out->each_pass = model.sync == TRN_SYNC_SHARDS || model.sync == TRN_SYNC_GRADIENTS;

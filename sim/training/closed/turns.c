@@ -1,7 +1,8 @@
-/* When the turns of a pipeline run, from what each takes: every turn starts when the one before it on its rank and what it needs
- * of others have ended. An order in which all of them can be gone through depends on the schedule alone: it is found once (TrnWay),
- * for every cut whose turns take other times. Of many micro-batches about three rounds are followed; from there on each further
- * round takes what the last one did, as long as the slowest rank is busy or the way to the end and back is full, which both repeat.
+/* When the turns of a pipeline run, from the time that each takes. A turn starts when the turn before it on its rank and the turns
+ * of other ranks that it needs have ended. The order in which all turns can be computed depends only on the schedule. It is found
+ * once (TrnSchedulePath) and serves every layout, whose turns take other times. Of many micro-batches
+ * about three rounds are computed. Each further round takes as long as the last one, as long as the slowest rank is busy or the
+ * route to the last rank and back is full, which both repeat.
  * Check: bubbles of even stages are those of schedule-private.h (test_training_closed). */
 #include <math.h>
 #include <string.h>
@@ -25,9 +26,9 @@ typedef struct {
 enum { SENDS_NOTHING, SENDS_NEXT, SENDS_AROUND, SENDS };
 enum { SLOT_START, SLOT_NOBODY, SLOTS_OWN }; /* the begin of the step; what nobody waits for */
 
-struct TrnWay {
+struct TrnSchedulePath {
   MdlPipeline pipe;
-  gboolean queued; /* as of trn_way_new() */
+  gboolean queued; /* as of trn_schedule_path_new() */
   guint32 n, n_slots;
   Turn *turn;
   GArray **order; /* by rank: MdlTurn */
@@ -41,7 +42,7 @@ typedef struct {
   GArray *unused;   /* slots that were read: guint32 */
   guint32 *final;   /* by rank and chunk: turn of the way */
   gboolean *begun;  /* by rank and chunk */
-  TrnWay *way;
+  TrnSchedulePath *way;
 } Maker;
 
 static guint32 *
@@ -150,12 +151,12 @@ take_listed (Maker *m)
   }
 }
 
-TrnWay *
-trn_way_new (const MdlPipeline *pipe, gboolean queued)
+TrnSchedulePath *
+trn_schedule_path_new (const MdlPipeline *pipe, gboolean queued)
 {
   guint32 p = pipe->p, places = p * mdl_schedule_chunks (pipe);
   gsize all = 0, made = (gsize)mdl_schedule_positions (pipe) * pipe->m;
-  TrnWay *way = g_new0 (TrnWay, 1);
+  TrnSchedulePath *way = g_new0 (TrnSchedulePath, 1);
   Maker m = { .pipe = pipe, .way = way, .unused = g_array_new (FALSE, FALSE, sizeof (guint32)) };
   way->order = g_new (GArray *, p);
   m.next = g_new0 (guint32, p);
@@ -188,7 +189,7 @@ trn_way_new (const MdlPipeline *pipe, gboolean queued)
 }
 
 void
-trn_way_free (TrnWay *way)
+trn_schedule_path_free (TrnSchedulePath *way)
 {
   if (way == NULL)
     return;
@@ -200,19 +201,19 @@ trn_way_free (TrnWay *way)
 }
 
 const MdlPipeline *
-trn_way_pipe (const TrnWay *way)
+trn_schedule_path_pipe (const TrnSchedulePath *way)
 {
   return &way->pipe;
 }
 
 guint32
-trn_way_length (const TrnWay *way)
+trn_schedule_path_length (const TrnSchedulePath *way)
 {
   return way->n;
 }
 
 GArray *const *
-trn_way_orders (const TrnWay *way)
+trn_schedule_path_orders (const TrnSchedulePath *way)
 {
   return way->order;
 }
@@ -243,19 +244,19 @@ plus (Times a, Times b)
 
 /* Lengths of all turns, by kind and position. */
 static double *
-all_lengths (const MdlPipeline *pipe, const TrnTurnsAsk *ask)
+all_lengths (const MdlPipeline *pipe, const TrnTurnsQuery *query)
 {
   guint32 n = mdl_schedule_positions (pipe);
   double *length_s = g_new (double, (gsize)MDL_TURN_KINDS *n);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
-    memcpy (length_s + (gsize)k * n, ask->turn_s[k], n * sizeof *length_s);
+    memcpy (length_s + (gsize)k * n, query->turn_s[k], n * sizeof *length_s);
   return length_s;
 }
 
 /* What a turn that ends at `ends` makes is where it is needed; of a queued pipeline once both ranks have done what is listed
  * before. `end` and `queue`, by rank: of the latest turn and the latest transfer. */
 static inline Times
-arrives (const TrnWay *way, const Turn *turn, Times ends, Times send, const Times *end, Times *queue)
+arrives (const TrnSchedulePath *way, const Turn *turn, Times ends, Times send, const Times *end, Times *queue)
 {
   if (!way->queued || turn->sends == SENDS_NOTHING)
     return plus (ends, send);
@@ -265,11 +266,11 @@ arrives (const TrnWay *way, const Turn *turn, Times ends, Times send, const Time
 
 /* The end of the last turn; fills end_s, first_s and final_s of *out. */
 static Times
-follow (const TrnWay *way, const TrnTurnsAsk *ask, const double *length_s, TrnTurns *out)
+follow (const TrnSchedulePath *way, const TrnTurnsQuery *query, const double *length_s, TrnTurns *out)
 {
-  const Times sends[SENDS] = { [SENDS_NEXT] = { { ask->send_s, 0 } }, [SENDS_AROUND] = { { ask->wrap_s, 0 } } };
-  const Times keeps[SENDS] = { [SENDS_NEXT] = ask->blocks ? sends[SENDS_NEXT] : (Times){ { 0 } },
-                               [SENDS_AROUND] = ask->blocks ? sends[SENDS_AROUND] : (Times){ { 0 } } };
+  const Times sends[SENDS] = { [SENDS_NEXT] = { { query->send_s, 0 } }, [SENDS_AROUND] = { { query->wrap_s, 0 } } };
+  const Times keeps[SENDS] = { [SENDS_NEXT] = query->blocks ? sends[SENDS_NEXT] : (Times){ { 0 } },
+                               [SENDS_AROUND] = query->blocks ? sends[SENDS_AROUND] : (Times){ { 0 } } };
   guint32 p = way->pipe.p;
   Times *slot = g_new0 (Times, way->n_slots + 3 * (gsize)p), *idle = slot + way->n_slots, *end = idle + p, *queue = end + p;
   Times last = { { 0 } };
@@ -279,7 +280,7 @@ follow (const TrnWay *way, const TrnTurnsAsk *ask, const double *length_s, TrnTu
     double long_s = length_s[t->length];
     if (n > 1) {
       begin = later (begin, slot[t[1].needs]);
-      long_s = (long_s + length_s[t[1].length]) * ask->paired;
+      long_s = (long_s + length_s[t[1].length]) * query->paired;
     }
     Times ends = plus (begin, (Times){ { long_s, long_s } }), until = idle[t->rank];
     end[t->rank] = later (end[t->rank], ends);
@@ -319,15 +320,15 @@ trn_turns_followed (const MdlPipeline *pipe)
 
 /* What a rank computes for one micro-batch. */
 static double
-busy_s (const MdlPipeline *pipe, const TrnTurnsAsk *ask, guint32 rank)
+busy_s (const MdlPipeline *pipe, const TrnTurnsQuery *query, guint32 rank)
 {
   double sum_s = 0;
   guint32 chunks = mdl_schedule_chunks (pipe);
   for (guint32 c = 0; c < chunks; c++) {
     guint32 position = mdl_schedule_position (pipe, (MdlPlace){ rank, c });
-    sum_s += ask->turn_s[MDL_TURN_FORWARD][position] + ask->turn_s[MDL_TURN_BACKWARD][position];
+    sum_s += query->turn_s[MDL_TURN_FORWARD][position] + query->turn_s[MDL_TURN_BACKWARD][position];
   }
-  return sum_s / mdl_schedule_copies (pipe) * (ask->paired < 1 ? ask->paired : 1);
+  return sum_s / mdl_schedule_copies (pipe) * (query->paired < 1 ? query->paired : 1);
 }
 
 gboolean
@@ -337,26 +338,26 @@ trn_turns_repeat (const MdlPipeline *pipe)
 }
 
 TrnTurns *
-trn_turns_new (const MdlPipeline *pipe, const TrnWay *way, const TrnWay *before, const TrnTurnsAsk *ask)
+trn_turns_new (const MdlPipeline *pipe, const TrnSchedulePath *way, const TrnSchedulePath *before, const TrnTurnsQuery *query)
 {
   TrnTurns *out = g_new0 (TrnTurns, 1);
   guint32 chunks = mdl_schedule_chunks (pipe);
-  g_autofree double *length_s = all_lengths (pipe, ask);
+  g_autofree double *length_s = all_lengths (pipe, query);
   double base_s = 0, most_s = 0;
   out->end_s = g_new0 (double, pipe->p);
   out->first_s = g_new0 (double, pipe->p *chunks);
   out->final_s = g_new0 (double, pipe->p *chunks);
   out->m = way->pipe.m;
   if (before != NULL)
-    base_s = follow (before, ask, length_s, out).s[SENT];
-  const Times full = follow (way, ask, length_s, out);
-  gboolean sends = ask->send_s > 0 || ask->wrap_s > 0;
+    base_s = follow (before, query, length_s, out).s[SENT];
+  const Times full = follow (way, query, length_s, out);
+  gboolean sends = query->send_s > 0 || query->wrap_s > 0;
   out->time_s = full.s[SENT];
   out->sends_s = sends ? full.s[SENT] - full.s[UNSENT] : 0;
   if (before == NULL)
     return out;
   for (guint32 s = 0; s < pipe->p; s++)
-    most_s = fmax (most_s, busy_s (pipe, ask, s));
+    most_s = fmax (most_s, busy_s (pipe, query, s));
   out->more_s = (full.s[SENT] - base_s) / pipe->p;
   out->sends_more_s = fmax (out->more_s - most_s, 0);
   return out;

@@ -24,41 +24,43 @@ set_count (BaseNum *num, double v)
 }
 
 static unsigned
-recompute_of (const TrnModel *model, TrnAgain again)
+recompute_of (const TrnModel *model, TrnRecompute again)
 {
-  return again == TRN_AGAIN_FULL ? MDL_MODULE_LAYER : again == TRN_AGAIN_SELECTIVE ? mdl_recompute_selective (model->ask.flash) : 0;
+  return again == TRN_RECOMPUTE_FULL        ? MDL_MODULE_LAYER
+         : again == TRN_RECOMPUTE_SELECTIVE ? mdl_recompute_selective (model->query.flash)
+                                            : 0;
 }
 
 gboolean
-trn_variant_plan (const TrnJob *job, const TrnClosedAsk *ask, TrnVariant *out, GError **error)
+trn_variant_plan (const TrnJob *job, const TrnClosedQuery *query, TrnVariant *out, GError **error)
 {
   out->system = *job->system;
   out->job = *job;
   out->job.system = &out->system;
   memset (&out->model, 0, sizeof out->model);
   TrnSpec *spec = &out->job.spec;
-  set_count (&spec->parallel.tp, ask->tp);
-  set_count (&spec->parallel.cp, ask->cp);
-  set_count (&spec->parallel.pp, ask->pp);
-  set_count (&spec->parallel.ep, ask->ep);
-  set_count (&spec->parallel.dp, ask->dp);
-  set_count (&spec->parallel.zero, ask->zero);
-  set_count (&spec->parallel.vp, ask->vp);
-  spec->parallel.vp.set = ask->vp > 1 || mdl_schedule_cuts (ask->schedule) == 0;
-  spec->parallel.sp.v = ask->sp;
-  set_count (&spec->model.micro_batch, ask->micro_batch);
-  set_count (&spec->model.accumulate, ask->micro_batches);
+  set_count (&spec->parallel.tp, query->tp);
+  set_count (&spec->parallel.cp, query->cp);
+  set_count (&spec->parallel.pp, query->pp);
+  set_count (&spec->parallel.ep, query->ep);
+  set_count (&spec->parallel.dp, query->dp);
+  set_count (&spec->parallel.zero, query->zero);
+  set_count (&spec->parallel.vp, query->vp);
+  spec->parallel.vp.set = query->vp > 1 || mdl_schedule_cuts (query->schedule) == 0;
+  spec->parallel.sp.v = query->sp;
+  set_count (&spec->model.micro_batch, query->micro_batch);
+  set_count (&spec->model.accumulate, query->micro_batches);
   spec->model.global_batch.set = FALSE;
   spec->model.recompute = NULL;
-  spec->model.cp.head.set = spec->model.cp.head.set && ask->cp > 1;
-  spec->schedule.v = (int)ask->schedule;
+  spec->model.cp.head.set = spec->model.cp.head.set && query->cp > 1;
+  spec->schedule.v = (int)query->schedule;
   spec->schedule.set = TRUE;
   out->system.settings.mode = COL_MODE_MODEL;
   out->system.settings.terse = TRUE;
   out->job.any_cut = TRUE;
   if (!trn_model_plan (&out->job, &out->model, error))
     return FALSE;
-  out->model.ask.recompute = recompute_of (&out->model, ask->recompute);
+  out->model.query.recompute = recompute_of (&out->model, query->recompute);
   return TRUE;
 }
 
@@ -312,13 +314,13 @@ find_wire (TrnUnits *units)
 }
 
 TrnUnits *
-trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GHashTable *products, GError **error)
+trn_units_new (const TrnJob *job, const TrnClosedQuery *query, TrnPrices *prices, GHashTable *products, GError **error)
 {
   TrnUnits *units = g_new0 (TrnUnits, 1);
   TrnModel *model = &units->variant.model;
-  gboolean split = mdl_schedule_facts (ask->schedule)->splits_backward;
+  gboolean split = mdl_schedule_facts (query->schedule)->splits_backward;
   units->paired = 1;
-  if (!trn_variant_plan (job, ask, &units->variant, error)) {
+  if (!trn_variant_plan (job, query, &units->variant, error)) {
     trn_units_free (units);
     return NULL;
   }
@@ -327,7 +329,7 @@ trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GH
   model->pipe = (MdlPipeline){ .schedule = split ? MDL_SCHEDULE_ZB_H1 : MDL_SCHEDULE_1F1B, .p = 1, .v = 1, .m = 2 };
   model->n_positions = 1;
   model->m = 2;
-  model->cut[0] = (TrnCut){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
+  model->cut[0] = (TrnStageLayers){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
   guint32 n_layers = (guint32)model->llm.layers.v;
   units->index = g_new (guint8, n_layers);
   for (guint32 layer = 0; layer < n_layers; layer++)
@@ -335,7 +337,7 @@ trn_units_new (const TrnJob *job, const TrnClosedAsk *ask, TrnPrices *prices, GH
   units->prices = prices;
   units->costs = trn_costs_new (model, units->prices);
   trn_costs_remember (units->costs, products);
-  gboolean paired = mdl_schedule_facts (ask->schedule)->pairs;
+  gboolean paired = mdl_schedule_facts (query->schedule)->pairs;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {
     for (int k = 0; k < MDL_TURN_KINDS; k++)

@@ -12,13 +12,13 @@ struct TrnCosts {
   BaseSource source;    /* weakest of their constants */
   GHashTable *units;    /* pipeline rank and kind of unit, packed -> TrnUnit */
   GHashTable *updates;  /* Update */
-  GArray *told;         /* TrnTold; NULL: nobody asked */
+  GArray *told;         /* TrnPricedWork; NULL: nobody asked */
   GHashTable *products; /* Product; borrowed, NULL: none are remembered */
-  TrnTold now;          /* whose works are priced */
+  TrnPricedWork now;    /* whose works are priced */
 };
 
 void
-trn_costs_tell (TrnCosts *costs, GArray *told)
+trn_costs_record (TrnCosts *costs, GArray *told)
 {
   costs->told = told;
 }
@@ -29,7 +29,7 @@ tell (TrnCosts *costs, const MdlWork *work, double time_s, const MdlKernelCost *
 {
   if (costs->told == NULL)
     return;
-  TrnTold one = costs->now;
+  TrnPricedWork one = costs->now;
   one.work = *work;
   one.time_s = time_s;
   one.priced = priced;
@@ -335,7 +335,7 @@ static double
 coll_size (const TrnModel *model, const MdlWork *coll)
 {
   guint32 ranks = trn_grid_group_size (&model->grid, group_of (coll->coll.group));
-  double nodes = fmax (model->ask.ep_nodes, 1), away = nodes > 1 ? (nodes - 1) / nodes : 0;
+  double nodes = fmax (model->query.ep_nodes, 1), away = nodes > 1 ? (nodes - 1) / nodes : 0;
   if (coll->coll.node_B <= 0 || away <= 0 || ranks <= 1)
     return coll->coll.bytes;
   return fmin (coll->coll.bytes, coll->coll.node_B / away);
@@ -396,7 +396,7 @@ parts_of (const PassBuild *b, guint product)
     const MdlWork *w = work_at (b, i);
     if (w->kind == MDL_WORK_COLL && w->coll.group == MDL_GROUP_TP && w->coll.with == (int)product && taken (b, i) &&
         is_hidden (b->costs->model, w))
-      return b->costs->model->ask.tp;
+      return b->costs->model->query.tp;
   }
   return 1;
 }
@@ -462,7 +462,7 @@ add_colls (PassBuild *b, GError **error)
     item.before = item_from (b, w->coll.before, n_compute);
     item.with = is_hidden (b->costs->model, w) ? b->item_of[w->coll.with] : -1;
     item.parts = item.with < 0                   ? 1
-                 : w->coll.group == MDL_GROUP_TP ? b->costs->model->ask.tp
+                 : w->coll.group == MDL_GROUP_TP ? b->costs->model->query.tp
                                                  : (unsigned)work_at (b, (guint)w->coll.with)->attention.steps;
     item.leads = item.with >= 0 && (guint)w->coll.with > i;
     g_array_append_val (b->items, item);
@@ -502,8 +502,8 @@ trn_adapter_elements (const TrnModel *model, const MdlTensor *tensor)
   if (!tensor->matrix || tensor->expert)
     return 0;
   for (const BaseName *name = mdl_lora_names; name->name != NULL; name++)
-    if (strcmp (name->name, tensor->name) == 0 && (model->ask.lora_on & (unsigned)name->code) != 0)
-      return model->ask.lora_rank * (tensor->rows + tensor->columns) / model->ask.tp;
+    if (strcmp (name->name, tensor->name) == 0 && (model->query.lora_on & (unsigned)name->code) != 0)
+      return model->query.lora_rank * (tensor->rows + tensor->columns) / model->query.tp;
   return 0;
 }
 
@@ -520,9 +520,9 @@ count_parameters (const TrnModel *model, MdlPart part, guint32 pp, TrnUnit *unit
   unit->tensor = g_array_new (FALSE, FALSE, sizeof (TrnTensor));
   for (guint i = 0; i < tensors->len; i++) {
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
-    double n =
-        mdl_tensor_elements (&model->llm, tensor, model->ask.tp, model->ask.ep, model->ask.etp, model->ask.vocabulary_multiple);
-    const TrnTensor own = { n, model->ask.lora_rank > 0 ? trn_adapter_elements (model, tensor) : n, tensor->expert };
+    double n = mdl_tensor_elements (&model->llm, tensor, model->query.tp, model->query.ep, model->query.etp,
+                                    model->query.vocabulary_multiple);
+    const TrnTensor own = { n, model->query.lora_rank > 0 ? trn_adapter_elements (model, tensor) : n, tensor->expert };
     *(tensor->expert ? &unit->expert : &unit->dense) += n;
     *(tensor->expert ? &unit->trained_expert : &unit->trained_dense) += own.trained;
     g_array_append_val (unit->tensor, own);
@@ -536,7 +536,7 @@ counted_flop (const TrnModel *model, const MdlWork *work)
 {
   if (work->kind != MDL_WORK_ATTENTION)
     return work->flop;
-  double sequence = model->ask.sequence, window = work->attention.window, packed = model->ask.packed;
+  double sequence = model->query.sequence, window = work->attention.window, packed = model->query.packed;
   double masked = mdl_llm_pairs (sequence, window, packed, TRUE), all = mdl_llm_pairs (sequence, window, packed, FALSE);
   return work->flop * all / masked / (work->attention.backward ? 2.5 / 2 : 1);
 }
@@ -544,7 +544,7 @@ counted_flop (const TrnModel *model, const MdlWork *work)
 gboolean
 trn_is_first_fused (const TrnModel *model, guint32 layer)
 {
-  return layer == 0 && model->ask.framework != MDL_FRAMEWORK_EAGER;
+  return layer == 0 && model->query.framework != MDL_FRAMEWORK_EAGER;
 }
 
 const TrnUnit *
@@ -560,7 +560,7 @@ trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GE
     return unit;
   g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)),
                      backward = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-  mdl_layer_works (&model->llm, &model->ask, part, layer, forward, backward);
+  mdl_layer_works (&model->llm, &model->query, part, layer, forward, backward);
   unit = g_new0 (TrnUnit, 1);
   g_hash_table_insert (costs->units, g_memdup2 (&key, sizeof key), unit);
   count_parameters (model, part, pp, unit);
@@ -570,7 +570,7 @@ trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GE
       unit->flop[k] += belongs (work->pass, (MdlTurnKind)k) ? counted_flop (model, work) : 0;
     }
     double square_s2 = 0;
-    costs->now = (TrnTold){ .pp = pp, .part = part, .windowed = windowed, .first = first, .turn = (MdlTurnKind)k };
+    costs->now = (TrnPricedWork){ .pp = pp, .part = part, .windowed = windowed, .first = first, .turn = (MdlTurnKind)k };
     unit->pass[k] = build_pass (costs, pp, k == MDL_TURN_FORWARD ? forward : backward, (MdlTurnKind)k, &unit->pass_s[k], error);
     if (unit->pass[k] == NULL)
       return NULL;
@@ -588,25 +588,26 @@ trn_costs_optimizer_s (TrnCosts *costs, guint32 pp, double updated, double held,
   const TrnModelSpec *spec = &model->spec->model;
   if (model->layers != NULL)
     return model->spec->optimizer.v;
-  gboolean eager = model->ask.framework == MDL_FRAMEWORK_EAGER;
+  gboolean eager = model->query.framework == MDL_FRAMEWORK_EAGER;
   Update key = { pp, updated, held, tensors, 0 };
   const Update *known = g_hash_table_lookup (costs->updates, &key);
   if (known != NULL)
     return known->time_s;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-  const MdlOptimizerAsk ask = { .elements = updated,
-                                .gradients = held,
-                                .tensors = tensors,
-                                .parameter = model->parameters,
-                                .gradient = model->gradients,
-                                .master = model->master,
-                                .moment = model->moment,
-                                .compute = model->ask.compute,
-                                .framework = spec->optimizer.v == TRN_ADAMW_FUSED ? MDL_FRAMEWORK_FUSED : model->ask.framework,
-                                .clip = spec->clip.v,
-                                .zero = !eager }; /* PyTorch lets go of them */
-  mdl_optimizer_works (&ask, works);
-  costs->now = (TrnTold){ .pp = pp, .part = MDL_PART_N };
+  const MdlOptimizerQuery query = { .elements = updated,
+                                    .gradients = held,
+                                    .tensors = tensors,
+                                    .parameter = model->parameters,
+                                    .gradient = model->gradients,
+                                    .master = model->master,
+                                    .moment = model->moment,
+                                    .compute = model->query.compute,
+                                    .framework =
+                                        spec->optimizer.v == TRN_ADAMW_FUSED ? MDL_FRAMEWORK_FUSED : model->query.framework,
+                                    .clip = spec->clip.v,
+                                    .zero = !eager }; /* PyTorch lets go of them */
+  mdl_optimizer_works (&query, works);
+  costs->now = (TrnPricedWork){ .pp = pp, .part = MDL_PART_N };
   TrnItem item = { 0 };
   double by_kind_s[MDL_OVERLAP_KERNELS] = { 0 };
   for (guint i = 0; i < works->len; i++)
@@ -627,9 +628,9 @@ trn_costs_host (const TrnCosts *costs, TrnHost *out)
   *out = (TrnHost){ 0 };
   if (model->layers != NULL && given->head.set)
     *out = (TrnHost){ .kernel_s = given->kernel.v, .sync_s = given->sync.v, .first = TRUE };
-  if (model->layers != NULL || model->ask.framework == MDL_FRAMEWORK_GRAPHS)
+  if (model->layers != NULL || model->query.framework == MDL_FRAMEWORK_GRAPHS)
     return;
-  double plain_s = model->ask.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
+  double plain_s = model->query.framework == MDL_FRAMEWORK_EAGER ? mdl_launch_cost_s (kernels, MDL_LAUNCH_COST_KERNEL) : 0;
   /* threads of one interpreter take turns: while one GPU's kernel is queued, no other's is */
   double turns = model->sync == TRN_SYNC_REPLICAS ? model->grid.size[TRN_DIM_DP] : 1;
   *out = (TrnHost){ .kernel_s = turns * (software->shows ? software->kernel_s : plain_s),

@@ -40,7 +40,7 @@ typedef struct {
 struct TrnPrices {
   const TrnModel *model;
   ColSettings settings; /* closed form: flows run in the step */
-  ColGround *ground;
+  ColRoutes *routes;
   ColFold *fold;
   GHashTable *groups; /* text of (kind, pp) -> Group */
   GHashTable *shapes; /* text of what loads the links -> Shape */
@@ -101,8 +101,8 @@ trn_prices_new (const TrnModel *model, gboolean fold)
   prices->model = model;
   prices->settings = model->job->system->settings;
   prices->settings.mode = COL_MODE_MODEL;
-  prices->ground = col_ground_new (model->job->system->clu, &prices->settings);
-  prices->fold = col_fold_new (prices->ground, model->job->system->clu, fold);
+  prices->routes = col_routes_new (model->job->system->clu, &prices->settings);
+  prices->fold = col_fold_new (prices->routes, model->job->system->clu, fold);
   prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
   prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
@@ -120,19 +120,19 @@ trn_prices_free (TrnPrices *prices)
   g_hash_table_unref (prices->shapes);
   g_hash_table_unref (prices->groups);
   col_fold_free (prices->fold);
-  col_ground_unref (prices->ground);
+  col_routes_unref (prices->routes);
   g_free (prices);
 }
 
 void
-trn_prices_beside (TrnPrices *prices, const GArray *loads)
+trn_prices_concurrent (TrnPrices *prices, const GArray *loads)
 {
-  ColScratch *scratch = col_ground_scratch (prices->ground);
+  ColScratch *scratch = col_routes_scratch (prices->routes);
   for (guint i = 0; i < loads->len; i++) {
     const ColLoad *load = &g_array_index (loads, ColLoad, i);
     col_scratch_add (scratch, load->res, load->load, load->factor);
   }
-  ColSpread *spread = col_spread_take (prices->ground, prices->model->job->system->clu);
+  ColSpread *spread = col_spread_take (prices->routes, prices->model->job->system->clu);
   guint operation = col_fold_add (prices->fold, spread);
   g_array_append_val (prices->beside, operation);
   col_spread_unref (spread);
@@ -234,7 +234,7 @@ key_of (TrnPrices *prices, const GArray *ranks, guint32 *node)
     guint32 here = clu_dev_node (clu, dev);
     if (i == 0)
       *node = here;
-    key[3 * i] = col_ground_colour (prices->ground, here);
+    key[3 * i] = col_routes_colour (prices->routes, here);
     key[3 * i + 1] = here - *node;
     key[3 * i + 2] = clu_dev_index (clu, dev);
   }
@@ -258,7 +258,7 @@ new_like (const TrnPrices *prices, const GArray *ranks, GError **error)
   g_autofree guint32 *gpus = g_new (guint32, ranks->len);
   for (guint i = 0; i < ranks->len; i++)
     gpus[i] = gpu_of (prices->model, g_array_index (ranks, guint32, i));
-  ColComm *comm = col_comm_new_on (prices->ground, prices->model->job->system->clu, &prices->settings, gpus, ranks->len, error);
+  ColComm *comm = col_comm_new_on (prices->routes, prices->model->job->system->clu, &prices->settings, gpus, ranks->len, error);
   if (comm == NULL)
     return NULL;
   Like *like = g_new (Like, 1);
@@ -362,7 +362,7 @@ shape_of (TrnPrices *prices, const Group *group, const ColCollRequest *request, 
     }
     g_ptr_array_add (spreads, col_spread_ref (coll.spread));
   }
-  ColScratch *scratch = col_ground_scratch (prices->ground);
+  ColScratch *scratch = col_routes_scratch (prices->routes);
   for (guint i = 0; i < spreads->len; i++) {
     const Like *like = group->likes->pdata[i];
     for (guint k = 0; k < like->shifts->len; k++)
@@ -370,7 +370,7 @@ shape_of (TrnPrices *prices, const Group *group, const ColCollRequest *request, 
     col_spread_unref (spreads->pdata[i]);
   }
   g_ptr_array_unref (spreads);
-  return keep_shape (prices, g_strdup (key->str), col_spread_take (prices->ground, prices->model->job->system->clu));
+  return keep_shape (prices, g_strdup (key->str), col_spread_take (prices->routes, prices->model->job->system->clu));
 }
 
 const TrnPriced *
@@ -419,7 +419,7 @@ trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GEr
   priced = g_new0 (TrnPriced, 1);
   priced->n_groups = n;
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
-  if (!col_send_price (prices->ground, model->job->system->clu, &prices->settings, &(ColSends){ ends, ends + n, n, size_B },
+  if (!col_send_price (prices->routes, model->job->system->clu, &prices->settings, &(ColSends){ ends, ends + n, n, size_B },
                        &priced->coll, error))
     return NULL;
   g_autofree char *key = g_strdup_printf ("send %u %u", from, to);

@@ -72,10 +72,10 @@ trn_check_checkpoint (const TrnJob *job, GError **error)
     return FALSE;
   if (job->spec.model.model == NULL && !spec->bytes.set)
     return col_fail_at (error, spec->head.mark, "a checkpoint of layers with given times needs 'bytes', the size of the state");
-  if (spec->bytes.set && spec->held.set && spec->held.v < spec->bytes.v)
+  if (spec->bytes.set && spec->restore_bytes.set && spec->restore_bytes.v < spec->bytes.v)
     return col_fail_at (
-        error, spec->held.mark,
-        "'held' is what all ranks together hold of 'bytes', %.4g GB, each part at least once; accepted: that or more",
+        error, spec->restore_bytes.mark,
+        "'restore_bytes' is what all ranks together hold of 'bytes', %.4g GB, each part at least once; accepted: that or more",
         spec->bytes.v * 1e-9);
   if (spec->path.v == 1 && (spec->mode.v == TRN_SAVE_ASYNC || spec->software.v == 0))
     return col_fail_at (error, spec->path.mark,
@@ -298,7 +298,7 @@ share_out (Save *save)
   out->every = spec->every.v;
   out->source = BASE_SOURCE_MEASURED;
   out->state_B = spec->bytes.set ? spec->bytes.v : training->state_B;
-  double held_B = spec->held.set                                ? spec->held.v
+  double held_B = spec->restore_bytes.set                       ? spec->restore_bytes.v
                   : training->restore_B > 0 && !spec->bytes.set ? training->restore_B
                                                                 : out->state_B * MAX (training->dp, 1u);
   out->restore_B = fmax (held_B, out->state_B);

@@ -13,17 +13,17 @@ typedef struct {
   double over_s;    /* with what is awaited */
   double left_B[2]; /* of each side, when that is over */
   double end_s[2];  /* of each side that has ended by then */
-} TrnBeside;
+} TrnConcurrent;
 
 /* Whether any link class that the step uses is a side's: if not, they cannot meet. */
 gboolean trn_side_may_meet (const Clu *clu, const ColRunInfo *info, const StoSide *side);
 /* FALSE and *error where the step cannot be run. At most two sides. */
-gboolean trn_beside_run (const TrnJob *job, const StoSide *const *side, unsigned n, TrnBeside *out, guint64 *n_events,
-                         GError **error);
+gboolean trn_concurrent_run (const TrnJob *job, const StoSide *const *side, unsigned n, TrnConcurrent *out, guint64 *n_events,
+                             GError **error);
 /* What a drain that begins with a step does to it and the next ones, until it has ended: the times of *checkpoint that follow. */
 gboolean trn_add_drain (const TrnJob *job, TrnResult *training, ColRunInfo *info, TrnCheckpointResult *checkpoint, GError **error);
 /* The most that each reader gets beside the step (B/s), and the step beside reads that come evenly. */
-gboolean trn_beside_reads (const TrnJob *job, const StoIoRun *reads, double step_s, double *most_Bps, double *beside_s,
-                           guint64 *n_events, GError **error);
+gboolean trn_concurrent_reads (const TrnJob *job, const StoIoRun *reads, double step_s, double *most_Bps, double *beside_s,
+                               guint64 *n_events, GError **error);
 
 #endif

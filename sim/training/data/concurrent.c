@@ -35,7 +35,7 @@ typedef struct {
   EngFlow flow[2];
   EngTime end[2]; /* ENG_TIME_NEVER: it has not ended */
   gboolean computed;
-  TrnBeside *out;
+  TrnConcurrent *out;
 } Under;
 
 static void
@@ -102,7 +102,8 @@ start_side (Under *u, unsigned i)
 }
 
 gboolean
-trn_beside_run (const TrnJob *job, const StoSide *const *side, unsigned n, TrnBeside *out, guint64 *n_events, GError **error)
+trn_concurrent_run (const TrnJob *job, const StoSide *const *side, unsigned n, TrnConcurrent *out, guint64 *n_events,
+                    GError **error)
 {
   g_return_val_if_fail (n <= G_N_ELEMENTS (out->left_B), FALSE);
   g_autoptr (ColNet) net = col_net_new (job->system->clu);
@@ -127,21 +128,21 @@ trn_beside_run (const TrnJob *job, const StoSide *const *side, unsigned n, TrnBe
 #define FOR_EVER 1e4
 
 gboolean
-trn_beside_reads (const TrnJob *job, const StoIoRun *reads, double step_s, double *most_Bps, double *beside_s, guint64 *n_events,
-                  GError **error)
+trn_concurrent_reads (const TrnJob *job, const StoIoRun *reads, double step_s, double *most_Bps, double *beside_s,
+                      guint64 *n_events, GError **error)
 {
   g_auto (StoSide) side = { 0 };
   const StoSide *const sides[] = { &side };
-  TrnBeside pressed, paced;
+  TrnConcurrent pressed, paced;
   sto_io_run_side (reads, 0, &side);
   const double amount_B = side.amount_B, bound_Bps = side.bound_Bps;
   side.amount_B = bound_Bps * step_s * FOR_EVER;
-  if (!trn_beside_run (job, sides, 1, &pressed, n_events, error))
+  if (!trn_concurrent_run (job, sides, 1, &pressed, n_events, error))
     return FALSE;
   *most_Bps = (side.amount_B - pressed.left_B[0]) / pressed.over_s;
   side.amount_B = amount_B;
   side.bound_Bps = fmin (bound_Bps, amount_B / step_s);
-  if (!trn_beside_run (job, sides, 1, &paced, n_events, error))
+  if (!trn_concurrent_run (job, sides, 1, &paced, n_events, error))
     return FALSE;
   *beside_s = paced.step_s;
   return TRUE;

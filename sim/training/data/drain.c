@@ -36,9 +36,9 @@ static gboolean
 beside (Drain *d, double left_B, double *longer_s, double *moved_B, double *end_s, GError **error)
 {
   const StoSide *const both[] = { &d->drain, &d->reads };
-  TrnBeside out;
+  TrnConcurrent out;
   d->drain.amount_B = left_B;
-  if (!trn_beside_run (d->job, both, d->has_reads ? 2 : 1, &out, &d->n_events, error))
+  if (!trn_concurrent_run (d->job, both, d->has_reads ? 2 : 1, &out, &d->n_events, error))
     return FALSE;
   *longer_s = fmax (fmax (out.step_s, d->has_reads ? out.over_s : 0) - d->base_s, 0);
   /* while the step waits for something else, the drain has all to itself */
@@ -105,8 +105,8 @@ trn_add_drain (const TrnJob *job, TrnResult *training, ColRunInfo *info, TrnChec
     return TRUE;
   if (d.has_reads) {
     const StoSide *const reads[] = { &d.reads };
-    TrnBeside alone;
-    if (!trn_beside_run (job, reads, 1, &alone, &d.n_events, error))
+    TrnConcurrent alone;
+    if (!trn_concurrent_run (job, reads, 1, &alone, &d.n_events, error))
       return FALSE;
     d.base_s = fmax (alone.step_s, alone.over_s);
   }

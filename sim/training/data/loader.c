@@ -108,9 +108,9 @@ find_ways (Pipe *pipe, double *latency_s, GError **error)
     for (guint32 i = 0; i < pipe->local; i++) {
       const StoIoPlace place = { g_array_index (pipe->homes, StoIoHome, node).node, i * pipe->gpus };
       const StoIoEnds ends = { pipe->dev, place, MDL_IO_READ, STO_IO_HOST };
-      g_auto (StoIoWay) way = { 0 };
+      g_auto (StoIoRoute) way = { 0 };
       g_autoptr (GError) why = NULL;
-      if (!sto_io_way (job->system->clu, &job->system->settings, &ends, &way, &why))
+      if (!sto_io_route (job->system->clu, &job->system->settings, &ends, &way, &why))
         return col_fail_at (error, pipe->spec->tier.mark, "%s", why->message);
       for (guint u = 0; u < way.uses->len; u++) {
         const CluUse *use = &g_array_index (way.uses, CluUse, u);
@@ -543,7 +543,7 @@ meet_step (Pipe *pipe, TrnResult *training, ColRunInfo *info, GError **error)
   sto_io_run_side (run, 0, &side);
   if (!trn_side_may_meet (job->system->clu, info, &side))
     return TRUE;
-  if (!trn_beside_reads (job, run, before_s, &most_Bps, &beside_s, &info->n_events, error))
+  if (!trn_concurrent_reads (job, run, before_s, &most_Bps, &beside_s, &info->n_events, error))
     return FALSE;
   if (most_Bps < side.bound_Bps * (1 - ROUNDING))
     pipe->servers_Bps = fmin (pipe->servers_Bps, most_Bps * out->readers);

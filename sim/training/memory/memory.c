@@ -19,7 +19,7 @@
 /* ---- what does not change over a step ---- */
 
 typedef struct {
-  MdlHeld held[2]; /* with gradients that come; with gradients that are there */
+  MdlActivationBytes held[2]; /* with gradients that come; with gradients that are there */
   double dense, expert, trained_dense, trained_expert;
 } Block;
 
@@ -46,7 +46,7 @@ static void
 count_tensors (Plan *plan, MdlPart part)
 {
   const TrnModel *model = plan->model;
-  const MdlLayerAsk *ask = &model->ask;
+  const MdlLayerQuery *query = &model->query;
   Unit *unit = &plan->part[part];
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
   mdl_llm_tensors (&model->llm, part, tensors);
@@ -54,9 +54,9 @@ count_tensors (Plan *plan, MdlPart part)
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
     MdlBlock block = mdl_memory_block_of (tensor, part);
     Block *to = &unit->block[block == MDL_BLOCK_MLP || block == MDL_BLOCK_MOE ? 1 : 0];
-    double n = mdl_tensor_elements (&model->llm, tensor, ask->tp, ask->ep, ask->etp, ask->vocabulary_multiple);
-    double adapter = trn_adapter_elements (model, tensor), trained = ask->lora_rank > 0 ? adapter : n;
-    *(tensor->expert ? &to->expert : &to->dense) += ask->lora_rank > 0 ? n + adapter : n;
+    double n = mdl_tensor_elements (&model->llm, tensor, query->tp, query->ep, query->etp, query->vocabulary_multiple);
+    double adapter = trn_adapter_elements (model, tensor), trained = query->lora_rank > 0 ? adapter : n;
+    *(tensor->expert ? &to->expert : &to->dense) += query->lora_rank > 0 ? n + adapter : n;
     *(tensor->expert ? &to->trained_expert : &to->trained_dense) += trained;
   }
 }
@@ -75,7 +75,7 @@ plan_part (Plan *plan, MdlPart part)
   unit->n = part == MDL_PART_DENSE || part == MDL_PART_MOE ? 2 : part == MDL_PART_MTP ? 3 : 1;
   for (guint k = 0; k < unit->n; k++)
     for (int there = 0; there < 2; there++)
-      mdl_memory_block (plan->spec, &model->llm, &model->ask, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
+      mdl_memory_block (plan->spec, &model->llm, &model->query, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
                         plan->eager && !plan->shards && there, &unit->block[k].held[there]);
   count_tensors (plan, part);
 }
@@ -93,9 +93,9 @@ open_plan (const TrnModel *model, Plan *plan)
   gboolean part = trn_model_parts (model), alone = model->sync == TRN_SYNC_NONE || model->sync == TRN_SYNC_REPLICAS;
   *plan = (Plan){ .model = model,
                   .spec = model->job->system->memory,
-                  .eager = model->ask.framework == MDL_FRAMEWORK_EAGER,
+                  .eager = model->query.framework == MDL_FRAMEWORK_EAGER,
                   .shards = model->sync == TRN_SYNC_SHARDS,
-                  .unit_B = mdl_format_B (model->ask.activation),
+                  .unit_B = mdl_format_B (model->query.activation),
                   .param_B = mdl_format_B (model->parameters),
                   .gradient_B = mdl_format_B (model->sync == TRN_SYNC_SHARDS ? model->parameters : model->gradients),
                   .state_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment),
@@ -129,7 +129,7 @@ n_units (const Plan *plan, guint32 position)
 static MdlPart
 part_at (const Plan *plan, guint32 position, guint32 unit)
 {
-  const TrnCut *cut = &plan->model->cut[position];
+  const TrnStageLayers *cut = &plan->model->cut[position];
   guint32 front = cut->embedding ? 1 : 0;
   if (unit < front)
     return MDL_PART_EMBEDDING;
@@ -255,7 +255,7 @@ buffers_at (const Plan *plan, const Gathered *g, MdlPart part)
 static double
 coming_B (const Plan *plan, guint32 position, MdlPart part, const Block *block)
 {
-  const TrnCut *cut = &plan->model->cut[position];
+  const TrnStageLayers *cut = &plan->model->cut[position];
   gboolean shares = plan->model->llm.tied.v && cut->embedding && cut->head;
   if (shares && part == MDL_PART_EMBEDDING)
     return 0;
@@ -269,7 +269,7 @@ coming_B (const Plan *plan, guint32 position, MdlPart part, const Block *block)
 static Load
 find_back (const Plan *plan, guint32 position, const Gathered *g, PassKind kind)
 {
-  const gboolean whole = (plan->model->ask.recompute & MDL_MODULE_LAYER) != 0;
+  const gboolean whole = (plan->model->query.recompute & MDL_MODULE_LAYER) != 0;
   const Load none = { 0 };
   Load most = { 0 }, now = { 0 };
   double root = 0; /* elements of gradients of the root group, whole */
@@ -281,7 +281,7 @@ find_back (const Plan *plan, guint32 position, const Gathered *g, PassKind kind)
       again_B += unit->block[k].held[0].again_B;
     for (guint k = unit->n; k-- > 0;) {
       const Block *block = &unit->block[k];
-      const MdlHeld *held = &block->held[kind == PASS_THERE];
+      const MdlActivationBytes *held = &block->held[kind == PASS_THERE];
       double besides_B = whole ? again_B : held->again_B;
       now.buffers_B = buffers_at (plan, g, part) + root * plan->unit_B;
       raise_to (&most, &now, &(Load){ .activations_B = besides_B + held->working_B });
@@ -305,7 +305,7 @@ boundaries (const Plan *plan, guint32 position, double *kept_B)
 {
   const TrnModel *model = plan->model;
   gboolean first = position == 0, last = position + 1 == model->n_positions;
-  double one_B = mdl_memory_boundary_B (&model->llm, &model->ask), m = (double)model->pipe.m / mdl_schedule_copies (&model->pipe);
+  double one_B = mdl_memory_boundary_B (&model->llm, &model->query), m = (double)model->pipe.m / mdl_schedule_copies (&model->pipe);
   if (model->pipe.p == 1)
     return 0;
   if (!plan->eager)
@@ -369,11 +369,11 @@ count_stage (const Plan *plan, const Chunk *chunk, guint32 chunks, double *layer
 static double
 copies_B (const Plan *plan, const Count *count, double layers)
 {
-  const MdlLayerAsk *ask = &plan->model->ask;
+  const MdlLayerQuery *query = &plan->model->query;
   if (plan->shards)
     return 0;
-  if (ask->compute == MDL_FORMAT_FP8 || ask->compute == MDL_FORMAT_FP4)
-    return layers * plan->spec->weight_copies.v * mdl_format_B (ask->compute);
+  if (query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4)
+    return layers * plan->spec->weight_copies.v * mdl_format_B (query->compute);
   return plan->param_B > plan->unit_B ? (count->dense + count->expert) * plan->unit_B : 0;
 }
 
@@ -544,7 +544,7 @@ typedef struct {
   guint64 words[]; /* numbers with a fraction by their bits */
 } Seen;
 
-struct TrnMemorySeen {
+struct TrnMemoryCache {
   GHashTable *known; /* Seen */
   gsize size_B;
 };
@@ -564,16 +564,16 @@ same_seen (gconstpointer a, gconstpointer b)
   return x->n == y->n && memcmp (x->words, y->words, x->n * sizeof *x->words) == 0;
 }
 
-TrnMemorySeen *
-trn_memory_seen_new (void)
+TrnMemoryCache *
+trn_memory_cache_new (void)
 {
-  TrnMemorySeen *seen = g_new0 (TrnMemorySeen, 1);
+  TrnMemoryCache *seen = g_new0 (TrnMemoryCache, 1);
   seen->known = g_hash_table_new_full (hash_seen, same_seen, g_free, NULL);
   return seen;
 }
 
 void
-trn_memory_seen_free (TrnMemorySeen *seen)
+trn_memory_cache_free (TrnMemoryCache *seen)
 {
   if (seen == NULL)
     return;
@@ -598,7 +598,7 @@ ask_words (const Plan *plan, GArray *words)
                              pipe->m,
                              model->n_positions,
                              model->mtp,
-                             model->ask.recompute,
+                             model->query.recompute,
                              model->llm.tied.v,
                              fsdp->head.set,
                              fsdp->reshard.v,
@@ -609,7 +609,7 @@ ask_words (const Plan *plan, GArray *words)
                              plan->reduce_B,
                              plan->dense_ranks,
                              plan->expert_ranks,
-                             mdl_memory_boundary_B (&model->llm, &model->ask) };
+                             mdl_memory_boundary_B (&model->llm, &model->query) };
   g_array_append_vals (words, numbers, G_N_ELEMENTS (numbers));
   for (int p = 0; p < MDL_PART_N; p++) {
     const guint64 n = plan->part[p].n;
@@ -617,7 +617,7 @@ ask_words (const Plan *plan, GArray *words)
     g_array_append_vals (words, plan->part[p].block, (guint)(n * sizeof (Block) / sizeof n));
   }
   for (guint32 i = 0; i < model->n_positions; i++) {
-    const TrnCut *cut = &model->cut[i];
+    const TrnStageLayers *cut = &model->cut[i];
     const guint64 word = (guint64)cut->first << 32 | cut->n << 2 | (cut->embedding ? 2u : 0u) | (cut->head ? 1u : 0u);
     g_array_append_val (words, word);
   }
@@ -629,7 +629,7 @@ ask_words (const Plan *plan, GArray *words)
 
 /* What was seen of such a model, or is looked at now. Borrowed until the next call. */
 static const Turns *
-recall (TrnMemorySeen *seen, const Plan *plan, GArray *const *orders)
+recall (TrnMemoryCache *seen, const Plan *plan, GArray *const *orders)
 {
   G_STATIC_ASSERT (sizeof (Block) % sizeof (guint64) == 0 && sizeof (Turns) % sizeof (guint64) == 0);
   const guint header = (guint)(sizeof (Seen) / sizeof (guint64)), each = (guint)(sizeof (Turns) / sizeof (guint64));
@@ -640,10 +640,10 @@ recall (TrnMemorySeen *seen, const Plan *plan, GArray *const *orders)
   guint64 hash = 14695981039346656037u;
   for (guint i = 0; i < n; i++)
     hash = (hash ^ hash >> 29 ^ g_array_index (words, guint64, header + i)) * 1099511628211u;
-  Seen *ask = (Seen *)(void *)words->data;
-  ask->hash = (guint)(hash >> 32);
-  ask->n = n;
-  const Seen *known = g_hash_table_lookup (seen->known, ask);
+  Seen *query = (Seen *)(void *)words->data;
+  query->hash = (guint)(hash >> 32);
+  query->n = n;
+  const Seen *known = g_hash_table_lookup (seen->known, query);
   if (known == NULL) {
     for (guint32 s = 0; s < p; s++) {
       const Turns turns = turns_of (plan, s, orders != NULL ? orders[s] : NULL);
@@ -662,7 +662,7 @@ recall (TrnMemorySeen *seen, const Plan *plan, GArray *const *orders)
 }
 
 TrnMemoryTurns *
-trn_memory_turns_new (const TrnModel *model, GArray *const *orders, TrnMemorySeen *seen)
+trn_memory_turns_new (const TrnModel *model, GArray *const *orders, TrnMemoryCache *seen)
 {
   Plan plan;
   make_plan (model, &plan);

@@ -60,7 +60,7 @@ change (const TrnModel *model, const int rungs[KNOB_N], TrnJob *job, TrnModel *o
 static gboolean
 recompute_more (TrnModel *model, int rungs)
 {
-  unsigned *now = &model->ask.recompute, selective = mdl_recompute_selective (model->ask.flash);
+  unsigned *now = &model->query.recompute, selective = mdl_recompute_selective (model->query.flash);
   for (int i = 0; i < rungs; i++) {
     if (*now & MDL_MODULE_LAYER)
       return FALSE;
@@ -79,19 +79,19 @@ describe (const TrnModel *before, const TrnModel *after, const int rungs[KNOB_N]
     join = ", ";
   }
   if (rungs[KNOB_MICRO_BATCH] > 0) {
-    g_string_append_printf (text, "%smicro_batch %.0f instead of %.0f", join, after->ask.micro_batch, before->ask.micro_batch);
+    g_string_append_printf (text, "%smicro_batch %.0f instead of %.0f", join, after->query.micro_batch, before->query.micro_batch);
     join = ", ";
   }
   if (rungs[KNOB_RECOMPUTE] > 0) {
-    g_string_append_printf (text, "%srecompute %s", join, after->ask.recompute & MDL_MODULE_LAYER ? "full" : "selective");
+    g_string_append_printf (text, "%srecompute %s", join, after->query.recompute & MDL_MODULE_LAYER ? "full" : "selective");
     join = ", ";
   }
   if (rungs[KNOB_TP] > 0) {
-    g_string_append_printf (text, "%sparallel.tp %u instead of %u", join, after->ask.tp, before->ask.tp);
+    g_string_append_printf (text, "%sparallel.tp %u instead of %u", join, after->query.tp, before->query.tp);
     join = ", ";
   }
   if (rungs[KNOB_CP] > 0)
-    g_string_append_printf (text, "%sparallel.cp %u instead of %u", join, after->ask.cp, before->ask.cp);
+    g_string_append_printf (text, "%sparallel.cp %u instead of %u", join, after->query.cp, before->query.cp);
   return g_string_free (text, FALSE);
 }
 
@@ -110,7 +110,7 @@ try_change (Search *search, const int rungs[KNOB_N])
   g_auto (TrnModel) changed = { 0 };
   if (!change (search->model, rungs, job, &changed))
     return FALSE;
-  changed.ask.recompute = search->model->ask.recompute;
+  changed.query.recompute = search->model->query.recompute;
   if (!recompute_more (&changed, rungs[KNOB_RECOMPUTE]))
     return FALSE;
   g_array_set_size (search->stages, 0);

@@ -4,7 +4,7 @@
 gboolean
 trn_memory_turns_of_any_zero (const TrnModel *model)
 {
-  return model->ask.framework != MDL_FRAMEWORK_EAGER && model->sync != TRN_SYNC_SHARDS;
+  return model->query.framework != MDL_FRAMEWORK_EAGER && model->sync != TRN_SYNC_SHARDS;
 }
 
 const TrnMemory *
@@ -48,6 +48,6 @@ trn_model_state (const TrnModel *model, const GArray *stages, double *state_B, d
     adapters_B += memory->optimizer_B * distinct;
     *restore_B += (memory->weights_B + memory->optimizer_B) * ranks;
   }
-  *state_B = model->ask.lora_rank > 0 ? adapters_B * (1 + (moments_B > 0 ? parameter_B / moments_B : 0))
-                                      : model->count.total * (parameter_B + moments_B);
+  *state_B = model->query.lora_rank > 0 ? adapters_B * (1 + (moments_B > 0 ? parameter_B / moments_B : 0))
+                                        : model->count.total * (parameter_B + moments_B);
 }

@@ -126,7 +126,7 @@ add_parallel (const TrnModel *model, GPtrArray *changes)
   if (m->micro_batch.v > 1)
     set (add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
          "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
-  if (model->grid.size[TRN_DIM_TP] > 1 && !model->ask.sp)
+  if (model->grid.size[TRN_DIM_TP] > 1 && !model->query.sp)
     set (add (changes, TRN_CHANGE_SOFTWARE, "sequence parallelism"), "workload.parallel.sp=true");
   if (model->sync == TRN_SYNC_REPLICAS)
     set (add (changes, TRN_CHANGE_SOFTWARE, "one process per GPU (DistributedDataParallel)"), "workload.ddp={}");
@@ -194,13 +194,13 @@ add_buckets (const TrnModel *model, GPtrArray *changes)
 static void
 add_software (const TrnModel *model, GPtrArray *changes)
 {
-  if (model->ask.recompute != 0) {
+  if (model->query.recompute != 0) {
     set (add (changes, TRN_CHANGE_SOFTWARE, "no recompute"), "workload.recompute=none");
-    if ((model->ask.recompute & MDL_MODULE_LAYER) != 0)
+    if ((model->query.recompute & MDL_MODULE_LAYER) != 0)
       set (add (changes, TRN_CHANGE_SOFTWARE, "selective recompute (core attention)"),
            "workload.recompute={modules: [core_attention]}");
   }
-  if (model->ask.framework == MDL_FRAMEWORK_EAGER)
+  if (model->query.framework == MDL_FRAMEWORK_EAGER)
     set (add (changes, TRN_CHANGE_SOFTWARE, "fused kernels"), "workload.framework=fused");
 }
 

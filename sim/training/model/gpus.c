@@ -12,9 +12,9 @@ layer_s (const TrnModel *model, const MdlGpu *gpu)
   const MdlKernels *kernels = model->job->system->kernels;
   const MdlLlm *llm = &model->llm;
   const TrnModelSpec *m = &model->spec->model;
-  const double tp = model->ask.tp, wide = llm->mlp.ffn.v > 0 ? llm->mlp.ffn.v : llm->moe.ffn.v;
-  const MdlPrecision dtype = mdl_format_precision (model->ask.compute);
-  MdlGemm gemm = { .m = fmax (floor (m->micro_batch.v * m->sequence.v / model->ask.cp), 1),
+  const double tp = model->query.tp, wide = llm->mlp.ffn.v > 0 ? llm->mlp.ffn.v : llm->moe.ffn.v;
+  const MdlPrecision dtype = mdl_format_precision (model->query.compute);
+  MdlGemm gemm = { .m = fmax (floor (m->micro_batch.v * m->sequence.v / model->query.cp), 1),
                    .k = llm->hidden.v,
                    .dtype = dtype,
                    .sustained = TRUE,
@@ -94,7 +94,7 @@ trn_model_gpu_pace (const TrnModel *model, guint32 pp)
 double
 trn_model_peak_flop_per_s (const TrnModel *model)
 {
-  const MdlPrecision precision = mdl_format_precision (model->ask.compute);
+  const MdlPrecision precision = mdl_format_precision (model->query.compute);
   double sum = 0;
   for (guint i = 0; model->types != NULL && i < model->types->len; i++) {
     const TrnGpuType *type = &g_array_index (model->types, TrnGpuType, i);

@@ -87,14 +87,14 @@ unit_of (const TrnLayerSpec *layer)
 const TrnUnit *
 trn_layers_unit (const TrnModel *model, guint32 position, guint32 unit)
 {
-  const TrnCut *cut = &model->cut[position];
+  const TrnStageLayers *cut = &model->cut[position];
   return unit < cut->n ? model->layers->unit[cut->first + unit] : model->layers->whole[position];
 }
 
 double
 trn_layers_sent_B (const TrnModel *model, guint32 position)
 {
-  const TrnCut *cut = &model->cut[position];
+  const TrnStageLayers *cut = &model->cut[position];
   return model->layers->spec[cut->first + cut->n - 1]->activation.v;
 }
 
@@ -176,7 +176,7 @@ trn_layers_plan (TrnModel *model, GError **error)
 
 /* All layers of a position in one unit: what a turn is where none of them is waited for by itself. */
 static TrnUnit *
-whole_of (const TrnModel *model, const TrnCut *cut)
+whole_of (const TrnModel *model, const TrnStageLayers *cut)
 {
   TrnUnit *whole = unit_new ();
   for (int kind = 0; kind < MDL_TURN_KINDS; kind++) {
@@ -201,10 +201,10 @@ trn_layers_cut (TrnModel *model, GError **error)
                         "%u stages x %u micro-batches are too many tasks; accepted: about 5 million together", model->pipe.p,
                         model->m);
   model->n_positions = layers->n_positions = n;
-  model->cut = g_new0 (TrnCut, n);
+  model->cut = g_new0 (TrnStageLayers, n);
   layers->whole = g_new (TrnUnit *, n);
   for (guint32 c = 0; c < n; c++) {
-    model->cut[c] = (TrnCut){ .first = next, .n = layers->n / n + (c < layers->n % n) };
+    model->cut[c] = (TrnStageLayers){ .first = next, .n = layers->n / n + (c < layers->n % n) };
     next += model->cut[c].n;
     layers->whole[c] = whole_of (model, &model->cut[c]);
   }

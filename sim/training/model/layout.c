@@ -25,7 +25,7 @@ deal_out (TrnModel *model, GError **error)
   guint32 next = 0;
   for (guint32 c = 0; c < n; c++) {
     guint32 taken = units / n - (c == 0 ? front : 0) - (c + 1 == n ? back : 0);
-    model->cut[c] = (TrnCut){ .first = next, .n = taken };
+    model->cut[c] = (TrnStageLayers){ .first = next, .n = taken };
     next += taken;
   }
   return TRUE;
@@ -44,7 +44,7 @@ whole (const BaseYamlNode *node, double *out)
 
 /* A chunk of the layout: how many layers, or a list of their numbers, which follow those of the chunk before. */
 static gboolean
-read_chunk (const BaseYamlNode *node, TrnCut *cut, GError **error)
+read_chunk (const BaseYamlNode *node, TrnStageLayers *cut, GError **error)
 {
   double value;
   if (base_yaml_kind (node) != BASE_YAML_SEQ) {
@@ -82,7 +82,7 @@ take_layout (TrnModel *model, const BaseYamlNode *layout, GError **error)
 guint32
 trn_cut_units (const TrnModel *model, guint32 position)
 {
-  const TrnCut *cut = &model->cut[position];
+  const TrnStageLayers *cut = &model->cut[position];
   return cut->n + (cut->embedding ? 1u : 0u) + (cut->head ? 1u + model->mtp : 0u);
 }
 
@@ -100,7 +100,7 @@ trn_model_cut (TrnModel *model, GError **error)
 {
   const BaseYamlNode *layout = model->spec->model.pipeline.layout;
   model->n_positions = mdl_schedule_positions (&model->pipe);
-  model->cut = g_new0 (TrnCut, model->n_positions);
+  model->cut = g_new0 (TrnStageLayers, model->n_positions);
   if (!(layout != NULL ? take_layout (model, layout, error) : deal_out (model, error)))
     return FALSE;
   model->cut[0].embedding = TRUE;

@@ -34,8 +34,8 @@ check_formats (const TrnModel *model, GError **error)
     MdlFormat format;
     const char *key;
   } needed[] = {
-    { &p->compute, model->ask.compute, "compute" },
-    { &p->head_compute, model->ask.head_compute, "head" },
+    { &p->compute, model->query.compute, "compute" },
+    { &p->head_compute, model->query.head_compute, "head" },
     { &p->parameters, model->parameters, "parameters" },
     { &p->gradients, model->gradients, "gradients" },
     { &p->reduce, model->reduce, "reduce" },
@@ -53,21 +53,22 @@ static void
 settle_formats (TrnModel *model)
 {
   const TrnPrecisionSpec *p = &model->spec->model.precision;
-  MdlLayerAsk *ask = &model->ask;
+  MdlLayerQuery *query = &model->query;
   gboolean sharded = model->sync == TRN_SYNC_SHARDS;
-  ask->compute = (MdlFormat)p->compute.v;
-  MdlFormat wide = ask->compute <= MDL_FORMAT_FP8 ? MDL_FORMAT_BF16 : ask->compute; /* what is not narrowed */
-  ask->activation = wide == MDL_FORMAT_TF32 ? MDL_FORMAT_FP32 : wide;
-  ask->head_compute = format_or (&p->head_compute, wide);
-  model->attention = format_or (&p->attention, ask->head_compute);
-  model->parameters = format_or (&p->parameters, sharded || ask->activation == MDL_FORMAT_FP32 ? MDL_FORMAT_FP32 : ask->activation);
-  model->gather = format_or (&p->gather, ask->activation);
-  model->gradients = format_or (&p->gradients, sharded ? ask->activation : model->parameters);
+  query->compute = (MdlFormat)p->compute.v;
+  MdlFormat wide = query->compute <= MDL_FORMAT_FP8 ? MDL_FORMAT_BF16 : query->compute; /* what is not narrowed */
+  query->activation = wide == MDL_FORMAT_TF32 ? MDL_FORMAT_FP32 : wide;
+  query->head_compute = format_or (&p->head_compute, wide);
+  model->attention = format_or (&p->attention, query->head_compute);
+  model->parameters =
+      format_or (&p->parameters, sharded || query->activation == MDL_FORMAT_FP32 ? MDL_FORMAT_FP32 : query->activation);
+  model->gather = format_or (&p->gather, query->activation);
+  model->gradients = format_or (&p->gradients, sharded ? query->activation : model->parameters);
   model->reduce = format_or (&p->reduce, model->gradients);
   gboolean masters = model->parameters < MDL_FORMAT_TF32 && model->gradients == MDL_FORMAT_FP32;
   model->master = format_or (&p->master, masters ? MDL_FORMAT_FP32 : MDL_FORMAT_NONE);
   model->moment = format_or (&p->optimizer, model->master != MDL_FORMAT_NONE ? MDL_FORMAT_FP32 : model->parameters);
-  ask->gradient = model->gradients;
+  query->gradient = model->gradients;
 }
 
 /* A GPU whose file leaves out what compute is reckoned from. */
@@ -76,7 +77,7 @@ check_gpu (const TrnModel *model, GError **error)
 {
   const MdlGpu *gpu = &model->gpu;
   const BaseEnum *given = &model->spec->model.precision.compute;
-  const MdlFormat formats[] = { model->ask.compute, model->ask.head_compute, model->attention };
+  const MdlFormat formats[] = { model->query.compute, model->query.head_compute, model->attention };
   if (gpu->memory_Bps <= 0 || gpu->sms <= 0)
     return col_fail_at (error, workload_mark (model), "GPU type '%s' says no %s, which a model's step needs", gpu->name,
                         gpu->sms <= 0 ? "compute_units" : "memory_bandwidth");
@@ -114,14 +115,14 @@ read_recompute (TrnModel *model, GError **error)
     const BaseYamlNode *list = base_yaml_get (node, "modules");
     if (list == NULL || base_yaml_n (node) != 1 || base_yaml_kind (list) != BASE_YAML_SEQ)
       return col_fail_at (error, base_yaml_mark (node), "'recompute' is none, selective, full, or {modules: [core_attention, …]}");
-    return read_modules (list, mdl_module_names, &model->ask.recompute, error);
+    return read_modules (list, mdl_module_names, &model->query.recompute, error);
   }
   if (g_strcmp0 (text, "none") == 0)
     return TRUE;
   if (g_strcmp0 (text, "selective") == 0)
-    model->ask.recompute = mdl_recompute_selective (model->ask.flash);
+    model->query.recompute = mdl_recompute_selective (model->query.flash);
   else if (g_strcmp0 (text, "full") == 0)
-    model->ask.recompute = MDL_MODULE_LAYER;
+    model->query.recompute = MDL_MODULE_LAYER;
   else
     return col_fail_at (error, base_yaml_mark (node), "'recompute' is none, selective, full, or {modules: [core_attention, …]}");
   return TRUE;
@@ -133,17 +134,17 @@ read_lora (TrnModel *model, GError **error)
   const TrnLoraSpec *lora = &model->spec->model.lora;
   if (!lora->head.set)
     return TRUE;
-  model->ask.lora_rank = (unsigned)lora->rank.v;
-  model->ask.lora_dropout = lora->dropout.v;
-  model->ask.lora_on = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V | MDL_LORA_O;
+  model->query.lora_rank = (unsigned)lora->rank.v;
+  model->query.lora_dropout = lora->dropout.v;
+  model->query.lora_on = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V | MDL_LORA_O;
   if (lora->modules.n > 0)
-    model->ask.lora_on = 0;
+    model->query.lora_on = 0;
   for (unsigned i = 0; i < lora->modules.n; i++) {
     const BaseName *known = base_name_find (mdl_lora_names, lora->modules.item[i].v);
     if (known == NULL)
       return col_fail_at (error, lora->modules.item[i].mark, "'%s' is no matrix of a layer; accepted: q k v o gate up down",
                           lora->modules.item[i].v);
-    model->ask.lora_on |= (unsigned)known->code;
+    model->query.lora_on |= (unsigned)known->code;
   }
   return TRUE;
 }
@@ -343,26 +344,26 @@ set_ask (TrnModel *model)
 {
   const TrnModelSpec *m = &model->spec->model;
   const TrnParallelSpec *p = &model->spec->parallel;
-  MdlLayerAsk *ask = &model->ask;
-  mdl_layer_ask_default (ask, m->sequence.v);
-  ask->tp = (unsigned)p->tp.v;
-  ask->cp = (unsigned)p->cp.v;
-  ask->ep = (unsigned)p->ep.v;
-  ask->etp = (unsigned)m->moe.etp.v;
-  ask->sp = p->sp.v && p->tp.v > 1;
-  ask->cp_kind = (MdlCpKind)m->cp.kind.v;
-  ask->micro_batch = m->micro_batch.v;
-  ask->packed = m->packing.head.set ? m->packing.mean_length.v : 0;
-  ask->framework = (MdlFramework)m->framework.v;
-  ask->flash = m->flash.v;
-  ask->dropout = m->dropout.v;
-  ask->accumulate = TRUE;
-  ask->capacity = m->moe.capacity.v;
-  ask->experts = (MdlExperts)m->moe.experts.v;
-  ask->imbalance = fmax (m->moe.imbalance.v, 1);
-  ask->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
-  ask->one_copy_a_node = m->moe.node_limited.v;
-  ask->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
+  MdlLayerQuery *query = &model->query;
+  mdl_layer_query_default (query, m->sequence.v);
+  query->tp = (unsigned)p->tp.v;
+  query->cp = (unsigned)p->cp.v;
+  query->ep = (unsigned)p->ep.v;
+  query->etp = (unsigned)m->moe.etp.v;
+  query->sp = p->sp.v && p->tp.v > 1;
+  query->cp_kind = (MdlCpKind)m->cp.kind.v;
+  query->micro_batch = m->micro_batch.v;
+  query->packed = m->packing.head.set ? m->packing.mean_length.v : 0;
+  query->framework = (MdlFramework)m->framework.v;
+  query->flash = m->flash.v;
+  query->dropout = m->dropout.v;
+  query->accumulate = TRUE;
+  query->capacity = m->moe.capacity.v;
+  query->experts = (MdlExperts)m->moe.experts.v;
+  query->imbalance = fmax (m->moe.imbalance.v, 1);
+  query->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
+  query->one_copy_a_node = m->moe.node_limited.v;
+  query->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
 }
 
 /* Nodes that the experts' group spans. */
@@ -372,12 +373,12 @@ count_ep_nodes (TrnModel *model)
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
   guint32 last = G_MAXUINT32;
   trn_grid_group (&model->grid, TRN_GROUP_EP, 0, 0, ranks);
-  model->ask.ep_nodes = 0;
+  model->query.ep_nodes = 0;
   for (guint i = 0; i < ranks->len; i++) {
     guint32 gpu = g_array_index (model->job->system->gpus, guint32, g_array_index (ranks, guint32, i));
     guint32 node = clu_domain_of_node (model->job->system->clu,
                                        clu_dev_node (model->job->system->clu, clu_gpu (model->job->system->clu, gpu)));
-    model->ask.ep_nodes += i == 0 || node != last;
+    model->query.ep_nodes += i == 0 || node != last;
     last = node;
   }
 }

@@ -12,11 +12,11 @@ find (const TrnJob *job, MdlPrecision precision, BaseSource *source)
   const TrnSoftwareSpec *spec = &job->spec.model.software;
   MdlGpu gpu;
   col_gpu_facts (job->system->clu, 0, &gpu);
-  const MdlSoftwareAsk ask = { .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
-                               .year = spec->year.set ? spec->year.v : 0,
-                               .capability = gpu.capability,
-                               .precision = precision };
-  return mdl_software_find (job->system->software, &ask, source);
+  const MdlSoftwareQuery query = { .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
+                                   .year = spec->year.set ? spec->year.v : 0,
+                                   .capability = gpu.capability,
+                                   .precision = precision };
+  return mdl_software_find (job->system->software, &query, source);
 }
 
 gboolean
@@ -51,8 +51,8 @@ static void
 take_buckets (TrnSoftware *out, const MdlBuckets *buckets)
 {
   out->first_bucket_B = buckets->first.v;
-  if (buckets->least.set) {
-    out->bucket = buckets->least.v;
+  if (buckets->min_parameters.set) {
+    out->bucket = buckets->min_parameters.v;
     out->bucket_per_rank = buckets->per_rank.v;
   }
 }
@@ -70,7 +70,7 @@ trn_model_take_software (TrnModel *model)
   if (model->job->system->software == NULL)
     return;
   take_buckets (out, &model->job->system->software->buckets);
-  const MdlSoftwareRow *row = find (model->job, mdl_format_precision (model->ask.compute), &out->source);
+  const MdlSoftwareRow *row = find (model->job, mdl_format_precision (model->query.compute), &out->source);
   if (row != NULL)
     take_row (out, row, model->grid.n);
   if (row != NULL && !overlap->set)

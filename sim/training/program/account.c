@@ -165,16 +165,16 @@ summarise_model (const TrnBuild *b, TrnResult *out)
   const TrnModel *model = b->model;
   const TrnModelSpec *spec = &model->spec->model;
   MdlLlmFlop flop;
-  mdl_llm_token_flop (&model->llm, spec->sequence.v, model->ask.packed, &flop);
-  mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->ask.packed, model->mtp, &flop);
-  double lora = model->ask.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
+  mdl_llm_token_flop (&model->llm, spec->sequence.v, model->query.packed, &flop);
+  mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->query.packed, model->mtp, &flop);
+  double lora = model->query.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
   double peak = trn_model_peak_flop_per_s (model), seconds = out->step_time_s * out->n_ranks;
   out->parameters = model->count.total + model->mtp * model->count.mtp;
   out->active_parameters = model->count.active;
   out->has_model = TRUE;
   out->model = model->llm.name.v;
-  out->precision = base_name (mdl_format_names, (int)model->ask.compute);
+  out->precision = base_name (mdl_format_names, (int)model->query.compute);
   out->tokens = tokens;
   out->tokens_per_s = tokens / out->step_time_s;
   out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;

@@ -57,7 +57,7 @@ enum { TRN_AT_NONE = -1, TRN_AT_EMBEDDING = -2, TRN_AT_HEAD = -3 };
 typedef struct {
   gint32 micro_batch, chunk; /* TRN_AT_NONE: for none */
   gint32 layer;              /* of the model, or one of WRK_AT_… */
-} TrnAt;
+} TrnTaskPlace;
 
 /* What the engine's tasks do to each other, by task, and what they were made of. */
 typedef struct {
@@ -68,7 +68,7 @@ typedef struct {
   const TrnItem *item;              /* of a pass: what is computed; NULL: something else */
   double share;                     /* of item or comm */
   double alone_s;                   /* what it takes where nothing slows it */
-  TrnAt at;
+  TrnTaskPlace at;
 } TrnNote;
 
 typedef struct {
@@ -88,7 +88,7 @@ typedef struct {
   GArray *uses;  /* scratch */
   TrnHost host;
   GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
-  TrnAt at;            /* what is built now */
+  TrnTaskPlace at;     /* what is built now */
   int end;             /* of the error band: -1 all communication as quick as it may be, +1 as slow, 0 as predicted */
   gboolean rehearses;  /* asks for all prices, counts what is to be built, and builds nothing */
   EngNeed need;        /* counted */
@@ -143,7 +143,7 @@ void trn_step_pace (void *user, EngPlace place, const EngTask *running, unsigned
 /* All turns of a pipeline rank, and the end of its step; done[] beside the turns. */
 gboolean trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done, GError **error);
 
-/* What the compute and the collectives of the layers of out->stage are made of (`told`: TrnTold), into out->terms. */
+/* What the compute and the collectives of the layers of out->stage are made of (`told`: TrnPricedWork), into out->terms. */
 void trn_step_terms (const TrnBuild *b, const GArray *told, TrnResult *out);
 
 /* What ran when, from a graph that has run. The order of turns and what they became, by pipeline rank: `order` (arrays of MdlTurn)

@@ -12,7 +12,7 @@
 const TrnUnit *
 trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)
 {
-  const TrnCut *cut = &b->model->cut[position];
+  const TrnStageLayers *cut = &b->model->cut[position];
   guint32 front = cut->embedding ? 1 : 0;
   if (b->model->layers != NULL)
     return trn_layers_unit (b->model, position, unit);
@@ -61,12 +61,12 @@ work_kind (const Cursor *c, const TrnItem *item)
 static void
 set_at (const Cursor *c)
 {
-  const TrnCut *cut = &c->b->model->cut[c->position];
+  const TrnStageLayers *cut = &c->b->model->cut[c->position];
   guint32 front = cut->embedding ? 1 : 0;
   gint32 layer = c->unit < front            ? TRN_AT_EMBEDDING
                  : c->unit - front < cut->n ? (gint32)(cut->first + c->unit - front)
                                             : TRN_AT_HEAD;
-  c->b->at = (TrnAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, layer };
+  c->b->at = (TrnTaskPlace){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, layer };
 }
 
 static const TrnItem *
@@ -344,11 +344,11 @@ static double
 boundary_B (const Cursor *c)
 {
   const TrnModel *model = c->b->model;
-  const MdlLayerAsk *ask = &model->ask;
+  const MdlLayerQuery *query = &model->query;
   if (model->layers != NULL)
     return trn_layers_sent_B (model, c->turn->kind == MDL_TURN_FORWARD ? c->position : c->position - 1);
-  double tokens = ask->micro_batch * ask->sequence / ask->cp;
-  return tokens * model->llm.hidden.v * mdl_format_B (ask->activation) / (ask->sp ? ask->tp : 1);
+  double tokens = query->micro_batch * query->sequence / query->cp;
+  return tokens * model->llm.hidden.v * mdl_format_B (query->activation) / (query->sp ? query->tp : 1);
 }
 
 static gboolean
@@ -372,7 +372,7 @@ add_send (Cursor *c, TrnDone *done, GError **error)
     return FALSE;
   gboolean up = mdl_schedule_is_up (&b->model->pipe, c->lane, to.rank);
   TrnRole role = !b->model->overlap_sends ? TRN_ROLE_COMPUTE : up ? TRN_ROLE_UP : TRN_ROLE_DOWN;
-  b->at = (TrnAt){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, TRN_AT_NONE };
+  b->at = (TrnTaskPlace){ (gint32)c->turn->micro_batch, (gint32)c->turn->chunk, TRN_AT_NONE };
   const TrnTransfer transfer = { .priced = priced,
                                  .name = c->turn->kind == MDL_TURN_FORWARD ? "send activation" : "send gradient",
                                  .lane = c->lane,
@@ -423,7 +423,7 @@ trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done,
     ok = add_turns (&of, i, n, error);
     b->n_turns += b->rehearses ? n : 0;
   }
-  b->at = (TrnAt){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
+  b->at = (TrnTaskPlace){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
   ok = ok && (!trn_build_fits (b) || trn_sync_finish (sync, error));
   trn_sync_free (sync);
   return ok;

@@ -27,7 +27,7 @@ struct TrnStepRun {
   TrnDone **done; /* by pipeline rank and turn */
   GArray **order;
   gboolean lends_net; /* the network is another's */
-  GArray *told;       /* TrnTold; NULL: not asked */
+  GArray *told;       /* TrnPricedWork; NULL: not asked */
   EngNeed reserved;   /* on the network's engine */
 };
 
@@ -213,7 +213,7 @@ rehearse (TrnStepRun *run, const Setup *setup, GError **error)
   b->sent = g_hash_table_new (NULL, NULL);
   gboolean ok = build_lanes (run, error);
   for (unsigned i = 0; ok && i < setup->n_sides; i++)
-    trn_prices_beside (run->prices, setup->side[i]->loads);
+    trn_prices_concurrent (run->prices, setup->side[i]->loads);
   if (ok && trn_build_fits (b))
     trn_prices_fold (run->prices);
   ok = ok && reserve_counted (run, error);
@@ -270,8 +270,8 @@ run_new (const Setup *setup, GError **error)
   run->prices = trn_prices_new (&run->model, setup->fold);
   run->costs = trn_costs_new (&run->model, run->prices);
   if (job->want_terms && run->model.layers == NULL) {
-    run->told = g_array_new (FALSE, FALSE, sizeof (TrnTold));
-    trn_costs_tell (run->costs, run->told);
+    run->told = g_array_new (FALSE, FALSE, sizeof (TrnPricedWork));
+    trn_costs_record (run->costs, run->told);
   }
   run->b.model = &run->model;
   run->b.prices = run->prices;

@@ -13,7 +13,7 @@ typedef struct {
 typedef struct {
   const TrnUnit *unit;
   guint32 chunk;
-} TrnLate;
+} TrnDeferredSync;
 
 struct TrnSyncer {
   TrnBuild *b;
@@ -24,7 +24,7 @@ struct TrnSyncer {
   guint32 *first;     /* by chunk: micro-batch that passes it first */
   TrnBucket dense, expert;
   GArray *reduced; /* EngTask: what the optimizer waits for */
-  GArray *late;    /* TrnLate: reduced behind all turns */
+  GArray *late;    /* TrnDeferredSync: reduced behind all turns */
   guint32 chunk;   /* whose gradients are on their way */
   guint32 *n_sent; /* of them, by chunk: collectives so far, experts' beside the others' */
   EngTask last_compute;

@@ -41,7 +41,7 @@ trn_sync_new (TrnBuild *b, guint32 lane, const GArray *turns)
   sync->scatters = g_new0 (gboolean, turns->len);
   sync->n_turns = turns->len;
   sync->reduced = g_array_new (FALSE, FALSE, sizeof (EngTask));
-  sync->late = g_array_new (FALSE, FALSE, sizeof (TrnLate));
+  sync->late = g_array_new (FALSE, FALSE, sizeof (TrnDeferredSync));
   sync->n_sent = g_new0 (guint32, 2 * sync->chunks);
   sync->gathered = g_hash_table_new (NULL, NULL);
   sync->copied = sync->scattered = sync->last_compute = sync->ready = ENG_NO_TASK;
@@ -92,7 +92,7 @@ trn_sync_unit (const TrnSyncer *sync, guint32 chunk, guint32 unit, GError **erro
 static gboolean
 is_root (const TrnSyncer *sync, guint32 chunk, guint32 unit)
 {
-  const TrnCut *cut = &sync->model->cut[position_of (sync, chunk)];
+  const TrnStageLayers *cut = &sync->model->cut[position_of (sync, chunk)];
   guint32 front = cut->embedding ? 1 : 0;
   return unit < front || unit == front + cut->n;
 }
@@ -373,7 +373,7 @@ enter_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, 
 static gboolean
 leave_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 u, const TrnUnit *unit, GError **error)
 {
-  double from_B = mdl_format_B (sync->model->ask.activation), to_B = mdl_format_B (sync->model->reduce);
+  double from_B = mdl_format_B (sync->model->query.activation), to_B = mdl_format_B (sync->model->reduce);
   double dense = unit->trained_dense, expert = unit->trained_expert;
   if (is_root (sync, turn->chunk, u)) {
     sync->root_elements += dense;
@@ -450,7 +450,7 @@ static gboolean
 reduce_late (TrnSyncer *sync, GError **error)
 {
   for (guint i = 0; i < sync->late->len; i++) {
-    const TrnLate *late = &g_array_index (sync->late, TrnLate, i);
+    const TrnDeferredSync *late = &g_array_index (sync->late, TrnDeferredSync, i);
     if (sync->model->grid.copies > 1 && late->chunk != sync->chunk && /* each position has its own */
         !close_buckets (sync, sync->last_compute, error))
       return FALSE;
@@ -491,7 +491,7 @@ trn_sync_leave (TrnSyncer *sync, const MdlTurn *turn, guint32 turn_index, guint3
     last = ENG_NO_TASK; /* behind all turns */
   sync->chunk = turn->chunk;
   if (last == ENG_NO_TASK) {
-    const TrnLate late = { unit, turn->chunk };
+    const TrnDeferredSync late = { unit, turn->chunk };
     g_array_append_val (sync->late, late);
     return u > 0 || !given || reduce_late (sync, error); /* layers with given times: behind the chunk, not the step */
   }

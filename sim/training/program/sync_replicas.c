@@ -52,10 +52,10 @@ trn_sync_end_replicas (TrnSyncer *sync)
 gboolean
 trn_sync_leave_replicas (TrnSyncer *sync, const TrnUnit *unit, guint32 u, EngTask last, GError **error)
 {
-  const TrnLate late = { unit, 0 };
+  const TrnDeferredSync late = { unit, 0 };
   g_array_append_val (sync->late, late);
   for (guint i = 0; u == 0 && i < sync->late->len; i++) {
-    const TrnUnit *one = g_array_index (sync->late, TrnLate, i).unit;
+    const TrnUnit *one = g_array_index (sync->late, TrnDeferredSync, i).unit;
     const MdlFormat format = sync->model->reduce;
     const double bytes = (one->trained_dense + one->trained_expert) * mdl_format_B (format);
     const TrnExchange e = { TRN_ROLE_DP, TRN_GROUP_DP, MDL_OP_REDUCE, format, bytes, .name = "reduce gradients" };

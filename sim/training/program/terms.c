@@ -11,12 +11,12 @@ static const char *const part_names[MDL_PART_N + 1] = {
 
 /* Units on the rank's chunks that are priced as this one. */
 static double
-units_like (const TrnBuild *b, const TrnTold *told)
+units_like (const TrnBuild *b, const TrnPricedWork *told)
 {
   const TrnModel *model = b->model;
   double n = 0;
   for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
-    const TrnCut *cut = &model->cut[mdl_schedule_position (&model->pipe, (MdlPlace){ told->pp, c })];
+    const TrnStageLayers *cut = &model->cut[mdl_schedule_position (&model->pipe, (MdlPlace){ told->pp, c })];
     n += told->part == MDL_PART_MTP && cut->head ? model->mtp : 0;
     n += (told->part == MDL_PART_EMBEDDING && cut->embedding) || (told->part == MDL_PART_HEAD && cut->head) ? 1 : 0;
     for (guint32 l = cut->first; l < cut->first + cut->n; l++) {
@@ -30,7 +30,7 @@ units_like (const TrnBuild *b, const TrnTold *told)
 
 /* The constant that most of the time hangs on. */
 static void
-take_source (const TrnTold *told, TrnStepTerm *term)
+take_source (const TrnPricedWork *told, TrnStepTerm *term)
 {
   double most_s = 0;
   term->source = told->cost.source;
@@ -56,7 +56,7 @@ group_name (const MdlWork *work)
 }
 
 static void
-take_coll (const TrnTold *told, TrnStepTerm *term)
+take_coll (const TrnPricedWork *told, TrnStepTerm *term)
 {
   const ColAnswer *coll = &told->priced->coll;
   term->bytes_B = coll->size_B * told->work.coll.repeat;
@@ -92,7 +92,7 @@ find_like (const GArray *terms, const TrnStepTerm *term)
 }
 
 static void
-add_term (const TrnBuild *b, const TrnTold *told, GArray *terms)
+add_term (const TrnBuild *b, const TrnPricedWork *told, GArray *terms)
 {
   const MdlWork *work = &told->work;
   gboolean optimizer = told->part == MDL_PART_N;
@@ -136,7 +136,7 @@ trn_step_terms (const TrnBuild *b, const GArray *told, TrnResult *out)
 {
   out->terms = g_array_new (FALSE, TRUE, sizeof (TrnStepTerm));
   for (guint i = 0; i < told->len; i++) {
-    const TrnTold *one = &g_array_index (told, TrnTold, i);
+    const TrnPricedWork *one = &g_array_index (told, TrnPricedWork, i);
     if (one->pp == out->stage && (one->part == MDL_PART_N || one->turn == MDL_TURN_FORWARD || one->turn == MDL_TURN_BACKWARD))
       add_term (b, one, out->terms);
   }

@@ -241,12 +241,12 @@ add_stretch (Writer *w, EngTask task)
   const EngStream stream = eng_graph_task_stream (w->b->graph, task);
   const char *name = eng_graph_task_name (w->b->graph, task);
   guint32 *last = &w->stretch_of[stream];
-  TrnStretch *before = *last > 0 ? &g_array_index (w->trace->stretches, TrnStretch, *last - 1) : NULL;
-  const TrnStretch one = { .process = w->role_of[stream] / TRN_ROLES,
-                           .kind = kind_of (eng_graph_task_kind (w->b->graph, task)),
-                           .weight = name[0] == 'W' && g_ascii_isdigit (name[1]),
-                           .start_s = start_of (w->b, task),
-                           .end_s = end_of (w->b, task) };
+  TrnTraceSpan *before = *last > 0 ? &g_array_index (w->trace->stretches, TrnTraceSpan, *last - 1) : NULL;
+  const TrnTraceSpan one = { .process = w->role_of[stream] / TRN_ROLES,
+                             .kind = kind_of (eng_graph_task_kind (w->b->graph, task)),
+                             .weight = name[0] == 'W' && g_ascii_isdigit (name[1]),
+                             .start_s = start_of (w->b, task),
+                             .end_s = end_of (w->b, task) };
   if (before != NULL && before->kind == one.kind && before->weight == one.weight && one.start_s - before->end_s <= w->gap_s) {
     before->end_s = one.end_s;
     return;
@@ -261,7 +261,7 @@ index_streams (Writer *w)
   w->role_of = g_new0 (guint32, eng_graph_n_streams (w->b->graph) + 1u);
   w->stretch_of = g_new0 (guint32, eng_graph_n_streams (w->b->graph) + 1u);
   for (guint32 s = 0; s < w->b->model->pipe.p; s++)
-    w->gap_s = fmax (w->gap_s, TRN_STRETCH_GAP * end_of (w->b, w->b->lane[s].end));
+    w->gap_s = fmax (w->gap_s, TRN_TRACE_SPAN_GAP * end_of (w->b, w->b->lane[s].end));
   for (guint32 s = 0; s < w->b->model->pipe.p; s++)
     for (guint32 r = 0; r < TRN_ROLES; r++)
       if (w->b->lane[s].stream[r] != ENG_NO_STREAM)
@@ -276,7 +276,7 @@ add_processes (Writer *w)
     GString *name = g_string_new (NULL);
     g_string_append_printf (name, "stage %u (rank %u; layers", s, trn_grid_rank (&model->grid, s, 0));
     for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
-      const TrnCut *cut = &model->cut[mdl_schedule_position (&model->pipe, (MdlPlace){ s, c })];
+      const TrnStageLayers *cut = &model->cut[mdl_schedule_position (&model->pipe, (MdlPlace){ s, c })];
       if (cut->n > 0)
         g_string_append_printf (name, " %u-%u", cut->first, cut->first + cut->n - 1);
     }
@@ -496,7 +496,7 @@ trn_step_trace (const TrnBuild *b, GArray *const *order, TrnDone *const *done)
   trace->texts = g_string_chunk_new (4096);
   trace->processes = g_ptr_array_new_with_free_func (g_free);
   trace->slices = g_array_new (FALSE, FALSE, sizeof (TrnSlice));
-  trace->stretches = g_array_new (FALSE, FALSE, sizeof (TrnStretch));
+  trace->stretches = g_array_new (FALSE, FALSE, sizeof (TrnTraceSpan));
   trace->arrows = g_array_new (FALSE, FALSE, sizeof (TrnArrow));
   trace->counters = g_array_new (FALSE, FALSE, sizeof (TrnCounter));
   g_array_set_clear_func (trace->counters, clear_counter);

@@ -46,7 +46,7 @@ static const BaseField checkpoint_fields[] = {
             .help = "route to the tier; `gds` needs `mode: sync` and `software: raw`"),
   BASE_ROW_NUM (TrnCheckpointSpec, "bytes", bytes, BYTES, .min = "1 B", .max = "1 EB",
                 .help = "whole state without duplicates; default: the model's parameters, master copies and moments"),
-  BASE_ROW_NUM (TrnCheckpointSpec, "held", held, BYTES, .min = "1 B", .max = "1 EB",
+  BASE_ROW_NUM (TrnCheckpointSpec, "restore_bytes", restore_bytes, BYTES, .was = "held", .min = "1 B", .max = "1 EB",
                 .help = "sum over all ranks of the state they hold and read back; default: the model's, else `bytes` x dp"),
   BASE_ROW_NUM (TrnCheckpointSpec, "io_size", io_size, BYTES, .min = "1 B", .max = "1 TB", .fallback = "16 MiB",
                 .help = "size of a write"),

@@ -20,6 +20,6 @@ char *fr_plan_path (const BaseLookup *lookup, const char *name, GError **error);
 /* Counts that the flags come to; `rows`: how many are shown where they do not say. Messages begin with `verb` as those of
  * api/values.h. FALSE and *error on failure. */
 gboolean fr_plan_counts (const char *verb, const FrPlanFlags *flags, guint rows, FrPlanCounts *out, GError **error);
-PlnAsk fr_plan_ask (const FrPlanFlags *flags, const FrPlanCounts *counts, const Pln *plan);
+PlnQuery fr_plan_query (const FrPlanFlags *flags, const FrPlanCounts *counts, const Pln *plan);
 
 #endif

@@ -41,7 +41,6 @@ typedef struct BaseSchema BaseSchema;
 
 typedef struct {
   const char *key;
-  const char *was; /* name of the key in earlier versions, which is still read, with a warning; NULL: none */
   BaseFieldKind kind;
   size_t offset;
   const char *help; /* one line of documentation: meaning, what the default is when it is computed */
@@ -53,6 +52,7 @@ typedef struct {
   const BaseSchema *sub; /* MAP, LIST, REF */
   size_t item_size;      /* LIST, REF: size of the struct */
   const char *folder;    /* REF: below the shipped topologies/, scenarios/… ("topologies/gpus") */
+  const char *was;       /* name of the key in earlier versions, which is still read, with a warning; NULL: none */
 } BaseField;             /* tables end with key NULL */
 
 /* TRUE: `key` is the field's name, or its name in earlier versions. */

@@ -18,7 +18,7 @@
 
 typedef struct ColFold ColFold;
 
-ColFold *col_fold_new (ColGround *ground, const Clu *clu, gboolean fold);
+ColFold *col_fold_new (ColRoutes *routes, const Clu *clu, gboolean fold);
 void col_fold_free (ColFold *fold);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColFold, col_fold_free)
 

@@ -6,7 +6,7 @@
 #ifndef COLLECTIVE_SPREAD_H
 #define COLLECTIVE_SPREAD_H
 
-#include "collective/ground.h"
+#include "collective/routes.h"
 
 /* `res` counts from the node's first resource. */
 typedef struct {
@@ -42,7 +42,7 @@ void col_spread_unref (ColSpread *spread);
 GArray *col_spread_loads (const ColSpread *spread);
 GArray *col_spread_alike (const ColSpread *spread);
 /* What is in the ground's scratch, which is cleared. One reference. */
-ColSpread *col_spread_take (ColGround *ground, const Clu *clu);
+ColSpread *col_spread_take (ColRoutes *routes, const Clu *clu);
 /* The same loads of nodes `by` further on, added to the scratch; whatever lies between nodes is not moved. */
 void col_spread_add (const ColSpread *spread, gint64 by, ColScratch *scratch);
 

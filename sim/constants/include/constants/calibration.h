@@ -10,11 +10,11 @@
 
 typedef struct Cst Cst;
 
-typedef MdlLibraryAsk CstAsk;
+typedef MdlLibraryQuery CstQuery;
 
 /* Loads defaults/library.yaml (cited constants, by vendor), the defaults of the sections, and the calibration over them. Returned:
  * full; NULL and *error (BASE_ERROR_INPUT) on failure. */
-Cst *cst_load (const CstAsk *ask, GError **error);
+Cst *cst_load (const CstQuery *query, GError **error);
 void cst_free (Cst *cal);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cst, cst_free)
 

@@ -13,10 +13,10 @@ typedef struct {
 
 /* Loads a calibration into a store. Matches ScnLibraryLoad; `user`: the CstStore. Returned: borrowed from the store; NULL and
  * *error (BASE_ERROR_INPUT) on failure. */
-const MdlLibrary *cst_store_load (void *user, const MdlLibraryAsk *ask, GError **error);
+const MdlLibrary *cst_store_load (void *user, const MdlLibraryQuery *query, GError **error);
 /* The same, for communicators of one question: where the last were loaded for the same names, these, and nothing is read again. Not
  * to be mixed with cst_store_load. */
-const MdlLibrary *cst_store_share (void *user, const MdlLibraryAsk *ask, GError **error);
+const MdlLibrary *cst_store_share (void *user, const MdlLibraryQuery *query, GError **error);
 const char *cst_store_name (const CstStore *store); /* of what was loaded last; NULL: nothing was */
 void cst_store_clear (CstStore *store);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CstStore, cst_store_clear)

@@ -102,12 +102,12 @@ typedef struct {
   double end[2];     /* likewise, with less and with more of it */
   double goodput[2]; /* mean of the runs, 0 to 1 */
   double time_s[2];  /* of a run, for the work of one healthy step; infinite: it does not get on */
-} GdpHang;
+} GdpSensitivityRow;
 
 /* What `goodput` hangs on: rates, detection, recovery, checkpoints, spares, slow parts, the step; each halved and doubled, but a
  * simulated step: times step_lo and step_hi, the ends of its band, where it has one. *time_s: as it is. On all cores; the same seed
- * gives the same answer. Returned: full, of GdpHang, in the order of a table of its own. */
-GArray *gdp_hangs (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, double *time_s);
+ * gives the same answer. Returned: full, of GdpSensitivityRow, in the order of a table of its own. */
+GArray *gdp_sensitivity (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, double *time_s);
 
 /* The closed form of a job of this size: terms of its failures and checkpoints. Rows that slow a job need `slowdown`. *source
  * becomes the weakest of what the rates rest on, where they are weaker. */

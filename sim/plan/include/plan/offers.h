@@ -15,7 +15,7 @@ typedef struct {
   BaseNum power;       /* W, while it runs, before the building's share */
   BaseNum time;        /* s that the work takes */
   BaseNum amortisation, pue;
-} PlnWaySpec;
+} PlnAcquisitionSpec;
 
 typedef struct {
   BaseHead head;
@@ -23,7 +23,7 @@ typedef struct {
   BaseNum electricity; /* USD/J */
   BaseNum pue, amortisation;
   BaseNum tokens, deadline, budget, power;
-  BaseList ways; /* PlnWaySpec */
+  BaseList options; /* PlnAcquisitionSpec */
 } PlnOffersSpec;
 
 extern const BaseSchema pln_schema_offers;
@@ -33,7 +33,7 @@ typedef enum { PLN_MISS_NONE, PLN_MISS_DEADLINE, PLN_MISS_BUDGET, PLN_MISS_POWER
 extern const char *const pln_miss_names[]; /* "deadline" …; NULL for none */
 
 typedef struct {
-  const PlnWaySpec *way; /* borrowed from the offers */
+  const PlnAcquisitionSpec *way; /* borrowed from the offers */
   gboolean owned;
   MdlMoney money; /* of the work: energy of what is rented is told, and paid in the rent */
   double once_usd;

@@ -9,26 +9,26 @@
 
 typedef enum { PLN_AIM_TIME, PLN_AIM_COST, PLN_AIM_ENERGY, PLN_AIM_COST_PER_TOKEN, PLN_AIM_PARETO } PlnAim;
 extern const BaseName pln_aim_names[];
-typedef enum { PLN_WAY_NONE, PLN_WAY_OWN, PLN_WAY_RENT } ColWay; /* NONE: no price is known */
-extern const BaseName pln_way_names[];
+typedef enum { PLN_ACQUISITION_NONE, PLN_ACQUISITION_BUY, PLN_ACQUISITION_RENT } PlnAcquisition; /* NONE: no price is known */
+extern const BaseName pln_acquisition_names[];
 
 /* Why a configuration fell out; those from MEMORY on are constraints. */
 typedef enum {
-  PLN_OUT_GPUS,
-  PLN_OUT_LAYERS,
-  PLN_OUT_BATCH,
-  PLN_OUT_SCHEDULE,
-  PLN_OUT_REFUSED,
-  PLN_OUT_PRICE,
-  PLN_OUT_MEMORY,
-  PLN_OUT_GPU_LIMIT,
-  PLN_OUT_POWER,
-  PLN_OUT_GOODPUT,
-  PLN_OUT_DEADLINE,
-  PLN_OUT_BUDGET,
-  PLN_OUT_N
-} PlnOut;
-extern const char *const pln_out_texts[PLN_OUT_N]; /* "do not fit into memory" */
+  PLN_REJECTED_GPUS,
+  PLN_REJECTED_LAYERS,
+  PLN_REJECTED_BATCH,
+  PLN_REJECTED_SCHEDULE,
+  PLN_REJECTED_REFUSED,
+  PLN_REJECTED_PRICE,
+  PLN_REJECTED_MEMORY,
+  PLN_REJECTED_GPU_LIMIT,
+  PLN_REJECTED_POWER,
+  PLN_REJECTED_GOODPUT,
+  PLN_REJECTED_DEADLINE,
+  PLN_REJECTED_BUDGET,
+  PLN_REJECTED_N
+} PlnRejection;
+extern const char *const pln_out_texts[PLN_REJECTED_N]; /* "do not fit into memory" */
 
 extern const BaseSchema pln_schema_plan, pln_schema_prices, pln_schema_comparisons;
 
@@ -44,7 +44,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum rate;                        /* B/s */
-  BaseNum adapter, transceiver, cable; /* USD: an adapter's port, an end of a cable, a cable without its ends */
+  BaseNum nic, transceiver, cable;     /* USD: a port of a NIC, an end of a cable, a cable without its ends */
 } PlnPortPrice;
 typedef struct {
   BaseHead head;
@@ -61,7 +61,7 @@ typedef struct {
 typedef enum {
   PLN_BUY_NODES,
   PLN_BUY_NETWORK, /* at a price of a GPU */
-  PLN_BUY_ADAPTERS,
+  PLN_BUY_NICS,
   PLN_BUY_SWITCHES,
   PLN_BUY_OPTICS,
   PLN_BUY_CABLES,
@@ -111,7 +111,7 @@ typedef struct {
 typedef struct {
   guint machine; /* number of it */
   guint32 cut;   /* number among the machine's, as they are listed */
-  TrnClosedAsk ask;
+  TrnClosedQuery query;
   TrnClosedStep step; /* closed form */
   gboolean simulated; /* the engine ran it: time_s and the band are its */
   double step_time_s, step_time_lo_s, step_time_hi_s;
@@ -120,7 +120,7 @@ typedef struct {
   MdlCheckpoint checkpoint; /* what one costs, where failures are counted */
   double run_s;             /* of all tokens of the goal, with what failures take; of one step without */
   double power_W;           /* mean, of all nodes with the building's share */
-  ColWay way;
+  PlnAcquisition way;
   MdlMoney money; /* of that way */
   double usd_per_token;
   double formula, formula_s, formula_usd; /* what the aim makes least, run_s and total_usd as the closed form has them */
@@ -130,47 +130,47 @@ typedef struct {
 
 /* How near of kin two configurations are: the nearer, the more of what may be wrong with their times is the same in both. */
 typedef enum {
-  PLN_KIN_NETWORK,   /* GPUs, nodes and cut are the same: the network may err */
-  PLN_KIN_SAME_CUT,  /* the same cut on the same GPUs, of which there are more or fewer */
-  PLN_KIN_SAME_GPU,  /* another cut on the same GPUs */
-  PLN_KIN_OTHER_GPU, /* other GPUs */
-  PLN_KIN_N
-} PlnKin;
-extern const BaseName pln_kin_names[]; /* "network" … */
-#define PLN_APART_ODDS 0.025 /* below, two configurations are told apart: 95 % of errors, half of the others to either side */
+  PLN_SIMILARITY_NETWORK,     /* GPUs, nodes and cut are the same: the network may err */
+  PLN_SIMILARITY_SAME_LAYOUT, /* the same cut on the same GPUs, of which there are more or fewer */
+  PLN_SIMILARITY_SAME_GPU,    /* another cut on the same GPUs */
+  PLN_SIMILARITY_OTHER_GPU,   /* other GPUs */
+  PLN_SIMILARITY_N
+} PlnSimilarity;
+extern const BaseName pln_similarity_names[]; /* "network" … */
+#define PLN_DISTINGUISH_ODDS 0.025 /* below, two configurations are told apart: 95 % of errors, half of the others to either side */
 
 /* How far measured ratios of two steps are from predicted ones: calibrate/defaults/comparisons. */
-typedef enum { PLN_APART_DENSE, PLN_APART_EXPERTS } PlnApartModel;
+typedef enum { PLN_DISTINGUISH_DENSE, PLN_DISTINGUISH_EXPERTS } PlnDistinguishModel;
 typedef struct {
   BaseHead head;
-  BaseEnum model;     /* PlnApartModel */
-  BaseEnum kin;       /* PlnKin */
+  BaseEnum model;      /* PlnDistinguishModel */
+  BaseEnum similarity; /* PlnSimilarity */
   BaseNum half, most; /* that 50 % and 95 % of ratios are within, relative */
-} PlnApartRow;
+} PlnDistinguishRow;
 typedef struct {
   BaseHead head;
   BaseStr name, summary;
-  BaseList rows; /* PlnApartRow */
-} PlnApartSpec;
+  BaseList rows; /* PlnDistinguishRow */
+} PlnDistinguishSpec;
 
 /* The best of another machine than the first row's, beside the first: what it takes more, relative, and between what and what that
  * may lie. */
 typedef struct {
   guint row;
-  PlnKin kin;
+  PlnSimilarity similarity;
   double more, more_lo, more_hi; /* 95 % of what it may be */
   double odds;                   /* that it takes less than the first, 0 to 1 */
-} PlnRival;
+} PlnAlternative;
 
 typedef struct {
   GArray *rows;                    /* PlnChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
-  guint64 n_asked, out[PLN_OUT_N]; /* configurations, and why they fell out */
-  double over[PLN_OUT_N];          /* of constraints: by how much the nearest failed, relative */
-  guint64 dropped[PLN_OUT_N];      /* of `out`: those that the engine put there */
+  guint64 n_asked, out[PLN_REJECTED_N]; /* configurations, and why they fell out */
+  double over[PLN_REJECTED_N];          /* of constraints: by how much the nearest failed, relative */
+  guint64 dropped[PLN_REJECTED_N];      /* of `out`: those that the engine put there */
   guint64 n_met;
   guint n_simulated, n_standing; /* rows that the engine ran; of them those that meet the constraints then too */
   guint64 n_alike;               /* rows that cannot be told from the first, itself too */
-  GArray *rivals;                /* PlnRival, nearest first; none of a front */
+  GArray *rivals;                /* PlnAlternative, nearest first; none of a front */
   gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
 } PlnResult;
 
@@ -215,9 +215,9 @@ typedef struct {
   guint threads;        /* of the first stage: machines are dealt out to them, and the answer does not depend on how many */
   guint best;           /* rows that the engine has run in the end, and that meet the constraints */
   gboolean per_machine; /* no two of them of one machine */
-} PlnAsk;
+} PlnQuery;
 /* Asks for everything that divides, and has the engine run the best. NULL and *error on failure. Returned: full. */
-PlnResult *pln_search (Pln *plan, const PlnAsk *ask, GError **error);
+PlnResult *pln_search (Pln *plan, const PlnQuery *query, GError **error);
 void pln_result_free (PlnResult *result);
 /* Runs a row in the engine once more, with the terms that its step is made of. The result borrows from *scenario; both full. NULL
  * and *error on failure, *scenario may be full then too. */

@@ -30,13 +30,13 @@ typedef struct {
   void (*progress) (void *watch, PlnWork *work, const PlnCount *count);
   void *watch;
   /* Does what pln_work_next has until it has no more; FALSE and *error on failure. NULL: the threads do it. */
-  gboolean (*crew) (void *data, PlnWork *work, GError **error);
+  gboolean (*workers) (void *data, PlnWork *work, GError **error);
   void *data;
-} PlnCrew;
+} PlnWorkers;
 
 /* Lists the cuts of all machines in pieces. NULL and *error where a machine has no closed form. `plan` is borrowed. Returned:
  * full. */
-PlnWork *pln_work_new (Pln *plan, const PlnCrew *crew, GError **error);
+PlnWork *pln_work_new (Pln *plan, const PlnWorkers *workers, GError **error);
 void pln_work_free (PlnWork *work);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnWork, pln_work_free)
 
@@ -44,10 +44,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnWork, pln_work_free)
 void pln_work_take_part (PlnWork *work, guint part, guint of);
 
 /* First stage: every piece that is due and not done. FALSE and *error on failure. Once stopped it returns TRUE too. */
-gboolean pln_work_reckon (PlnWork *work, GError **error);
+gboolean pln_work_estimate (PlnWork *work, GError **error);
 /* Both stages: reckons what is left, ranks, has the engine run the best (ask->threads is not looked at). Only with all pieces due.
  * NULL and *error on failure, and when stopped. Returned: full. */
-PlnResult *pln_work_search (PlnWork *work, const PlnAsk *ask, GError **error);
+PlnResult *pln_work_search (PlnWork *work, const PlnQuery *query, GError **error);
 
 /* Whether the crew's `stop` has said so; asks it. Any thread. */
 gboolean pln_work_stopped (PlnWork *work);
@@ -64,19 +64,19 @@ guint pln_work_n_open (const PlnWork *work);                          /* pieces 
 /* The next task for a worker that has a machine in hand (G_MAXUINT32: none): of the same machine while there are any, for what is
  * known of it. Any thread. FALSE: no more. */
 gboolean pln_work_next (PlnWork *work, guint32 in_hand, PlnTask *task);
-/* What a worker replied, from pln_hand_do. Any thread. FALSE and *error on what cannot be a reply. */
+/* What a worker replied, from pln_worker_do. Any thread. FALSE and *error on what cannot be a reply. */
 gboolean pln_work_put (PlnWork *work, const PlnTask *task, const void *reply, gsize n_B, GError **error);
 
 /* The task could not be done: nothing else is handed out, and the error of the first task that failed ends the search. Takes it. */
 void pln_work_fail (PlnWork *work, const PlnTask *task, GError *error);
 
 /* One worker, in the process and thread of its own. `plan` is borrowed; several may have the same. Returned: full. */
-typedef struct PlnHand PlnHand;
-PlnHand *pln_hand_new (Pln *plan);
-void pln_hand_free (PlnHand *hand);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnHand, pln_hand_free)
+typedef struct PlnWorker PlnWorker;
+PlnWorker *pln_worker_new (Pln *plan);
+void pln_worker_free (PlnWorker *hand);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnWorker, pln_worker_free)
 /* NULL and *error on failure. Returned: full; plain values, as the task. */
-GBytes *pln_hand_do (PlnHand *hand, const PlnTask *task, GError **error);
+GBytes *pln_worker_do (PlnWorker *hand, const PlnTask *task, GError **error);
 
 /* ---- kept ---- */
 

@@ -23,7 +23,7 @@ typedef struct {
   const char *plugin; /* the network plugin's tuner that decides in its place; NULL: none. Borrowed */
   MdlAlgo plugin_algo;
   MdlProto plugin_proto;
-} RepReckoning;
+} RepTunerEstimate;
 
 /* Returned: full, of RepAlternative, g_array_unref frees the reasons. */
 GArray *rep_alternatives_new (void);
@@ -32,7 +32,7 @@ typedef struct {
   const Clu *clu;
   const ColAnswer *coll;
   const GArray *alternatives; /* RepAlternative; NULL: not known */
-  const RepReckoning *nccl;   /* NULL: not known */
+  const RepTunerEstimate *nccl; /* NULL: not known */
 } RepExplain;
 
 /* The answer: the time, and the largest of its terms, of which rep_largest_term says the second sentence alone. */

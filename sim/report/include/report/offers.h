@@ -11,8 +11,8 @@ void rep_offers_text (const PlnOffers *offers, GString *out);
 void rep_offers_tsv (const PlnOffers *offers, GString *out);
 /* Members of the open object. */
 void rep_offers_json (const PlnOffers *offers, JsonBuilder *json);
-/* What each costs, by part, as one more RepPicture (report/pictures.h). */
-void rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures);
+/* What each costs, by part, as one more RepPlot (report/plots.h). */
+void rep_offers_plot (const PlnOffers *offers, GPtrArray *plots);
 /* Why none will do; NULL: one does. Returned: full. */
 char *rep_offers_infeasible (const PlnOffers *offers);
 

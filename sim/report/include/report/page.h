@@ -24,11 +24,11 @@ typedef struct {
   const ColAnswer *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
   const char *text;              /* the whole answer, as it is printed */
   const Gdp *goodput;     /* NULL: not asked for */
-  const BaseTable *hangs;        /* what it hangs on; NULL: not asked for */
+  const BaseTable *goodput_sensitivity; /* what it hangs on; NULL: not asked for */
   const GArray *advice;          /* StdAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
   const BaseTable *prices;       /* with their sources; NULL: none were counted */
-  const GPtrArray *pictures;     /* RepPicture */
+  const GPtrArray *plots;        /* RepPlot */
 } RepPage;
 
 /* `lookup` finds plots/ and what is known of errors; *drawn: FALSE without gnuplot, and the page says so. Returned: full, g_free;

@@ -31,8 +31,8 @@ BaseTable *rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most
 /* The figures of the plan's prices, with source and note. Returned: full; NULL where it has none. */
 BaseTable *rep_plan_prices (const Pln *plan);
 /* Whether there is time and cost to draw: a run with tokens, and a row with a price. */
-gboolean rep_plan_has_pictures (const Pln *plan, const PlnResult *result);
-/* RepPictures (report/pictures.h) of the best of each machine: with the front, by time; and what they cost, by part. */
-void rep_plan_pictures (const Pln *plan, const PlnResult *result, GPtrArray *pictures);
+gboolean rep_plan_has_plots (const Pln *plan, const PlnResult *result);
+/* RepPictures (report/plots.h) of the best of each machine: with the front, by time; and what they cost, by part. */
+void rep_plan_plots (const Pln *plan, const PlnResult *result, GPtrArray *plots);
 
 #endif

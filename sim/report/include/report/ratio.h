@@ -11,8 +11,8 @@ BaseTable *rep_ratio_table (const StdRatio *ratio);
 /* Members of the open object. */
 void rep_ratio_json (const StdRatio *ratio, JsonBuilder *json);
 
-/* RepPictures (report/pictures.h): cells of ratios with the lines where they turn; throughput by GPUs, of several numbers of them.
+/* RepPictures (report/plots.h): cells of ratios with the lines where they turn; throughput by GPUs, of several numbers of them.
  * FALSE: fewer than two points ran, and there is nothing to draw. */
-gboolean rep_ratio_pictures (const StdRatio *ratio, const char *name, GPtrArray *pictures);
+gboolean rep_ratio_plots (const StdRatio *ratio, const char *name, GPtrArray *plots);
 
 #endif

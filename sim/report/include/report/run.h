@@ -30,12 +30,12 @@ BaseTable *rep_goodput_table (const Gdp *goodput); /* returned: full */
 void rep_goodput_terms_text (const Gdp *goodput, GString *out);
 void rep_goodput_json (const Gdp *goodput, JsonBuilder *json);
 extern const BaseMember rep_goodput_members[];
-/* What it hangs on (gdp_hangs, whose *time_s is the second argument), what moves the time most first: a table, returned
+/* What it hangs on (gdp_sensitivity, whose *time_s is the second argument), what moves the time most first: a table, returned
  * full; text; "goodput_sensitivity" into the open object; name, less, more for plots/tornado.gp. */
-BaseTable *rep_goodput_hangs_table (const GArray *hangs, double time_s);
-void rep_goodput_hangs_text (const GArray *hangs, double time_s, GString *out);
-void rep_goodput_hangs_json (const GArray *hangs, double time_s, JsonBuilder *json);
-void rep_goodput_hangs_tsv (const GArray *hangs, double time_s, GString *out);
+BaseTable *rep_goodput_sensitivity_table (const GArray *goodput_sensitivity, double time_s);
+void rep_goodput_sensitivity_text (const GArray *goodput_sensitivity, double time_s, GString *out);
+void rep_goodput_sensitivity_json (const GArray *goodput_sensitivity, double time_s, JsonBuilder *json);
+void rep_goodput_sensitivity_tsv (const GArray *goodput_sensitivity, double time_s, GString *out);
 
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */

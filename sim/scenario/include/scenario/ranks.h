@@ -31,7 +31,7 @@ typedef struct {
   const char *calibration;     /* NULL: the one that is named like the GPU */
   const ColSettings *settings; /* without its library; the cluster is built with its seed */
   const char *who;             /* what messages about flags begin with: "forerun coll: " */
-} ScnRanksAsk;
+} ScnRanksQuery;
 
 /* Ranks on their cluster. */
 typedef struct {
@@ -46,7 +46,7 @@ typedef struct {
 
 /* The first GPUs of each of `nodes` nodes (0: all of the topology; more than it has are built) and their communicator. The library
  * belongs to the host. Initialise *out with zeroes; scn_ranks_clear after it, also on failure. */
-gboolean scn_ranks_open (const ScnHost *host, const ScnRanksAsk *ask, guint32 nodes, ScnRanks *out, GError **error);
+gboolean scn_ranks_open (const ScnHost *host, const ScnRanksQuery *query, guint32 nodes, ScnRanks *out, GError **error);
 void scn_ranks_clear (ScnRanks *ranks);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ScnRanks, scn_ranks_clear)
 

@@ -69,7 +69,7 @@ typedef struct {
 typedef struct Scn Scn;
 
 /* Loads constants, as cst_load does, into `user`, which knows the lookup: they belong to a layer that this one does not see. */
-typedef const MdlLibrary *(*ScnLibraryLoad) (void *user, const MdlLibraryAsk *ask, GError **error);
+typedef const MdlLibrary *(*ScnLibraryLoad) (void *user, const MdlLibraryQuery *query, GError **error);
 
 /* Reads, checks and builds all but the run. `text` is what the file holds, NULL where it is read; names are looked up beside `path`
  * either way. `load` is called where the library is not the plain one, and may be NULL where that is known (kind `io` then goes

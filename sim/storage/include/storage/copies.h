@@ -47,7 +47,7 @@ typedef struct {
 } StoCopy;
 
 /* Which part of the question is wrong. */
-typedef enum { STO_FAULT_WAY, STO_FAULT_PATH, STO_FAULT_BY } StoFault;
+typedef enum { STO_FAULT_ROUTE, STO_FAULT_PATH, STO_FAULT_BY } StoFault;
 
 /* Returned: full, of StoCopy in the order of the pairs (g_ptr_array_unref); NULL, *fault and *error (BASE_ERROR_INPUT) where a pair
  * has no such way, or no kernel can copy over it. */

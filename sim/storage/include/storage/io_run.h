@@ -15,10 +15,10 @@ typedef struct {
   double latency_s; /* of a request's way, there or back */
   MdlIoPath path;   /* as it came out */
   CluRoute route;   /* of the tier, or of the drive that has the slowest */
-} StoIoWay;
+} StoIoRoute;
 
-void sto_io_way_clear (StoIoWay *way);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StoIoWay, sto_io_way_clear)
+void sto_io_route_clear (StoIoRoute *way);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StoIoRoute, sto_io_route_clear)
 
 /* Between what, and which way. AUTO takes GDS where the tier's client has it and no host memory lies on the way. */
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 
 /* `out` is zeroed by the caller; cleared by it, also on failure. FALSE and *error (BASE_ERROR_INPUT) where no way leads there, or
  * GDS is asked for and does not. */
-gboolean sto_io_way (const Clu *clu, const ColSettings *settings, const StoIoEnds *ends, StoIoWay *out, GError **error);
+gboolean sto_io_route (const Clu *clu, const ColSettings *settings, const StoIoEnds *ends, StoIoRoute *out, GError **error);
 
 /* A node on which a system may use GPUs, and how many. */
 typedef struct {

@@ -44,7 +44,7 @@ typedef struct {
   ColCollRequest like;    /* operation, type and root; a protocol other than auto is the only one that counts */
   guint32 disabled_algos; /* bits (1u << MdlAlgo) that are not reported as left out: the user knows */
   gboolean as_shipped;    /* without reduction in the network's switches, which NCCL leaves off by default */
-} StdCompareAsk;
+} StdCompareQuery;
 
 /* Without columns; the caller fills `sizes` and `max_B`. Returned: full. */
 StdCompare *std_compare_new (MdlOp op);
@@ -53,7 +53,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StdCompare, std_compare_free)
 
 /* Prices all algorithms on one more number of nodes, at each of the sizes, and searches between sizes for where the winner changes.
  * One rank alone adds no column. FALSE and *error on failure. */
-gboolean std_compare_price (StdCompare *compare, const StdCompareAsk *ask, ColComm *comm, GError **error);
+gboolean std_compare_price (StdCompare *compare, const StdCompareQuery *query, ColComm *comm, GError **error);
 /* All columns are priced: says what was left out. */
 void std_compare_end (StdCompare *compare);
 

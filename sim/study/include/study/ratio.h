@@ -85,14 +85,14 @@ typedef struct {
   double limit[STD_LINE_N];
   GArray *nodes, *batches, *rates; /* double, borrowed; rates are an adapter's, B/s */
   gboolean check;                  /* the engine runs at each rate that was solved for */
-} StdRatioAsk;
+} StdRatioQuery;
 
 /* Fills those of the lists that are empty: the batch as it is; 1, 2, 4 … nodes up to four times as many, and its own; a quarter,
  * half, once and twice the adapters' rate. */
-void std_ratio_defaults (StdRatioAsk *ask);
+void std_ratio_defaults (StdRatioQuery *query);
 /* Runs each point, and searches for each line: for each batch and number of nodes the slowest network, for each network the most
  * nodes and the smallest batch. On all cores, with the same answer however many. Returned: full; a point that did not run says
  * why. */
-StdRatio *std_ratio (const StdRatioAsk *ask);
+StdRatio *std_ratio (const StdRatioQuery *query);
 
 #endif

@@ -56,11 +56,11 @@ typedef struct {
   const void *question;
   const char *path; /* the question's file, whose own numbers count only where they are assumed */
   const char *root; /* of the shipped data: names of files below it leave it out */
-} StdAsk;
+} StdQuery;
 
 /* Asks again with each constant on which the answer depends a fifth less and a fifth more. Returned: full; NULL and *error where it
  * does not run as it is. */
-StdSensitivity *std_sensitivity (const StdAsk *ask, StdScope scope, GError **error);
+StdSensitivity *std_sensitivity (const StdQuery *query, StdScope scope, GError **error);
 
 /* The same of the time of a scenario, of several jobs the longest. */
 StdSensitivity *std_sensitivity_scenario (const StdQuestion *question, StdScope scope, GError **error);

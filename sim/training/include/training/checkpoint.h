@@ -19,7 +19,7 @@ typedef struct {
   BaseEnum memory;               /* of the snapshot: 0 pinned, 1 pageable */
   BaseEnum path;                 /* 0 host, 1 gds: straight from the GPU, sync alone */
   BaseNum bytes;                 /* of the state; default: the model's */
-  BaseNum held;                  /* that all ranks hold of it together; default: the model's, else bytes x dp */
+  BaseNum restore_bytes;         /* that all ranks hold of it together; default: the model's, else bytes x dp */
   BaseNum io_size, threads;      /* of a writer */
 } TrnCheckpointSpec;
 extern const BaseSchema trn_schema_checkpoint;

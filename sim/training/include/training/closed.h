@@ -4,8 +4,8 @@
 
 #include "training/training.h"
 
-typedef enum { TRN_AGAIN_NONE, TRN_AGAIN_SELECTIVE, TRN_AGAIN_FULL, TRN_AGAIN_N } TrnAgain;
-extern const BaseName trn_again_names[]; /* as `recompute:` of a job */
+typedef enum { TRN_RECOMPUTE_NONE, TRN_RECOMPUTE_SELECTIVE, TRN_RECOMPUTE_FULL, TRN_RECOMPUTE_N } TrnRecompute;
+extern const BaseName trn_recompute_names[]; /* as `recompute:` of a job */
 
 /* One configuration. Counts are at least 1, but for zero: 0 to 3. */
 typedef struct {
@@ -14,9 +14,9 @@ typedef struct {
   guint32 micro_batch;   /* sequences of a pass */
   guint32 micro_batches; /* of a replica and step */
   MdlSchedule schedule;
-  TrnAgain recompute;
+  TrnRecompute recompute;
   gboolean sp;
-} TrnClosedAsk;
+} TrnClosedQuery;
 
 /* What it comes to; parts as in TrnResult, of the stage that ends last, and sum to the step. */
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct TrnClosed TrnClosed;
 
-/* `job` is borrowed: a training workload with a model, whose own cut is what a TrnClosedAsk replaces; all else is its. NULL
+/* `job` is borrowed: a training workload with a model, whose own cut is what a TrnClosedQuery replaces; all else is its. NULL
  * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas
  * of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
 TrnClosed *trn_closed_new (const TrnJob *job, GError **error);
@@ -58,8 +58,8 @@ void trn_closed_skip_unfit (TrnClosed *closed);
 /* FALSE and *error where the configuration cannot be: what does not divide, or needs more GPUs than there are. One that does not
  * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
  * is remembered. */
-gboolean trn_closed_step (TrnClosed *closed, const TrnClosedAsk *ask, TrnClosedStep *out, GError **error);
+gboolean trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *out, GError **error);
 /* The cut that the job itself has. */
-gboolean trn_closed_own (const TrnClosed *closed, TrnClosedAsk *ask, GError **error);
+gboolean trn_closed_own (const TrnClosed *closed, TrnClosedQuery *query, GError **error);
 
 #endif

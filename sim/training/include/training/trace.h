@@ -39,14 +39,14 @@ typedef struct {
 } TrnSlice;
 
 /* What a pipeline rank did in micro-batches that have no slices: one kind of work on one stream, gaps within it of at most
- * TRN_STRETCH_GAP of the step. */
-#define TRN_STRETCH_GAP (1.0 / 8000)
+ * TRN_TRACE_SPAN_GAP of the step. */
+#define TRN_TRACE_SPAN_GAP (1.0 / 8000)
 typedef struct {
   guint32 process;
   TrnTraceKind kind;
   gboolean weight; /* of BACKWARD: gradients of weights, put off by the schedule */
   double start_s, end_s;
-} TrnStretch;
+} TrnTraceSpan;
 
 /* From within the slice that begins at from_s to the one that begins at to_s. */
 typedef struct {
@@ -76,7 +76,7 @@ const GPtrArray *trn_trace_processes (const TrnTrace *trace); /* char *: "stage 
 guint trn_trace_n_threads (const TrnTrace *trace);
 const char *trn_trace_thread (const TrnTrace *trace, guint thread);
 const GArray *trn_trace_slices (const TrnTrace *trace);    /* TrnSlice, by process, in the order of the program */
-const GArray *trn_trace_stretches (const TrnTrace *trace); /* TrnStretch, by stream, rising; empty where all has slices */
+const GArray *trn_trace_stretches (const TrnTrace *trace); /* TrnTraceSpan, by stream, rising; empty where all has slices */
 const GArray *trn_trace_arrows (const TrnTrace *trace);    /* TrnArrow */
 const GArray *trn_trace_counters (const TrnTrace *trace);  /* TrnCounter */
 const GArray *trn_trace_samples (const TrnTrace *trace);   /* TrnSample, by counter, then time */

@@ -1,6 +1,6 @@
 /* Pictures: what is drawn by which script of plots/, and the data that it reads: TSV with a header line. */
-#ifndef REPORT_PICTURES_H
-#define REPORT_PICTURES_H
+#ifndef REPORT_PLOTS_H
+#define REPORT_PLOTS_H
 
 #include "base/lookup.h"
 #include "goodput/goodput.h"
@@ -17,50 +17,50 @@ typedef struct {
   GString *more;       /* owned: a second table, for the variable `variable`; NULL: none */
   const char *variable;
   char *settings; /* owned: further gnuplot assignments, each with a ';' before it */
-} RepPicture;
+} RepPlot;
 
-/* Returned: full, of RepPicture. */
-GPtrArray *rep_pictures_new (void);
+/* Returned: full, of RepPlot. */
+GPtrArray *rep_plots_new (void);
 /* One more; takes tsv and settings, which may be NULL. Returned: borrowed. */
-RepPicture *rep_pictures_add (GPtrArray *pictures, const char *name, const char *script, const char *caption, const char *title,
-                              GString *tsv, char *settings);
+RepPlot *rep_plots_add (GPtrArray *plots, const char *name, const char *script, const char *caption, const char *title,
+                        GString *tsv, char *settings);
 
 /* ---- what there is to draw, behind what there is; titles name `scenario` ---- */
 
 /* All of a run, in the order of reading. */
-void rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario);
+void rep_plots_add_run (GPtrArray *plots, const ScnResult *result, const char *scenario);
 /* Goodput by the interval between checkpoints, where more than one was followed. */
-void rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario);
-/* Tornados: of the time for the same work (gdp_hangs); of an answer, in which `what` changes: "time". `lookup` finds the files
- * that constants stand in. */
-void rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario);
-void rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity,
-                                   const BaseLookup *lookup, const char *scenario, const char *what);
+void rep_plots_add_goodput (GPtrArray *plots, const Gdp *goodput, const char *scenario);
+/* Tornado plots: of the time for the same work (gdp_sensitivity), and of an answer, in which `what` changes: "time". `lookup` finds
+ * the files of the constants. */
+void rep_plots_add_goodput_sensitivity (GPtrArray *plots, const GArray *goodput_sensitivity, double time_s, const char *scenario);
+void rep_plots_add_sensitivity (GPtrArray *plots, const StdSensitivity *sensitivity, const BaseLookup *lookup, const char *scenario,
+                                const char *what);
 
 /* Bus bandwidth of a table of collectives. */
-void rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op);
+void rep_plots_add_coll (GPtrArray *plots, const BaseTable *table, MdlOp op);
 /* The map of winners, and the bandwidths. */
-void rep_pictures_add_compare (GPtrArray *pictures, const StdCompare *compare, const char *topology);
+void rep_plots_add_compare (GPtrArray *plots, const StdCompare *compare, const char *topology);
 /* One column over the values of the first axis, a line for each combination of the others and of what rows of a point differ in. */
-void rep_pictures_add_vary (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title);
+void rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title);
 /* One column over two axes, as colours; each point has one row. */
-void rep_pictures_add_vary_map (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title);
+void rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title);
 /* Predicted against measured (CalPrediction); those of `name`. */
-void rep_pictures_add_points (GPtrArray *pictures, const GArray *points, const char *name);
+void rep_plots_add_points (GPtrArray *plots, const GArray *points, const char *name);
 
 /* ---- drawing ---- */
 
 /* ".svg", ".png" or ".pdf", which the scripts draw; NULL: `path` ends in none of them. */
-const char *rep_picture_ending (const char *path);
+const char *rep_plot_ending (const char *path);
 /* `path` with `suffix` before its ending: "a/f.svg", "_busbw" gives "a/f_busbw.svg"; with `ending` in place of its own, NULL keeps
  * it. Returned: full. */
-char *rep_picture_path (const char *path, const char *suffix, const char *ending);
+char *rep_plot_path (const char *path, const char *suffix, const char *ending);
 /* 'text' as gnuplot reads it, quotes doubled. Returned: full. */
-char *rep_picture_quote (const char *text);
+char *rep_plot_quote (const char *text);
 
 /* Into memory: *out is full, and NULL without gnuplot. `lookup` finds plots/; `flag` asked for it. FALSE and *error on failure. */
-gboolean rep_picture_render (const RepPicture *picture, const BaseLookup *lookup, const char *flag, const char *ending,
-                             GString **out, GError **error);
+gboolean rep_plot_render (const RepPlot *plot, const BaseLookup *lookup, const char *flag, const char *ending, GString **out,
+                          GError **error);
 
 typedef struct {
   char *path;     /* owned */
@@ -69,8 +69,8 @@ typedef struct {
 
 /* As `path`, by its ending. Returned: full, of RepFile: the picture; without gnuplot its data and a shell script that draws them,
  * and `talk` says so. NULL and *error on failure. */
-GPtrArray *rep_picture_draw (const RepPicture *picture, const BaseLookup *lookup, const char *flag, const char *path, GString *talk,
-                             GError **error);
+GPtrArray *rep_plot_draw (const RepPlot *plot, const BaseLookup *lookup, const char *flag, const char *path, GString *talk,
+                          GError **error);
 
 /* ---- data of a run ---- */
 

@@ -1,7 +1,7 @@
 /* What the pictures of forerun ratio are drawn from: cells of ratios with the lines where they turn, and throughput by GPUs. */
 #include <math.h>
 
-#include "report/pictures.h"
+#include "report/plots.h"
 #include "report/ratio.h"
 
 #define TO_GBPS 8e-9
@@ -143,22 +143,22 @@ title_of_scaling (const StdRatio *ratio, const char *name)
 }
 
 gboolean
-rep_ratio_pictures (const StdRatio *ratio, const char *name, GPtrArray *pictures)
+rep_ratio_plots (const StdRatio *ratio, const char *name, GPtrArray *plots)
 {
   GString *cells = g_string_new (NULL), *lines = g_string_new (NULL), *curves = g_string_new (NULL);
   g_autofree char *title = title_of_map (ratio, name), *scaling = title_of_scaling (ratio, name);
   const gboolean any = heat_tsv (ratio, cells, lines), several = scaling_tsv (ratio, curves);
-  RepPicture *heat = rep_pictures_add (
-      pictures, "ratio", "heat.gp", "Communication / compute by number of GPUs and network rate.", title, cells,
+  RepPlot *heat = rep_plots_add (
+      plots, "ratio", "heat.gp", "Communication / compute by number of GPUs and network rate.", title, cells,
       g_strdup_printf ("; x_name='network rate per GPU (Gb/s)'; y_name='%s'; z_name='communication / compute'; middle=1; "
                        "line_1='communication / compute = %g'; line_2='%g %% of the step is exposed communication'",
                        has_batches (ratio) ? "GPUs (batch)" : "GPUs", ratio->limit[STD_LINE_RATIO],
                        100 * ratio->limit[STD_LINE_WAITS]));
   heat->more = lines;
   heat->variable = "lines";
-  rep_pictures_add (pictures, "scaling", "scaling.gp", "Throughput and scaling efficiency by number of GPUs.", scaling, curves,
-                    g_strdup_printf ("; unit='%s'", ratio->scale.has_model ? "sequences" : "micro-batches"));
+  rep_plots_add (plots, "scaling", "scaling.gp", "Throughput and scaling efficiency by number of GPUs.", scaling, curves,
+                 g_strdup_printf ("; unit='%s'", ratio->scale.has_model ? "sequences" : "micro-batches"));
   if (!several)
-    g_ptr_array_set_size (pictures, (gint)pictures->len - 1);
+    g_ptr_array_set_size (plots, (gint)plots->len - 1);
   return any;
 }

@@ -4,7 +4,7 @@
 #include "plan-private.h"
 #include "plot-private.h"
 #include "report/offers.h"
-#include "report/pictures.h"
+#include "report/plots.h"
 
 static void
 append_number (GString *out, double value)
@@ -15,10 +15,10 @@ append_number (GString *out, double value)
 }
 
 gboolean
-rep_plan_has_pictures (const Pln *plan, const PlnResult *result)
+rep_plan_has_plots (const Pln *plan, const PlnResult *result)
 {
   for (guint i = 0; pln_tokens (plan) > 0 && i < result->rows->len; i++)
-    if (g_array_index (result->rows, PlnChoiceRow, i).way != PLN_WAY_NONE)
+    if (g_array_index (result->rows, PlnChoiceRow, i).way != PLN_ACQUISITION_NONE)
       return TRUE;
   return FALSE;
 }
@@ -31,9 +31,9 @@ chosen (const Pln *plan, const PlnResult *result, gboolean front)
   GPtrArray *rows = g_ptr_array_new ();
   for (guint i = 0; i < result->rows->len; i++) {
     PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
-    if (row->way != PLN_WAY_NONE && (!seen[row->machine] || (front && row->front)))
+    if (row->way != PLN_ACQUISITION_NONE && (!seen[row->machine] || (front && row->front)))
       g_ptr_array_add (rows, row);
-    seen[row->machine] = seen[row->machine] || row->way != PLN_WAY_NONE;
+    seen[row->machine] = seen[row->machine] || row->way != PLN_ACQUISITION_NONE;
   }
   return rows;
 }
@@ -125,16 +125,16 @@ title_of_cost (const Pln *plan, const PlnResult *result)
 }
 
 void
-rep_plan_pictures (const Pln *plan, const PlnResult *result, GPtrArray *pictures)
+rep_plan_plots (const Pln *plan, const PlnResult *result, GPtrArray *plots)
 {
   GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
   front_tsv (plan, result, front);
   cost_tsv (plan, result, cost);
   g_autofree char *against = title_of_front (plan, &g_array_index (result->rows, PlnChoiceRow, 0)),
                   *parts = title_of_cost (plan, result);
-  rep_pictures_add (pictures, "front", "front.gp", "Time and cost of the best layout of each cluster option, with error bands.",
-                    against, front, NULL);
-  rep_pictures_add (pictures, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost, NULL);
+  rep_plots_add (plots, "front", "front.gp", "Time and cost of the best layout of each cluster option, with error bands.", against,
+                 front, NULL);
+  rep_plots_add (plots, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost, NULL);
 }
 
 /* ---- offers ---- */
@@ -158,7 +158,7 @@ offers_tsv (const PlnOffers *offers, GString *out)
 }
 
 void
-rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures)
+rep_offers_plot (const PlnOffers *offers, GPtrArray *plots)
 {
   const PlnOffersSpec *spec = pln_offers_spec (offers);
   GString *tsv = g_string_new (NULL);
@@ -170,6 +170,6 @@ rep_offers_picture (const PlnOffers *offers, GPtrArray *pictures)
       least = &g_array_index (rows, PlnOffer, i);
   g_autofree char *cost = rep_plot_money (least->money.total_usd),
                   *title = g_strdup_printf ("%s: %s costs least: %s", spec->name.v, least->way->name.v, cost);
-  rep_pictures_add (pictures, "cost", "cost.gp", "Cost of each offer, by part.", title, tsv,
-                    g_strdup ("; parts='bought rent once energy'"));
+  rep_plots_add (plots, "cost", "cost.gp", "Cost of each offer, by part.", title, tsv,
+                 g_strdup ("; parts='bought rent once energy'"));
 }

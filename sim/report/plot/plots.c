@@ -1,4 +1,4 @@
-#include "report/pictures.h"
+#include "report/plots.h"
 
 #include <math.h>
 
@@ -155,11 +155,10 @@ title_of_tornado (const GString *tsv, const char *scenario, const char *what)
 
 /* Adds a plot and begins the next one's table; title NULL: there is nothing to draw. Takes title and settings. */
 static void
-add_drawn (GPtrArray *pictures, const char *name, const char *script, const char *caption, char *title, GString **tsv,
-           char *settings)
+add_drawn (GPtrArray *plots, const char *name, const char *script, const char *caption, char *title, GString **tsv, char *settings)
 {
   if (title != NULL) {
-    rep_pictures_add (pictures, name, script, caption, title, *tsv, settings);
+    rep_plots_add (plots, name, script, caption, title, *tsv, settings);
     *tsv = g_string_new (NULL);
   } else {
     g_free (settings);
@@ -169,48 +168,48 @@ add_drawn (GPtrArray *pictures, const char *name, const char *script, const char
 }
 
 static void
-add_step (GPtrArray *pictures, const ScnResult *result, const char *scenario, GString **tsv)
+add_step (GPtrArray *plots, const ScnResult *result, const char *scenario, GString **tsv)
 {
   const TrnResult *t = rep_run_step (result);
   guint columns = 0;
   gboolean any = rep_timeline_tsv (result, *tsv, &columns);
-  add_drawn (pictures, "timeline", "timeline.gp",
+  add_drawn (plots, "timeline", "timeline.gp",
              "Work of each pipeline stage over time. Communication is shown where nothing computes.",
              !any ? NULL
                   : g_strdup_printf ("%s: %.1f %% of the step is pipeline bubble", scenario,
                                      100 * t->part_s[TRN_PART_BUBBLE] / t->step_time_s),
              tsv, g_strdup_printf ("; columns=%u", columns));
   any = rep_timeline_begin_tsv (result, *tsv, &columns);
-  add_drawn (pictures, "timeline_begin", "timeline.gp",
+  add_drawn (plots, "timeline_begin", "timeline.gp",
              "Start of the same step, until twice the time at which the first micro-batch is back on the first stage.",
              any ? g_strdup_printf ("%s: the start of the step, where the pipeline fills", scenario) : NULL, tsv,
              g_strdup_printf ("; columns=%u", columns));
   any = rep_memory_tsv (result, *tsv);
   char capacity[G_ASCII_DTOSTR_BUF_SIZE];
-  add_drawn (pictures, "memory", "memory.gp", "Memory of a GPU of each pipeline stage at its fullest moment, and its capacity.",
+  add_drawn (plots, "memory", "memory.gp", "Memory of a GPU of each pipeline stage at its fullest moment, and its capacity.",
              any ? title_of_memory (&t->fullest, scenario) : NULL, tsv,
              g_strdup_printf ("; capacity=%s.0", g_ascii_formatd (capacity, sizeof capacity, "%.0f", t->fullest.capacity_B)));
 }
 
 void
-rep_pictures_add_run (GPtrArray *pictures, const ScnResult *result, const char *scenario)
+rep_plots_add_run (GPtrArray *plots, const ScnResult *result, const char *scenario)
 {
   const gboolean step = rep_run_step (result) != NULL;
   GString *tsv = g_string_new (NULL);
   gboolean any = rep_parts_tsv (result, tsv);
-  add_drawn (pictures, "breakdown", "breakdown.gp",
+  add_drawn (plots, "breakdown", "breakdown.gp",
              step ? "Parts of the step's time, on the stage that ends last." : "Parts of the estimated time.",
              any ? title_of_parts (result, scenario) : NULL, &tsv, NULL);
   if (step)
-    add_step (pictures, result, scenario, &tsv);
+    add_step (plots, result, scenario, &tsv);
   any = rep_links_tsv (result, tsv);
-  add_drawn (pictures, "links", "links.gp", "Utilisation of the busiest link of each class.",
+  add_drawn (plots, "links", "links.gp", "Utilisation of the busiest link of each class.",
              any ? title_of_links (result->run.links, scenario) : NULL, &tsv, NULL);
   g_string_free (tsv, TRUE);
 }
 
 void
-rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *scenario)
+rep_plots_add_goodput (GPtrArray *plots, const Gdp *goodput, const char *scenario)
 {
   g_autoptr (GString) tsv = g_string_new (NULL);
   if (!rep_goodput_curve_tsv (goodput, tsv))
@@ -218,21 +217,20 @@ rep_pictures_add_goodput (GPtrArray *pictures, const Gdp *goodput, const char *s
   g_autofree char *every = rep_quantity (goodput->best.interval_s, BASE_DIM_TIME),
                   *title = g_strdup_printf ("%s: goodput is highest, %.1f %%, with %s between checkpoints", scenario,
                                             100 * goodput->best.goodput.mean, every);
-  rep_pictures_add (pictures, "goodput", "goodput.gp",
-                    "Goodput by the work between checkpoints: the mean of the simulated runs, their band, and the closed form.",
-                    title, g_steal_pointer (&tsv), NULL);
+  rep_plots_add (plots, "goodput", "goodput.gp",
+                 "Goodput by the work between checkpoints: the mean of the simulated runs, their band, and the closed form.", title,
+                 g_steal_pointer (&tsv), NULL);
 }
 
 void
-rep_pictures_add_hangs (GPtrArray *pictures, const GArray *hangs, double time_s, const char *scenario)
+rep_plots_add_goodput_sensitivity (GPtrArray *plots, const GArray *goodput_sensitivity, double time_s, const char *scenario)
 {
   GString *tsv = g_string_new (NULL);
-  rep_goodput_hangs_tsv (hangs, time_s, tsv);
+  rep_goodput_sensitivity_tsv (goodput_sensitivity, time_s, tsv);
   g_autofree char *title = title_of_tornado (tsv, scenario, "time for the same work");
-  rep_pictures_add (
-      pictures, "tornado_goodput", "tornado.gp",
-      "Change of the time for the same work when one input is halved or doubled, or the step time moves over its band.", title, tsv,
-      g_strdup ("; less_is='halved (step time: low)'; more_is='doubled (high)'"));
+  rep_plots_add (plots, "tornado_goodput", "tornado.gp",
+                 "Change of the time for the same work when one input is halved or doubled, or the step time moves over its band.",
+                 title, tsv, g_strdup ("; less_is='halved (step time: low)'; more_is='doubled (high)'"));
 }
 
 /* Name, less, more: the answer's changes, as fractions. */
@@ -262,15 +260,15 @@ sensitivity_tsv (const StdSensitivity *sensitivity, const char *root, GString *o
 }
 
 void
-rep_pictures_add_sensitivity (GPtrArray *pictures, const StdSensitivity *sensitivity, const BaseLookup *lookup,
-                              const char *scenario, const char *what)
+rep_plots_add_sensitivity (GPtrArray *plots, const StdSensitivity *sensitivity, const BaseLookup *lookup, const char *scenario,
+                           const char *what)
 {
   if (sensitivity->effects->len == 0)
     return;
   GString *tsv = g_string_new (NULL);
   sensitivity_tsv (sensitivity, base_lookup_root (lookup), tsv);
   g_autofree char *title = title_of_tornado (tsv, scenario, what);
-  rep_pictures_add (pictures, "tornado", "tornado.gp", "Change of the answer when one constant changes.", title, tsv,
-                    g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
-                                     sensitivity->first != NULL ? "; *: another option is best then" : ""));
+  rep_plots_add (plots, "tornado", "tornado.gp", "Change of the answer when one constant changes.", title, tsv,
+                 g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
+                                  sensitivity->first != NULL ? "; *: another option is best then" : ""));
 }

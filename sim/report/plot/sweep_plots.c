@@ -1,20 +1,20 @@
 /* Pictures of sweeps: collectives by size, algorithms against each other, predictions against measurements, keys that vary. */
 #include <string.h>
 
-#include "report/pictures.h"
+#include "report/plots.h"
 
 void
-rep_pictures_add_coll (GPtrArray *pictures, const BaseTable *table, MdlOp op)
+rep_plots_add_coll (GPtrArray *plots, const BaseTable *table, MdlOp op)
 {
   GString *tsv = g_string_new (NULL);
   base_table_print_tsv (table, tsv);
   g_autofree char *title = g_strdup_printf ("%s", base_name (mdl_op_names, (int)op));
-  rep_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
-                    g_strdup ("; series='nodes'"));
+  rep_plots_add (plots, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
+                 g_strdup ("; series='nodes'"));
 }
 
 void
-rep_pictures_add_compare (GPtrArray *pictures, const StdCompare *compare, const char *topology)
+rep_plots_add_compare (GPtrArray *plots, const StdCompare *compare, const char *topology)
 {
   const char *op = base_name (mdl_op_names, (int)compare->op);
   g_autofree char *title = g_strdup_printf ("%s on %s", op, topology),
@@ -24,23 +24,23 @@ rep_pictures_add_compare (GPtrArray *pictures, const StdCompare *compare, const 
   base_table_print_tsv (table, rows);
   rep_compare_crossovers_tsv (compare, crossovers);
   rep_compare_curves_tsv (compare, curves);
-  RepPicture *map = rep_pictures_add (pictures, "winners", "winners.gp", "Fastest algorithm by message size and number of nodes.",
-                                      title, rows, NULL);
+  RepPlot *map =
+      rep_plots_add (plots, "winners", "winners.gp", "Fastest algorithm by message size and number of nodes.", title, rows, NULL);
   map->more = crossovers;
   map->variable = "crossovers";
-  rep_pictures_add (pictures, "busbw", "busbw.gp", "Bus bandwidth of each algorithm.", busbw_title, curves,
-                    g_strdup ("; series='algo nodes'; panel='nodes'"));
+  rep_plots_add (plots, "busbw", "busbw.gp", "Bus bandwidth of each algorithm.", busbw_title, curves,
+                 g_strdup ("; series='algo nodes'; panel='nodes'"));
 }
 
 /* Errors beyond half of the measured time lie on the edge. */
 void
-rep_pictures_add_points (GPtrArray *pictures, const GArray *points, const char *name)
+rep_plots_add_points (GPtrArray *plots, const GArray *points, const char *name)
 {
   GString *tsv = g_string_new (NULL);
   rep_validate_points_tsv (points, tsv);
   g_autofree char *title = g_strdup_printf ("%s", name);
-  rep_pictures_add (pictures, "error", "error.gp", "Error of the predictions by message size.", title, tsv,
-                    g_strdup ("; series='op'; limit=0.5"));
+  rep_plots_add (plots, "error", "error.gp", "Error of the predictions by message size.", title, tsv,
+                 g_strdup ("; series='op'; limit=0.5"));
 }
 
 /* ---- what varies ---- */
@@ -65,7 +65,7 @@ name_of_axis (const StdAxis *axis, gboolean *numeric)
   const char *unit = "";
   *numeric = std_axis_is_numeric (axis, &unit);
   g_autofree char *name = *unit != '\0' ? g_strdup_printf ("%s (%s)", axis->path, unit) : g_strdup (axis->path);
-  return rep_picture_quote (name);
+  return rep_plot_quote (name);
 }
 
 /* "tier" of "workload.tier". */
@@ -113,11 +113,11 @@ series_of (const StdSheet *sheet, guint row, guint y)
 }
 
 void
-rep_pictures_add_vary (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title)
+rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title)
 {
   const StdAxis *axis = axes->pdata[0];
   gboolean numeric;
-  g_autofree char *x_name = name_of_axis (axis, &numeric), *y_name = rep_picture_quote (std_sheet_key (sheet, y));
+  g_autofree char *x_name = name_of_axis (axis, &numeric), *y_name = rep_plot_quote (std_sheet_key (sheet, y));
   GString *tsv = g_string_new ("x\tlabel\tseries\ty\n");
   for (guint r = 0; r < sheet->point->len; r++) {
     BaseCell cell;
@@ -130,17 +130,17 @@ rep_pictures_add_vary (GPtrArray *pictures, const StdSheet *sheet, const GPtrArr
     g_string_append_printf (tsv, "%.17g\t%s\t%s\t%.17g\n", numeric ? g_ascii_strtod (at, NULL) : (double)index, at, series,
                             cell.number);
   }
-  rep_pictures_add (pictures, "vary", "vary.gp", "", title, tsv,
-                    g_strdup_printf ("; x_name=%s; y_name=%s; numeric=%d", x_name, y_name, numeric ? 1 : 0));
+  rep_plots_add (plots, "vary", "vary.gp", "", title, tsv,
+                 g_strdup_printf ("; x_name=%s; y_name=%s; numeric=%d", x_name, y_name, numeric ? 1 : 0));
 }
 
 void
-rep_pictures_add_vary_map (GPtrArray *pictures, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title)
+rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title)
 {
   gboolean numeric;
   double scale;
   g_autofree char *z_name = name_of_column (std_sheet_key (sheet, z), &scale), *x_name = name_of_axis (axes->pdata[0], &numeric),
-                  *y_name = rep_picture_quote (std_sheet_key (sheet, 1)), *quoted = rep_picture_quote (z_name);
+                  *y_name = rep_plot_quote (std_sheet_key (sheet, 1)), *quoted = rep_plot_quote (z_name);
   GString *tsv = g_string_new ("x\ty\tz\n");
   for (guint r = 0; r < sheet->point->len; r++) {
     BaseCell cell;
@@ -151,6 +151,6 @@ rep_pictures_add_vary_map (GPtrArray *pictures, const StdSheet *sheet, const GPt
     g_ascii_formatd (x, sizeof x, "%.9g", g_ascii_strtod (across, NULL));
     g_string_append_printf (tsv, "%s\t%s\t%s\n", numeric ? x : across, up, text);
   }
-  rep_pictures_add (pictures, "map", "heat.gp", "", title, tsv,
-                    g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_name, y_name, quoted, numeric ? 1 : 0));
+  rep_plots_add (plots, "map", "heat.gp", "", title, tsv,
+                 g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_name, y_name, quoted, numeric ? 1 : 0));
 }

@@ -5,8 +5,8 @@
  * links), its GPU's place in the node, and the switches that the node hangs on. A way is a route from site to site: what it uses
  * inside the two nodes counts from their first resources, so that 100,000 ranks on equal nodes have the ways of a few. Where a
  * route also depends on what a site does not tell (hashed or numbered cables between switches) it is looked for each time. */
-#ifndef COLLECTIVE_GROUND_H
-#define COLLECTIVE_GROUND_H
+#ifndef COLLECTIVE_ROUTES_H
+#define COLLECTIVE_ROUTES_H
 
 #include "collective/comm.h"
 
@@ -17,24 +17,24 @@ typedef struct {
   ColEnd end;
   double share;
   double factor; /* what of its capacity this kind of copy reaches */
-} ColWayUse;
+} ColRouteUse;
 
 typedef struct {
   MdlHop hop;
   CluPathClass path; /* over a network: of the rank to its adapter */
   double latency_s;
-  double rate_Bps; /* what col_ground_rate says, of a way that is kept; 0: ask */
+  double rate_Bps; /* what col_routes_rate says, of a way that is kept; 0: ask */
   guint32 n_uses;
-  ColWayUse *use;
-} ColWay;
+  ColRouteUse *use;
+} ColRoute;
 
-typedef struct ColGround ColGround;
+typedef struct ColRoutes ColRoutes;
 
 /* Borrows both. Of `settings` those that decide routes are meant: degrade, library, no_shm. One reference. */
-ColGround *col_ground_new (const Clu *clu, const ColSettings *settings);
-ColGround *col_ground_ref (ColGround *ground);
-void col_ground_unref (ColGround *ground);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColGround, col_ground_unref)
+ColRoutes *col_routes_new (const Clu *clu, const ColSettings *settings);
+ColRoutes *col_routes_ref (ColRoutes *routes);
+void col_routes_unref (ColRoutes *routes);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColRoutes, col_routes_unref)
 
 /* A rank of a communicator as ways see it. */
 typedef struct {
@@ -42,21 +42,21 @@ typedef struct {
   CluRes first; /* of its node */
   CluDev dev;
   guint32 gpu;
-} ColStand;
-ColStand col_ground_stand (ColGround *ground, guint32 gpu);
+} ColRankPlace;
+ColRankPlace col_routes_place (ColRoutes *routes, guint32 gpu);
 /* The colour of a node: equal ones have equal links. */
-guint32 col_ground_colour (const ColGround *ground, guint32 node);
+guint32 col_routes_colour (const ColRoutes *routes, guint32 node);
 
 /* The way from one to another by adapter `nic` (as in CluRouteOptions). Valid until the next call. NULL and *error where there is
  * none. */
-const ColWay *col_ground_way (ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, GError **error);
+const ColRoute *col_routes_find (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic, GError **error);
 /* The same without keeping it, for who asks once; *alike: whether it is that of all ranks on these sites that are as near. */
-const ColWay *col_ground_look (ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, gboolean *alike,
-                               GError **error);
+const ColRoute *col_routes_find_once (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic,
+                                      gboolean *alike, GError **error);
 /* What a way reaches alone, with the copy factor; infinity without uses. */
-double col_ground_rate (const ColGround *ground, const ColWay *way, const ColStand *from, const ColStand *to);
+double col_routes_rate (const ColRoutes *routes, const ColRoute *way, const ColRankPlace *from, const ColRankPlace *to);
 static inline CluRes
-col_way_res (const ColWayUse *use, const ColStand *from, const ColStand *to)
+col_route_res (const ColRouteUse *use, const ColRankPlace *from, const ColRankPlace *to)
 {
   return use->res + (use->end == COL_END_FROM ? from->first : use->end == COL_END_TO ? to->first : 0);
 }
@@ -64,16 +64,16 @@ col_way_res (const ColWayUse *use, const ColStand *from, const ColStand *to)
 /* Scratch loads: per resource, zero between uses. */
 typedef struct {
   double load, effort; /* bytes, and those at full capacity that take as long; side by side: they are always read together */
-} ColSum;
+} ColLoadSum;
 typedef struct {
-  ColSum *sum;
+  ColLoadSum *sum;
   GArray *touched; /* CluRes with load, each once */
 } ColScratch;
-ColScratch *col_ground_scratch (ColGround *ground);
+ColScratch *col_routes_scratch (ColRoutes *routes);
 static inline void
 col_scratch_put (ColScratch *scratch, CluRes res, double bytes, double effort_B)
 {
-  ColSum *sum = &scratch->sum[res];
+  ColLoadSum *sum = &scratch->sum[res];
   if (bytes <= 0)
     return;
   if (sum->load <= 0)
@@ -96,15 +96,15 @@ typedef struct {
   guint32 cables;
   gboolean leaf;
 } ColSwitch;
-const ColSwitch *col_ground_switches (ColGround *ground);
+const ColSwitch *col_routes_switches (ColRoutes *routes);
 /* The first device that is no node's: no switch of the fabric comes before it. */
-CluDev col_ground_first_switch (const ColGround *ground);
+CluDev col_routes_first_switch (const ColRoutes *routes);
 
 /* What of a resource's capacity a copy over this transport reaches. */
-double col_ground_copy_factor (const ColGround *ground, CluTransport transport, CluRes res);
+double col_routes_copy_factor (const ColRoutes *routes, CluTransport transport, CluRes res);
 
 /* As col_comm_new, on ground that several share; `settings` agree with the ground's in what decides routes. */
-ColComm *col_comm_new_on (ColGround *ground, const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n,
+ColComm *col_comm_new_on (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n,
                           GError **error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collective/ground.h"
+#include "collective/routes.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "comm-private.h"
 
-struct ColGround {
+struct ColRoutes {
   gint n_refs;
   const Clu *clu;
   const ColSettings *settings;
@@ -15,7 +15,7 @@ struct ColGround {
   GHashTable *sites; /* Site -> number + 1 */
   GHashTable *ways;  /* key of way_key -> ColWay; NULL: looked for each time */
   CluRoute route;
-  ColWay loose;       /* the last that is not kept */
+  ColRoute loose;     /* the last that is not kept */
   guint32 loose_room; /* uses that it has room for */
   ColScratch scratch;
   ColSwitch *switches;
@@ -42,86 +42,86 @@ equal_sites (gconstpointer a, gconstpointer b)
 static void
 free_way (gpointer data)
 {
-  ColWay *way = data;
+  ColRoute *way = data;
   if (way != NULL)
     g_free (way->use);
   g_free (way);
 }
 
-ColGround *
-col_ground_new (const Clu *clu, const ColSettings *settings)
+ColRoutes *
+col_routes_new (const Clu *clu, const ColSettings *settings)
 {
-  ColGround *ground = g_new0 (ColGround, 1);
-  ground->n_refs = 1;
-  ground->clu = clu;
-  ground->settings = settings;
-  ground->places_decide = clu_places_decide (clu);
-  ground->sites = g_hash_table_new_full (hash_site, equal_sites, g_free, NULL);
-  ground->ways = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_way);
-  ground->scratch.touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
-  clu_route_init (&ground->route);
-  return ground;
+  ColRoutes *routes = g_new0 (ColRoutes, 1);
+  routes->n_refs = 1;
+  routes->clu = clu;
+  routes->settings = settings;
+  routes->places_decide = clu_places_decide (clu);
+  routes->sites = g_hash_table_new_full (hash_site, equal_sites, g_free, NULL);
+  routes->ways = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_way);
+  routes->scratch.touched = g_array_new (FALSE, FALSE, sizeof (CluRes));
+  clu_route_init (&routes->route);
+  return routes;
 }
 
-ColGround *
-col_ground_ref (ColGround *ground)
+ColRoutes *
+col_routes_ref (ColRoutes *routes)
 {
-  ground->n_refs++;
-  return ground;
+  routes->n_refs++;
+  return routes;
 }
 
 void
-col_ground_unref (ColGround *ground)
+col_routes_unref (ColRoutes *routes)
 {
-  if (ground == NULL || --ground->n_refs > 0)
+  if (routes == NULL || --routes->n_refs > 0)
     return;
-  g_hash_table_unref (ground->sites);
-  g_hash_table_unref (ground->ways);
-  clu_route_clear (&ground->route);
-  g_free (ground->loose.use);
-  g_free (ground->scratch.sum);
-  g_array_unref (ground->scratch.touched);
-  g_free (ground->switches);
-  g_free (ground);
+  g_hash_table_unref (routes->sites);
+  g_hash_table_unref (routes->ways);
+  clu_route_clear (&routes->route);
+  g_free (routes->loose.use);
+  g_free (routes->scratch.sum);
+  g_array_unref (routes->scratch.touched);
+  g_free (routes->switches);
+  g_free (routes);
 }
 
 /* ---- ways ---- */
 
 guint32
-col_ground_colour (const ColGround *ground, guint32 node)
+col_routes_colour (const ColRoutes *routes, guint32 node)
 {
-  return clu_node_is_plain (ground->clu, node) ? clu_kind_of_node (ground->clu, node) : clu_n_kinds (ground->clu) + node;
+  return clu_node_is_plain (routes->clu, node) ? clu_kind_of_node (routes->clu, node) : clu_n_kinds (routes->clu) + node;
 }
 
 /* A place that no other node has: behind those of switches. */
 static guint32
-place_of (const ColGround *ground, guint32 node)
+place_of (const ColRoutes *routes, guint32 node)
 {
-  guint32 place = clu_node_place (ground->clu, node);
-  return place != CLU_NONE ? place : clu_n_devices (ground->clu) + node;
+  guint32 place = clu_node_place (routes->clu, node);
+  return place != CLU_NONE ? place : clu_n_devices (routes->clu) + node;
 }
 
-ColStand
-col_ground_stand (ColGround *ground, guint32 gpu)
+ColRankPlace
+col_routes_place (ColRoutes *routes, guint32 gpu)
 {
-  CluDev dev = clu_gpu (ground->clu, gpu);
-  guint32 node = clu_dev_node (ground->clu, dev);
-  const Site site = { col_ground_colour (ground, node), clu_dev_index (ground->clu, dev), place_of (ground, node) };
-  guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (ground->sites, &site));
+  CluDev dev = clu_gpu (routes->clu, gpu);
+  guint32 node = clu_dev_node (routes->clu, dev);
+  const Site site = { col_routes_colour (routes, node), clu_dev_index (routes->clu, dev), place_of (routes, node) };
+  guint32 number = GPOINTER_TO_UINT (g_hash_table_lookup (routes->sites, &site));
   if (number == 0) {
-    number = g_hash_table_size (ground->sites) + 1;
-    g_hash_table_insert (ground->sites, g_memdup2 (&site, sizeof site), GUINT_TO_POINTER (number));
+    number = g_hash_table_size (routes->sites) + 1;
+    g_hash_table_insert (routes->sites, g_memdup2 (&site, sizeof site), GUINT_TO_POINTER (number));
   }
-  return (ColStand){ number - 1, node, clu_node_first_resource (ground->clu, node), dev, gpu };
+  return (ColRankPlace){ number - 1, node, clu_node_first_resource (routes->clu, node), dev, gpu };
 }
 
 /* 26 bits a site, 10 an adapter (all set: none), two whether they share node or domain. FALSE where they do not fit. */
 static gboolean
-way_key (const ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, gint64 *key)
+way_key (const ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic, gint64 *key)
 {
   static const guint32 MOST_SITES = 1u << 26, NO_NIC = (1u << 10) - 1;
   guint64 together = from->node == to->node                                                                       ? 2
-                     : clu_domain_of_node (ground->clu, from->node) == clu_domain_of_node (ground->clu, to->node) ? 1
+                     : clu_domain_of_node (routes->clu, from->node) == clu_domain_of_node (routes->clu, to->node) ? 1
                                                                                                                   : 0;
   guint64 adapter = nic == CLU_NONE ? NO_NIC : nic;
   if (from->site >= MOST_SITES || to->site >= MOST_SITES || (nic != CLU_NONE && nic >= NO_NIC))
@@ -133,11 +133,11 @@ way_key (const ColGround *ground, const ColStand *from, const ColStand *to, guin
 /* A kernel's loads and stores over the scale-up network carry headers that a copy engine's long packets do not; a NIC reads by
  * DMA whatever launched it. The plain library knows no software and so no such difference. */
 double
-col_ground_copy_factor (const ColGround *ground, CluTransport transport, CluRes res)
+col_routes_copy_factor (const ColRoutes *routes, CluTransport transport, CluRes res)
 {
-  if (ground->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
+  if (routes->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
     return 1;
-  return clu_resource_sm_factor (ground->clu, res);
+  return clu_resource_sm_factor (routes->clu, res);
 }
 
 static MdlHop
@@ -175,98 +175,99 @@ col_check_shm (const Clu *clu, const ColSettings *settings, const CluRoute *rout
 
 /* Fills the loose way from the route found last. Returned: whether some uses lie outside of the two nodes. */
 static gboolean
-take_route (ColGround *ground, const ColStand *from, const ColStand *to)
+take_route (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to)
 {
-  ColWay *way = &ground->loose;
-  const CluRoute *route = &ground->route;
-  CluRes from_end = clu_node_first_resource (ground->clu, from->node + 1),
-         to_end = clu_node_first_resource (ground->clu, to->node + 1);
+  ColRoute *way = &routes->loose;
+  const CluRoute *route = &routes->route;
+  CluRes from_end = clu_node_first_resource (routes->clu, from->node + 1),
+         to_end = clu_node_first_resource (routes->clu, to->node + 1);
   gboolean outside = FALSE;
   way->hop = hop_of_route (route);
   way->path = route->path_class == CLU_PATH_NET ? route->nic_class : route->path_class;
   way->latency_s = route->latency_s;
   way->rate_Bps = 0;
   way->n_uses = route->uses->len;
-  if (way->n_uses > ground->loose_room || way->use == NULL) {
-    ground->loose_room = MAX (way->n_uses, 16);
-    way->use = g_renew (ColWayUse, way->use, ground->loose_room);
+  if (way->n_uses > routes->loose_room || way->use == NULL) {
+    routes->loose_room = MAX (way->n_uses, 16);
+    way->use = g_renew (ColRouteUse, way->use, routes->loose_room);
   }
   for (guint i = 0; i < way->n_uses; i++) {
     const CluUse *use = &g_array_index (route->uses, CluUse, i);
-    double factor = col_ground_copy_factor (ground, route->transport, use->res);
+    double factor = col_routes_copy_factor (routes, route->transport, use->res);
     ColEnd end = use->res >= from->first && use->res < from_end ? COL_END_FROM
                  : use->res >= to->first && use->res < to_end   ? COL_END_TO
                                                                 : COL_END_OUTSIDE;
     CluRes first = end == COL_END_FROM ? from->first : end == COL_END_TO ? to->first : 0;
-    way->use[i] = (ColWayUse){ use->res - first, end, use->share, factor };
+    way->use[i] = (ColRouteUse){ use->res - first, end, use->share, factor };
     outside = outside || end == COL_END_OUTSIDE;
   }
   return outside;
 }
 
 double
-col_ground_rate (const ColGround *ground, const ColWay *way, const ColStand *from, const ColStand *to)
+col_routes_rate (const ColRoutes *routes, const ColRoute *way, const ColRankPlace *from, const ColRankPlace *to)
 {
   double rate_Bps = HUGE_VAL;
   if (way->rate_Bps > 0)
     return way->rate_Bps;
   for (guint32 i = 0; i < way->n_uses; i++) {
-    const ColWayUse *use = &way->use[i];
-    rate_Bps = fmin (rate_Bps, clu_resource_capacity (ground->clu, col_way_res (use, from, to)) * use->factor / use->share);
+    const ColRouteUse *use = &way->use[i];
+    rate_Bps = fmin (rate_Bps, clu_resource_capacity (routes->clu, col_route_res (use, from, to)) * use->factor / use->share);
   }
   return rate_Bps;
 }
 
-const ColWay *
-col_ground_look (ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, gboolean *alike, GError **error)
+const ColRoute *
+col_routes_find_once (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic, gboolean *alike,
+                      GError **error)
 {
   CluRouteOptions options = CLU_ROUTE_DEFAULT;
-  options.degrade = ground->settings->degrade;
+  options.degrade = routes->settings->degrade;
   options.nic = nic;
   options.no_hops = TRUE;
   options.flow = ((guint64)from->gpu << 32) | to->gpu;
-  if (!clu_route_find (ground->clu, from->dev, to->dev, &options, &ground->route, error) ||
-      !col_check_shm (ground->clu, ground->settings, &ground->route, from->dev, to->dev, error))
+  if (!clu_route_find (routes->clu, from->dev, to->dev, &options, &routes->route, error) ||
+      !col_check_shm (routes->clu, routes->settings, &routes->route, from->dev, to->dev, error))
     return NULL;
-  *alike = !take_route (ground, from, to) || clu_places_decide (ground->clu);
-  return &ground->loose;
+  *alike = !take_route (routes, from, to) || clu_places_decide (routes->clu);
+  return &routes->loose;
 }
 
-const ColWay *
-col_ground_way (ColGround *ground, const ColStand *from, const ColStand *to, guint32 nic, GError **error)
+const ColRoute *
+col_routes_find (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic, GError **error)
 {
   gint64 key = 0;
   gpointer known = NULL;
   /* Over cables that more than places decide, no way is like another: not even looked for. */
   gboolean may_keep =
-      ground->places_decide || clu_domain_of_node (ground->clu, from->node) == clu_domain_of_node (ground->clu, to->node);
-  gboolean has_key = may_keep && way_key (ground, from, to, nic, &key);
-  gboolean asked = has_key && g_hash_table_lookup_extended (ground->ways, &key, NULL, &known);
+      routes->places_decide || clu_domain_of_node (routes->clu, from->node) == clu_domain_of_node (routes->clu, to->node);
+  gboolean has_key = may_keep && way_key (routes, from, to, nic, &key);
+  gboolean asked = has_key && g_hash_table_lookup_extended (routes->ways, &key, NULL, &known);
   if (known != NULL)
     return known;
   gboolean alike;
-  if (col_ground_look (ground, from, to, nic, &alike, error) == NULL)
+  if (col_routes_find_once (routes, from, to, nic, &alike, error) == NULL)
     return NULL;
   if (!has_key || asked)
-    return &ground->loose;
-  ColWay *kept = NULL;
+    return &routes->loose;
+  ColRoute *kept = NULL;
   if (alike) {
-    kept = g_memdup2 (&ground->loose, sizeof ground->loose);
-    kept->rate_Bps = col_ground_rate (ground, kept, from, to);
-    ground->loose = (ColWay){ 0 };
+    kept = g_memdup2 (&routes->loose, sizeof routes->loose);
+    kept->rate_Bps = col_routes_rate (routes, kept, from, to);
+    routes->loose = (ColRoute){ 0 };
   }
-  g_hash_table_insert (ground->ways, g_memdup2 (&key, sizeof key), kept);
-  return kept != NULL ? kept : &ground->loose;
+  g_hash_table_insert (routes->ways, g_memdup2 (&key, sizeof key), kept);
+  return kept != NULL ? kept : &routes->loose;
 }
 
 /* ---- scratch ---- */
 
 ColScratch *
-col_ground_scratch (ColGround *ground)
+col_routes_scratch (ColRoutes *routes)
 {
-  if (ground->scratch.sum == NULL)
-    ground->scratch.sum = g_new0 (ColSum, clu_n_resources (ground->clu));
-  return &ground->scratch;
+  if (routes->scratch.sum == NULL)
+    routes->scratch.sum = g_new0 (ColLoadSum, clu_n_resources (routes->clu));
+  return &routes->scratch;
 }
 
 void
@@ -293,7 +294,7 @@ col_scratch_clear (ColScratch *scratch)
 {
   for (guint i = 0; i < scratch->touched->len; i++) {
     CluRes res = g_array_index (scratch->touched, CluRes, i);
-    scratch->sum[res] = (ColSum){ 0, 0 };
+    scratch->sum[res] = (ColLoadSum){ 0, 0 };
   }
   g_array_set_size (scratch->touched, 0);
 }
@@ -301,32 +302,32 @@ col_scratch_clear (ColScratch *scratch)
 /* ---- switches ---- */
 
 const ColSwitch *
-col_ground_switches (ColGround *ground)
+col_routes_switches (ColRoutes *routes)
 {
-  const Clu *clu = ground->clu;
-  if (ground->switches != NULL)
-    return ground->switches;
-  ground->switches = g_new0 (ColSwitch, clu_n_devices (clu));
+  const Clu *clu = routes->clu;
+  if (routes->switches != NULL)
+    return routes->switches;
+  routes->switches = g_new0 (ColSwitch, clu_n_devices (clu));
   for (CluLinkId id = 0; id < clu_n_links (clu); id++) {
     CluLink link;
     clu_link (clu, id, &link);
     gboolean a = clu_dev_kind (clu, link.a) == CLU_DEV_SWITCH, b = clu_dev_kind (clu, link.b) == CLU_DEV_SWITCH;
     if (a && b) {
-      ground->switches[link.a].cables++;
-      ground->switches[link.b].cables++;
+      routes->switches[link.a].cables++;
+      routes->switches[link.b].cables++;
     } else if (a || b)
-      ground->switches[a ? link.a : link.b].leaf = TRUE;
+      routes->switches[a ? link.a : link.b].leaf = TRUE;
   }
-  return ground->switches;
+  return routes->switches;
 }
 
 CluDev
-col_ground_first_switch (const ColGround *ground)
+col_routes_first_switch (const ColRoutes *routes)
 {
-  CluDev low = 0, high = clu_n_devices (ground->clu); /* the devices of nodes come first */
+  CluDev low = 0, high = clu_n_devices (routes->clu); /* the devices of nodes come first */
   while (low < high) {
     CluDev middle = low + (high - low) / 2;
-    if (clu_dev_node (ground->clu, middle) != CLU_NONE)
+    if (clu_dev_node (routes->clu, middle) != CLU_NONE)
       low = middle + 1;
     else
       high = middle;
