@@ -340,6 +340,8 @@ check_text (const Campaign *c, const GPtrArray *words, const Answer *answer, gbo
   const int status = WEXITSTATUS (answer->status);
   if (is_odd (c, words, answer->out))
     return g_strdup ("prints nan or infinity");
+  if (strstr (answer->err, ": internal: ") != NULL)
+    return g_strdup ("finds a fault of its own");
   if (status != 0 && answer->err_B == 0 && !has_word (words, "--quiet"))
     return g_strdup_printf ("status %d without a word", status);
   const int control = mutate_control_character (answer->err, answer->err_B);

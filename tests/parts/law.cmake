@@ -12,3 +12,8 @@ forerun_test(law_goodput LABEL law SOURCES law/law_goodput.c USES plan)
 forerun_test(law_training_fold LABEL law SOURCES law/law_training_fold.c USES plan constants)
 target_include_directories(law_training_fold PRIVATE unit)
 forerun_test(law_storage LABEL law SOURCES law/law_storage.c USES models)
+# A program of its own, since it calls forerun: draws can be many, and of any seed.
+add_executable(law_numbers law/law_numbers.c)
+target_link_libraries(law_numbers PRIVATE forerun_flags forerun_base)
+add_test(NAME law.law_numbers COMMAND law_numbers $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} 40 1)
+set_tests_properties(law.law_numbers PROPERTIES LABELS law TIMEOUT 300)

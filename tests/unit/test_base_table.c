@@ -1,3 +1,4 @@
+#include "base/finite.h"
 #include "base/table.h"
 #include "harness.h"
 
@@ -210,10 +211,27 @@ wide_characters_keep_columns_aligned (void)
                       "\\\\\\r\\x01  2\n");
 }
 
+/* The first fault stays: this test is the first. */
+static void
+numbers_that_cannot_be_are_kept_for_the_writer (void)
+{
+  base_finite_look ("bound_Bps", (double)NAN); /* not known */
+  base_finite_look ("time_s", 0);
+  base_finite_look ("change", -1);
+  g_autofree char *none = base_finite_fault ();
+  TEST_STR (none, NULL);
+  g_autoptr (BaseTable) table = sample ();
+  base_table_number (table, "time_s", -1);
+  base_table_number (table, "time_s", (double)INFINITY);
+  g_autofree char *fault = base_finite_fault ();
+  TEST_STR (fault, "time_s is -1");
+}
+
 int
 main (void)
 {
   static const TestCase cases[] = {
+    { "numbers that cannot be are kept for the writer", numbers_that_cannot_be_are_kept_for_the_writer },
     { "text is aligned and has no blanks at the end", text_is_aligned_and_has_no_blanks_at_the_end },
     { "large numbers of few digits have no exponent in text", large_numbers_of_few_digits_have_no_exponent_in_text },
     { "TSV has a header of keys, and numbers in full", tsv_has_a_header_of_keys_and_numbers_in_full },
