@@ -58,7 +58,7 @@ price_ranks (const ScnHost *host, const FrCollQuery *query, const ScnSizes *size
 {
   g_autoptr (GArray) list = scn_sizes_list (sizes, query->op, mdl_dtype_size_B (query->dtype), ranks->n);
   g_auto (ColAnswer) coll = { 0 };
-  const gboolean counts = base_progress_begin ("sizes", list->len, 0);
+  const gboolean counts = list->len > 1 && base_progress_begin ("sizes", list->len, 0); /* one size may count within itself */
   gboolean good = TRUE;
   for (guint i = 0; i < list->len && good; i++) {
     good = price_size (host, query, ranks, g_array_index (list, guint64, i), n_rows, &coll, error);

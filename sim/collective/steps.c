@@ -10,13 +10,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "collective/net.h"
 #include "comm-private.h"
 #include "engine/need.h"
 #include "series-private.h"
 
+/* Messages of a run, for its progress on stderr, which has the time that is left. */
+typedef struct {
+  guint64 n, left; /* all; those that have left */
+  gboolean counts; /* this run reports */
+} Tally;
+
 typedef struct {
   const ColPipe *pipe;
+  Tally *tally;       /* of all pipes */
   guint32 *sent;      /* messages that have left each edge */
   guint32 *delivered; /* … and have arrived */
   guint8 *busy;
@@ -32,8 +40,16 @@ typedef struct {
   StepPipe *pipe;
   guint n_pipes;
   GArray *uses; /* EngUse of all edges; specs hold offsets until it stops growing */
-  guint64 n_messages;
+  Tally tally;
 } Steps;
+
+static void
+tally_one (Tally *tally)
+{
+  enum { REPORT_EVERY = 4096 };
+  if (++tally->left % REPORT_EVERY == 0 && tally->counts)
+    base_progress_set ("messages", tally->n, tally->left);
+}
 
 static void
 steps_clear (Steps *steps)
@@ -110,6 +126,7 @@ left (Eng *eng, void *user, uint64_t arg)
 {
   StepPipe *sp = user;
   guint32 e = (guint32)arg;
+  tally_one (sp->tally);
   EngTime next = eng_time_add (sp->since[e], eng_time_from_s (sp->pace_s[e] * share_of (sp, sp->sent[e])));
   sp->since[e] = next;
   sp->sent[e]++;
@@ -194,11 +211,12 @@ landed (Eng *eng, void *user, uint64_t arg)
 static void
 left_loose (Eng *eng, void *user, uint64_t arg)
 {
+  tally_one (user);
   eng_at (eng, eng_time_add (eng_now (eng), arg), landed, user, 0);
 }
 
 static gboolean
-start_loose (Run *run, const ColPipe *pipe, GError **error)
+start_loose (Run *run, const ColPipe *pipe, Tally *tally, GError **error)
 {
   EngTime start = eng_time_from_s (run->coll->cost.start_s), hop;
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
@@ -214,6 +232,7 @@ start_loose (Run *run, const ColPipe *pipe, GError **error)
       spec.latency = eng_time_add (start, hop);
     else if (hop > 0) {
       spec.done = left_loose;
+      spec.user = tally;
       spec.arg = hop;
     }
     eng_flow_start (col_net_engine (run->net), &spec);
@@ -274,14 +293,14 @@ prepare (Run *run, const GPtrArray *pipes, Steps *steps, GError **error)
   steps->pipe = g_new0 (StepPipe, pipes->len);
   for (guint p = 0; p < pipes->len; p++) {
     const ColPipe *pipe = pipes->pdata[p];
-    steps->n_messages += (guint64)pipe->n_edges * pipe->n_pieces;
     if (is_loose (pipe)) {
-      if (!start_loose (run, pipe, error))
+      if (!start_loose (run, pipe, &steps->tally, error))
         return FALSE;
       continue;
     }
     StepPipe *sp = &steps->pipe[steps->n_pipes++];
     sp->pipe = pipe;
+    sp->tally = &steps->tally;
     if (!prepare_pipe (run, sp, steps->uses, error))
       return FALSE;
   }
@@ -320,6 +339,11 @@ col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   Eng *eng = col_net_engine (net);
   Run run = { comm, net, coll, traffic->series };
+  for (guint p = 0; p < pipes->len; p++) {
+    const ColPipe *pipe = pipes->pdata[p];
+    steps.tally.n += (guint64)pipe->n_edges * pipe->n_pieces;
+  }
+  steps.tally.counts = base_progress_begin ("messages", steps.tally.n, 0);
   gboolean ok = edges_fit (&run, pipes, error) && prepare (&run, pipes, &steps, error);
   if (ok) {
     if (steps.n_pipes > 0)
@@ -329,8 +353,10 @@ col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error
   if (ok) {
     coll->time_s = eng_time_to_s (eng_now (eng));
     coll->n_events = eng_stats (eng).events;
-    coll->n_messages = steps.n_messages;
+    coll->n_messages = steps.tally.n;
   }
+  if (steps.tally.counts)
+    base_progress_end ();
   steps_clear (&steps);
   return ok;
 }

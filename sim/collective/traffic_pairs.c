@@ -5,6 +5,7 @@
  * group; pairs inside a domain, and those whose way depends on more than their sites, are looked at one by one. With m groups that
  * is m^2 routes in place of n^2: 8,192 ranks behind 32 leaves are 256 groups.
  * Check: law_training_fold holds it against the pairs one by one. */
+#include "base/progress.h"
 #include "base/stats.h"
 #include "comm-private.h"
 
@@ -208,10 +209,18 @@ col_load_all_to_all (ColComm *comm, GError **error)
   for (guint d = 0; d < pairs.domains->len; d++)
     if (!load_domain (&pairs, pairs.domains->pdata[d], share, error))
       return FALSE;
-  for (guint i = 0; i < pairs.groups->len; i++)
-    for (guint k = 0; k < pairs.groups->len; k++)
-      if (!load_groups (&pairs, pairs.groups->pdata[i], pairs.groups->pdata[k], share, error))
-        return FALSE;
+  const gboolean counts = base_progress_begin ("groups of ranks", pairs.groups->len, 0);
+  gboolean good = TRUE;
+  for (guint i = 0; i < pairs.groups->len && good; i++) {
+    for (guint k = 0; k < pairs.groups->len && good; k++)
+      good = load_groups (&pairs, pairs.groups->pdata[i], pairs.groups->pdata[k], share, error);
+    if (counts)
+      base_progress_step ();
+  }
+  if (counts)
+    base_progress_end ();
+  if (!good)
+    return FALSE;
   for (guint32 i = 0; i < comm->n; i++) {
     const Group *group = pairs.groups->pdata[pairs.group_of[i]];
     for (guint32 res = 0; res < group->n_resources; res++)

@@ -374,7 +374,7 @@ std_compare_price (StdCompare *compare, const StdCompareQuery *query, ColComm *c
     note (compare, "all algorithms", "one rank has nobody to talk to", nodes);
     return TRUE;
   }
-  const gboolean counts = base_progress_begin ("sizes", compare->sizes->len, 0);
+  const gboolean counts = compare->sizes->len > 1 && base_progress_begin ("sizes", compare->sizes->len, 0);
   const gboolean good = price_column (&pricer, compare, std_compare_add_column (compare, nodes, ranks), counts, error);
   if (counts)
     base_progress_end ();
