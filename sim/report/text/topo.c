@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "collective/gpu.h"
 #include "json-private.h"
 #include "report/envelope.h"
 
@@ -119,6 +120,18 @@ append_parts (GString *out, guint32 n, const BaseStr *product, const BaseStr *na
     g_string_append_printf (out, " %u %s%s", n, kind, n == 1 ? "" : "s");
 }
 
+/* What the scale-up links of all GPUs are specified for, both ways together; 0: they have none. */
+static double
+scale_up_Bps (const Clu *clu)
+{
+  double sum_Bps = 0;
+  for (guint32 node = 0; node < clu_n_nodes (clu); node++) {
+    const CluGpuSpec *gpu = clu_gpu_spec (clu, node);
+    sum_Bps += gpu != NULL ? 2.0 * clu_gpus_per_node (clu, node) * col_link_rate_Bps (&gpu->scale_up) : 0;
+  }
+  return sum_Bps;
+}
+
 static void
 append_answer (const Clu *clu, GString *out)
 {
@@ -128,6 +141,10 @@ append_answer (const Clu *clu, GString *out)
   g_string_append_printf (out, "%s: %u GPU%s on %u node%s; bisection %s one way, half of the GPUs to the rest.\n", clu_name (clu),
                           clu_n_gpus (clu), clu_n_gpus (clu) == 1 ? "" : "s", clu_n_nodes (clu), clu_n_nodes (clu) == 1 ? "" : "s",
                           bisection);
+  if (scale_up_Bps (clu) > 0) {
+    g_autofree char *all = rep_quantity (scale_up_Bps (clu), BASE_DIM_BANDWIDTH);
+    g_string_append_printf (out, "The GPUs' scale-up links carry %s in all, both ways together, as specified.\n", all);
+  }
   g_string_append (out, clu_n_nodes (clu) == 1 ? "The node has" : "The first node has");
   append_parts (out, clu_gpus_per_node (clu, 0), gpu != NULL ? &gpu->product : NULL, gpu != NULL ? &gpu->name : NULL, "GPU");
   g_string_append (out, " and");
@@ -170,6 +187,7 @@ rep_topo_json (const Clu *clu, JsonBuilder *json)
   rep_json_text (json, "gpu", gpu != NULL ? gpu->name.v : NULL);
   rep_json_text (json, "nic", nic != NULL ? nic->name.v : NULL);
   rep_json_number (json, "bisection_Bps", clu_bisection_Bps (clu));
+  rep_json_number (json, "scale_up_Bps", scale_up_Bps (clu));
 
   guint32 n[CLU_DEV_N];
   count_devices (clu, n);
