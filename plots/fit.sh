@@ -5,8 +5,8 @@
 #   plots/fit.sh points.tsv IMAGE_FOLDER [FILTER]      writes IMAGE_FOLDER/fit_OP.svg
 #
 # FILTER is an awk condition over the columns by name (`machine` is the system), e.g. 'launch == "graph" && max_channels == ""'
-# (default: all). Lines are told apart by system, algorithm, protocol, launch, GPUs and channels; those that are the same everywhere
-# are left out of the key.
+# (default: all). Lines are distinguished by system, algorithm, protocol, launch, GPUs and channels; those that are the same
+# everywhere are left out of the key.
 set -euo pipefail
 [ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

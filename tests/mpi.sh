@@ -74,7 +74,7 @@ done
 "$forerun" merge part1.json part2.json --quiet --rows 5 -o merged
 cmp one merged || fail "parts by MPI answer differently"
 
-# Errors are told once, with their status.
+# Errors are reported once, with their status.
 try "$mpirun" -n 3 "$forerun" plan nowhere
 [ "$status" -eq 2 ] || fail "status $status of a plan that is none"
 [ "$(grep -c "no 'nowhere.yaml'" err.txt)" -eq 1 ] || fail "not said once: $(cat err.txt)"

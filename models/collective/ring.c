@@ -20,7 +20,7 @@
  *     T = start + (loops - 1) b + (b^3 + w^3)^(1/3)
  * and a block does not wait for a chunk that is on the network: others pass.
  * Between nodes 2N or N of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait for
- * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner reckons 2(N-1), AWS's 2N:
+ * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner counts 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
  * Broadcast, reduce: pieces of one slot through n-1 hops,

@@ -49,7 +49,7 @@ rows_clear (Rows *rows)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
 
-/* Who asks for a thinner fabric and sees no change should hear why. */
+/* Warns when a thinner fabric changes nothing, and says why. */
 static char **
 sets_above_the_leaves (const Cli *cli)
 {

@@ -1,4 +1,4 @@
-/* forerun merge: the answer to a plan whose first stage was reckoned in parts (forerun plan --shard). The plan is read again, and
+/* forerun merge: the answer to a plan whose first stage was computed in parts (forerun plan --shard). The plan is read again, and
  * the engine runs the best few of all parts here: the answer is that of one process. */
 #include <string.h>
 

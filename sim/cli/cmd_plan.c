@@ -153,7 +153,7 @@ plan_options (const Cli *cli)
   return (PlnOptions){ .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
 }
 
-/* What the first hangs on; *out NULL where it was not asked for. */
+/* Sensitivity of the recommended option; *out NULL where it was not requested. */
 static gboolean
 find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const Pln *plan, guint threads, StdSensitivity **out,
                   GError **error)

@@ -48,7 +48,7 @@ typedef struct {
   GPtrArray *changes; /* owned: what advice borrows from */
   GArray *advice;     /* owned, as all */
   Gdp *goodput;
-  GArray *goodput_sensitivity; /* GdpSensitivityRow; NULL: nobody asked what it hangs on */
+  GArray *goodput_sensitivity; /* GdpSensitivityRow; NULL: sensitivity was not requested */
   double goodput_sensitivity_time_s;
   StdSensitivity *sensitivity;
 } Beside;

@@ -21,7 +21,7 @@ gboolean cli_coll_price (Cli *cli, const FrCollQuery *query, const ScnSizes *siz
 StdCompare *cli_coll_compare (Cli *cli, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error);
 
 /* What a reader would else misread in an answer that switches reduce: a busbw above the line rate, steps that are none, and CollNet
- * that was asked for and cannot run. Repeated ones are told once. */
+ * that was asked for and cannot run. Repeated ones are reported once. */
 void cli_warn_switches (Cli *cli, ScnRanks *comm, const ColAnswer *coll);
 
 /* '#' lines: cluster, ranks, library, and that nothing leaves the node where nothing does. */

@@ -1,4 +1,4 @@
-/* NCCL's own choice of algorithm and protocol: what its tuner is told of a communicator, and what it makes of it. */
+/* NCCL's own choice of algorithm and protocol: the inputs of its tuner for a communicator, and the result. */
 #include <math.h>
 #include <string.h>
 
@@ -129,7 +129,7 @@ tuner_for (ColComm *comm, const ColCollRequest *request, MdlTunerQuestion *quest
   return request->op < MDL_TUNER_OPS ? prepared (comm) : NULL;
 }
 
-/* What the tuner reckons for everything; the region of a plugin's tuner that decides instead, or NULL. */
+/* The tuner's estimates for all algorithms and protocols; the region of a plugin's tuner that decides instead, or NULL. */
 static const MdlTunerRegion *
 estimate (const ColComm *comm, const MdlTuner *tuner, const MdlTunerQuestion *question,
           double time_s[MDL_ALGO_PAIRWISE][MDL_PROTO_N])

@@ -1,7 +1,7 @@
 /* NCCL's version and variables, under their own names: from `nccl:` of a scenario or --nccl of a command line into settings.
  *
- * What each moves here, and where NCCL reads it, is told in docs/nccl.md. A value that NCCL itself would not take is refused, and
- * so is one whose effect is not modelled. */
+ * What each moves here, and where NCCL reads it, is documented in docs/nccl.md. A value that NCCL itself would not take is
+ * refused, and so is one whose effect is not modelled. */
 #include <string.h>
 
 #include "collective/nccl_env.h"

@@ -4,9 +4,9 @@
  * head gets its reduced part (S/h in), stores it through the switch (S/h out), and all receive all parts (S in). Gather stores
  * only, scatter reads only. n + 1 transfers against a ring's 2n.
  *
- * In the network's switches (SHARP): the heads of one rail, one an island, hang on a tree of switches, which is laid along the
- * routes between them and the first island's, each switch with one way on: a link carries the rail's share once towards the root
- * and once from it, however many islands are behind it. Where a route spreads over parallel cables, so does the tree.
+ * In the network's switches (SHARP): the heads of one rail, one an island, are attached to a tree of switches, which is laid
+ * along the routes between them and the first island's, each switch with one way on: a link carries the rail's share once towards
+ * the root and once from it, however many islands are behind it. Where a route spreads over parallel cables, so does the tree.
  *
  * Gather and scatter there: a rank's part, S/n, goes one way and its rail's, S/h, the other; every rank is a head.
  *

@@ -1,4 +1,4 @@
-/* What a run's goodput, and the time that its work takes, hang on: each thing alone is halved and doubled, a simulated step goes
+/* Sensitivity of a run's goodput and of the time for its work: each quantity alone is halved and doubled, a simulated step goes
  * from the low to the high end of its band, and the same runs are made again. Rates of kinds that have one effect change together.
  *
  * Time is what counts: useful work done in a second of the run, turned over, so that a run of given days and one of given steps say

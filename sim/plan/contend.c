@@ -1,6 +1,6 @@
 /* A plan asked many times with other constants: the configurations of each machine that could come first, and what they come to.
- * Left out: what a search over everything would find beyond them where a constant moves far; who asks confirms what matters by
- * pln_search. */
+ * Left out: what a search over everything would find beyond them where a constant moves far; the caller confirms important
+ * answers by pln_search. */
 #include <math.h>
 #include <string.h>
 

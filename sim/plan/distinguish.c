@@ -1,4 +1,4 @@
-/* What can be told apart of a plan's rows.
+/* Which rows of a plan are distinguishable.
  *
  * Most of what may be wrong with one step's time (a framework's efficiency, kernels) is wrong with another's as well: the error of
  * their ratio is what decides, not that of each. How far measured ratios are from predicted ones, by what differs, is data
@@ -8,7 +8,7 @@
  *
  * so that what is predicted to take 1 + x more takes less with half of that chance.
  * Machines of the same nodes, GPUs and counts differ by their networks alone: compute errs alike on both, and drops out. Of those
- * both cuts, the first row's and the other one's best, are reckoned on both machines again with adapters slower by the error of
+ * both cuts, the first row's and the other one's best, are computed again on both machines with NICs slower by the error of
  * communication, and what that changes counts to either side.
  * Left out: errors of prices and of failures' rates, which `--sensitivity` is for. Check:
  * test_plan_stages. */
@@ -164,7 +164,7 @@ net_clear (Net *net)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Net, net_clear)
 
-/* Adapters slower by the relative error `band`. FALSE: the machine cannot be reckoned so. */
+/* Adapters slower by the relative error `band`. FALSE: the machine cannot be computed so. */
 static gboolean
 net_open (const Pln *plan, guint machine, double band, Net *net)
 {
@@ -260,7 +260,7 @@ find_rivals (const Pln *plan, PlnResult *out)
   g_array_sort (out->rivals, by_more);
 }
 
-/* Rows that cannot be told from the first; none on a machine whose network alone makes it worse with either cut. */
+/* Rows that are indistinguishable from the first; none on a machine whose network alone makes it worse with either cut. */
 static void
 mark_alike (const Pln *plan, PlnResult *out)
 {

@@ -84,7 +84,7 @@ price_tier (const Pln *plan, PlnMachine *machine, GError **error)
   view.spec.checkpoint = plan->spec.checkpoint;
   TrnResult training = { .n_ranks = machine->gpus, .n_nodes = machine->nodes, .dp = 1, .step_time_s = 1 };
   TrnCheckpointResult once, twice;
-  view.spec.checkpoint.every.v = 0; /* what waits for the one before is reckoned of each step */
+  view.spec.checkpoint.every.v = 0; /* the wait for the previous one is computed for each step */
   if (!trn_check_checkpoint (&view, error) || !trn_state (&view, &training, error))
     return FALSE;
   training.restore_B = training.state_B;

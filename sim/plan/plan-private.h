@@ -104,7 +104,7 @@ gboolean pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out,
 gboolean pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error);
 /* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */
 double pln_odds (double more, double half, double most);
-/* Marks what cannot be told from the first, or from the front, and fills the rivals. */
+/* Marks rows that are indistinguishable from the first, or from the front, and fills the rivals. */
 gboolean pln_distinguish (const Pln *plan, PlnResult *out, GError **error);
 
 /* Appends every parallel layout of a cluster option to `cuts` (TrnClosedQuery), and counts those that do not divide. FALSE and

@@ -290,7 +290,7 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
   if (machine.scenario == NULL)
     return tell_machine (plan, &machine, error);
   g_autoptr (TrnClosed) closed =
-      trn_closed_new (&machine.scenario->training, error); /* what it leaves out is told here, where a place is known */
+      trn_closed_new (&machine.scenario->training, error); /* what it leaves out is reported here, where a place is known */
   if (closed == NULL) {
     scn_free (machine.scenario);
     return tell_machine (plan, &machine, error);
@@ -511,7 +511,7 @@ pln_free (Pln *plan)
   g_free (plan);
 }
 
-/* ---- what is told of it ---- */
+/* ---- accessors ---- */
 
 const char *
 pln_name (const Pln *plan)

@@ -203,11 +203,10 @@ int
 main (void)
 {
   static const TestCase cases[] = {
-    { "eager steps are told within a few per cent", eager_steps_are_told_within_a_few_per_cent },
-    { "cut models are told within five per cent", cut_models_are_told_within_five_per_cent },
-    { "what is not alike is told within a sixth", what_is_not_alike_is_told_within_a_sixth },
-    { "what the GPU has less is told within a sixth, and in the middle",
-      what_the_gpu_has_less_is_told_within_a_sixth_and_in_the_middle },
+    { "eager steps are predicted within a few per cent", eager_steps_are_told_within_a_few_per_cent },
+    { "parallel models are predicted within five per cent", cut_models_are_told_within_five_per_cent },
+    { "different models are predicted within a sixth", what_is_not_alike_is_told_within_a_sixth },
+    { "free GPU memory is predicted within a sixth, without bias", what_the_gpu_has_less_is_told_within_a_sixth_and_in_the_middle },
     { NULL, NULL },
   };
   rows = g_array_new (FALSE, TRUE, sizeof (Row));

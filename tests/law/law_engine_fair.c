@@ -41,7 +41,8 @@ typedef struct {
   unsigned n_checked, n_oracle, n_unfair, n_differ, n_far; /* differ: in any bit; far: by more than 1e-12 */
 } World;
 
-/* Round numbers, thirds, near ties and arbitrary ones, so that ties and rounding occur, and ties are told from what is none. */
+/* Round numbers, thirds, near ties and arbitrary ones, so that ties and rounding occur, and ties are distinguished from near
+ * ties. */
 static double
 some_number (BaseRandom *random)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds forerun with gcc and clang, Debug and Release, and compares what each says on the commands of the file beside: stdout,
-# stderr and exit status, byte by byte. The first build runs everything twice, so that an answer that hangs on addresses shows too.
-# usage: run.sh SOURCE_DIR WORK_DIR [cmake arguments…]
+# stderr and exit status, byte by byte. The first build runs everything twice, so that an answer that depends on addresses shows
+# too. usage: run.sh SOURCE_DIR WORK_DIR [cmake arguments…]
 # Without one of the compilers the rest is compared, and the test says that it was skipped (77).
 set -euo pipefail
 export FORERUN_PROGRESS=off

@@ -9,7 +9,7 @@
 #include "library_fixture.h"
 #include "scenario/loaded.h"
 
-/* A model small enough to be reckoned by hand: a layer has 10 h^2 + 2 h elements (q, k, v, o: 4 h^2; gate, up, down: 6 h^2 with
+/* A model small enough to be computed by hand: a layer has 10 h^2 + 2 h elements (q, k, v, o: 4 h^2; gate, up, down: 6 h^2 with
  * f = 2 h), embedding and head 1000 h each, the last norm h. */
 #define SMALL_LAYERS 8
 #define SMALL_H      256

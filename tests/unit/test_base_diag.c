@@ -74,7 +74,7 @@ twenty_errors_of_a_file_are_shown_and_the_rest_counted (void)
   TEST_TRUE (strstr (text, "a.yaml:21:") == NULL);
 }
 
-/* Beyond what is shown, errors are told apart by their place: a thousand readings of one place are one error. */
+/* Beyond what is shown, errors are distinguished by their place: a thousand readings of one place are one error. */
 static void
 errors_that_are_not_shown_are_counted_by_their_place (void)
 {

@@ -41,7 +41,7 @@ standard_errors_are_those_of_least_squares (void)
   cal_standard_errors (apart, weight, 4, 2, 0.02, error);
   TEST_NEAR (error[0], 0.02 / sqrt (2), 1e-9);
   TEST_NEAR (error[1], 0.01 / sqrt (2), 1e-9);
-  const double alike[] = { 1, 1, 2, 2, 3, 3, 1, 1 }; /* only their sum is told */
+  const double alike[] = { 1, 1, 2, 2, 3, 3, 1, 1 }; /* only their sum is known */
   cal_standard_errors (alike, weight, 4, 2, 0.02, error);
   TEST_TRUE (isinf (error[0]));
   TEST_TRUE (isinf (error[1]));
@@ -381,7 +381,7 @@ static const TestCase cases[] = {
   { "numbers of nodes between are held out by themselves", numbers_of_nodes_between_are_held_out_by_themselves },
   { "constants are recovered from noise and outliers", constants_are_recovered_from_noise_and_outliers },
   { "what no point depends on keeps its default", what_no_point_depends_on_keeps_its_default },
-  { "of two constants of which only the sum is told one is left", of_two_constants_that_only_their_sum_is_told_one_is_left },
+  { "of two constants with a known sum only one is fitted", of_two_constants_that_only_their_sum_is_told_one_is_left },
   { "without points nothing is fitted", without_points_nothing_is_fitted },
   { "a band holds nine tenths of one half", a_band_holds_nine_tenths_of_one_half },
   { "a file names values, intervals and what was left", a_file_names_values_intervals_and_what_was_left },

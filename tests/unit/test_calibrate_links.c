@@ -231,7 +231,7 @@ main (void)
     { "memory that hinders nobody is given no limit", memory_that_hinders_nobody_is_given_no_limit },
     { "what is slow is named", what_is_slow_is_named },
     { "what no probe writes is refused", what_no_probe_writes_is_refused },
-    { "what tools print is told apart", what_tools_print_is_told_apart },
+    { "outputs of tools are distinguished", what_tools_print_is_told_apart },
     { NULL, NULL },
   };
   return test_main ("calibrate: links", cases);

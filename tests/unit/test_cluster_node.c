@@ -394,7 +394,7 @@ main (void)
     { "an NVL72 is one domain; a second rack is reached by NICs", nvl72_is_one_domain_and_a_second_rack_is_reached_by_nics },
     { "the same device needs nothing", same_device_needs_nothing },
     { "a broken path says where", broken_path_says_where },
-    { "a kernel's reach is told beside the DMA's", kernels_reach_is_told_beside_the_dmas },
+    { "a kernel's rate is reported beside the DMA's", kernels_reach_is_told_beside_the_dmas },
     { NULL, NULL },
   };
   return test_main ("cluster node", cases);

@@ -170,7 +170,7 @@ main (void)
     { "a version has what changed up to it", a_version_has_what_changed_up_to_it },
     { "every series loads and every number has a source", every_series_loads_and_every_number_has_a_source },
     { "a series is its last release", a_series_is_its_last_release },
-    { "versions that are not known are told", versions_that_are_not_known_are_told },
+    { "unknown versions are reported", versions_that_are_not_known_are_told },
     { "a newer version takes the last and says so", a_newer_version_takes_the_last_and_says_so },
     { "what is wrong in the file is reported with its place", what_is_wrong_in_the_file_is_reported_with_its_place },
     { NULL, NULL },

@@ -540,7 +540,7 @@ main (void)
     { "the same stream is the same run", the_same_stream_is_the_same_run },
     { "a scenario counts its nodes", a_scenario_counts_its_nodes },
     { "an interval that is not given is searched", an_interval_that_is_not_given_is_searched },
-    { "a run hangs on its checkpoints by what they take", a_run_hangs_on_its_checkpoints_by_what_they_take },
+    { "a run depends on the cost of its checkpoints", a_run_hangs_on_its_checkpoints_by_what_they_take },
     { "what is worse for a run is never faster", what_is_worse_for_a_run_is_never_faster },
     { "a number of steps gives the time to train", a_number_of_steps_gives_the_time_to_train },
     { "every shipped rate has its source", every_shipped_rate_has_its_source },

@@ -79,7 +79,7 @@ bad_files_are_refused_with_their_path (void)
 
 static const TestCase cases[] = {
   { "options say what a job did", options_say_what_a_job_did },
-  { "what contradicts itself is told, and what failed left out", what_contradicts_itself_is_told_and_what_failed_left_out },
+  { "contradictions are reported, and failed runs left out", what_contradicts_itself_is_told_and_what_failed_left_out },
   { "bad files are refused with their path", bad_files_are_refused_with_their_path },
   { NULL, NULL },
 };

@@ -173,7 +173,7 @@ main (void)
     { "a hybrid cube mesh in blanks imports", test_v100_mesh },
     { "bridged pairs after a shell prompt import", test_bridged_pairs_after_a_prompt },
     { "fewer links than the type has are a switch with links down", test_fewer_links_than_the_type },
-    { "EFA adapters are told by name", test_efa_by_name },
+    { "EFA NICs are identified by name", test_efa_by_name },
     { "rows that disagree are warned about", test_rows_that_disagree },
     { "bad input is refused with its position", test_refusals },
     { "more than 1024 devices are refused", test_too_many_devices },

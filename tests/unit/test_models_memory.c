@@ -2,7 +2,7 @@
 #include "llm_fixture.h"
 #include "models/memory.h"
 
-/* Whole numbers, so that sums can be told apart. */
+/* Whole numbers, so that sums are distinguishable. */
 static const MdlMemorySpec spec = { .loss = { .kept = { .v = 4 }, .peak = { .v = 12 } },
                                     .loss_sharded = { .kept = { .v = 4 }, .peak = { .v = 10 } },
                                     .loss_fused = { .kept = { .v = 4 }, .peak = { .v = 6 } } };

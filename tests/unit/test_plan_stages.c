@@ -1,4 +1,4 @@
-/* A plan behind its closed form: what the engine runs, what leaves then, and what can be told apart of what is left. */
+/* A plan behind its closed form: what the engine runs, what leaves then, and which remaining rows are distinguishable. */
 #include <math.h>
 
 #include "plan-private.h"
@@ -240,7 +240,8 @@ main (void)
     { "of cuts that differ by chunks alone one is run", of_cuts_that_differ_by_chunks_alone_one_is_run },
     { "of each machine the best is run", of_each_machine_the_best_is_run },
     { "odds are what was measured", odds_are_what_was_measured },
-    { "machines that differ by their network are told apart by it", machines_that_differ_by_their_network_are_told_apart_by_it },
+    { "cluster options that differ by their network are distinguished by it",
+      machines_that_differ_by_their_network_are_told_apart_by_it },
     { "other GPUs err by what pairs of GPUs do", other_gpus_err_by_what_pairs_of_gpus_do },
     { "what no front beats beyond doubt is counted", what_no_front_beats_beyond_doubt_is_counted },
     { "a checkpoint to a tier costs what a scenario's does", a_checkpoint_to_a_tier_costs_what_a_scenarios_does },

@@ -418,7 +418,7 @@ main (void)
     { "a row that the plan would not have is refused", a_row_that_the_plan_would_not_have_is_refused },
     { "what cannot be is refused", what_cannot_be_is_refused },
     { "a reply to another task is refused", a_reply_to_another_task_is_refused },
-    { "of tasks that fail the first is told", of_tasks_that_fail_the_first_is_told },
+    { "of tasks that fail the first is reported", of_tasks_that_fail_the_first_is_told },
     { "threads share one machine and the engine", threads_share_one_machine_and_the_engine },
     { NULL, NULL },
   };

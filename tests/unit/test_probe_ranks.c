@@ -98,7 +98,7 @@ main (int argc, char **argv)
     result = result == 0 && ranks_serve (ranks, &worker, never) ? 0 : 1;
   } else {
     static const TestCase cases[] = {
-      { "all do what they are told", all_do_what_they_are_told },
+      { "all follow commands", all_do_what_they_are_told },
       { "one that fails does not leave the others waiting", one_that_fails_does_not_leave_the_others_waiting },
       { 0 },
     };

@@ -252,7 +252,7 @@ static const TestCase cases[] = {
   { "a change of protocol is no crossover", a_change_of_protocol_is_no_crossover },
   { "curves are of the first, the middle and the last", curves_are_of_the_first_the_middle_and_the_last },
   { "the tuner file has a line a span", the_tuner_file_has_a_line_a_span },
-  { "what reduces in switches of the network is told", what_reduces_in_switches_of_the_network_is_told },
+  { "reduction in switches of the network is reported", what_reduces_in_switches_of_the_network_is_told },
   { "the tuner file names only what NCCL offers", the_tuner_file_names_only_what_nccl_offers },
   { "comments of the tuner file stay on their line", comments_of_the_tuner_file_stay_on_their_line },
   { NULL, NULL },

@@ -212,7 +212,7 @@ main (void)
     { "checkpoints that cannot be are refused", checkpoints_that_cannot_be_are_refused },
     { "a replaced node finds its part where the copy is", a_replaced_node_finds_its_part_where_the_copy_is },
     { "what ranks hold and their drives lack comes over the fabric", what_ranks_hold_and_their_drives_lack_comes_over_the_fabric },
-    { "a checkpoint that the drives cannot hold is told", a_checkpoint_that_the_drives_cannot_hold_is_told },
+    { "a checkpoint that does not fit on the drives is reported", a_checkpoint_that_the_drives_cannot_hold_is_told },
     { "copies that cannot be are refused", copies_that_cannot_be_are_refused },
     { NULL, NULL },
   };

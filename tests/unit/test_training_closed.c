@@ -321,7 +321,7 @@ answers_do_not_depend_on_what_was_asked_before (void)
 }
 
 /* Machines, models, frameworks and shards that ask of one pool in turns, and each of a closed form of its own: the same to the last
- * bit, so that whatever turns and their memory depend on is told apart. */
+ * bit, so that everything that turns and their memory depend on is distinguished. */
 static void
 what_is_shared_by_machines_and_models_is_told_apart (void)
 {
@@ -379,7 +379,7 @@ main (void)
     { "even stages have the bubbles of their schedules", even_stages_have_the_bubbles_of_their_schedules },
     { "a receive that waits holds up the sends behind it", a_receive_that_waits_holds_up_the_sends_behind_it },
     { "answers do not depend on what was asked before", answers_do_not_depend_on_what_was_asked_before },
-    { "what is shared by machines and models is told apart", what_is_shared_by_machines_and_models_is_told_apart },
+    { "what machines and models share is distinguished", what_is_shared_by_machines_and_models_is_told_apart },
     { NULL, NULL },
   };
   return test_main ("steps in closed form", cases);

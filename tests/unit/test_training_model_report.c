@@ -1,4 +1,4 @@
-/* What is told of a training step of a model: communication by kind in closed form, and what bounds it. */
+/* The report of a training step of a model: communication by kind in closed form, and what bounds it. */
 #include <math.h>
 
 #include "model_run_fixture.h"
@@ -198,5 +198,5 @@ main (void)
     { "a step is bound by what took most of it", a_step_is_bound_by_what_took_most_of_it },
     { NULL, NULL },
   };
-  return test_main ("what is told of a model's step", cases);
+  return test_main ("report of a model's step", cases);
 }

@@ -1,4 +1,4 @@
-/* Copies and links of a node: section `links` of a calibration. What a probe measured is told as cases; what they take is asked of
+/* Copies and links of a node: section `links` of a calibration. A probe's measurements become cases; their times come from
  * who knows the node's routes. */
 #ifndef CALIBRATE_LINKS_H
 #define CALIBRATE_LINKS_H

@@ -1,5 +1,6 @@
-/* NCCL by dlopen. Its functions are called by their own names of nccl.h, which nccl_lib.cu defines and hands on: the program builds
- * with the header alone, and says at run time where the library is missing. What is not handed on does not link: add it there. */
+/* NCCL by dlopen. Its functions are called by their own names of nccl.h, which nccl_lib.cu defines and forwards: the program builds
+ * with the header alone, and says at run time where the library is missing. A function that is not forwarded does not link: add
+ * it there. */
 #ifndef FORERUN_PROBE_NCCL_LIB_H
 #define FORERUN_PROBE_NCCL_LIB_H
 

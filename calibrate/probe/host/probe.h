@@ -27,7 +27,7 @@ typedef struct ProbeCase ProbeCase;
 /* What was asked for, and what the machine has; read-only for sections. */
 const ProbeOptions *probe_options (const Probe *probe);
 
-/* Seconds since the program started, monotonic; what is left of the section's budget. */
+/* Seconds since the program started, monotonic; the rest of the section's budget. */
 double probe_now (void);
 double probe_left (const Probe *probe);
 

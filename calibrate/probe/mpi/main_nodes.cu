@@ -1,5 +1,5 @@
 /* forerun-probe-mpi: NCCL over nodes, one process a GPU. Process 0 plans, asks and writes the file; the others keep a worker each
- * and do what they are told. Workers do not know of MPI: they are started anew for each setting of NCCL, as on one node. */
+ * and follow its commands. Workers do not know of MPI: they are started anew for each setting of NCCL, as on one node. */
 #include "nccl_lib.h"
 #include "nccl_worker.h"
 #include "nodes.h"
@@ -28,7 +28,7 @@ static const ProbePart parts[] = { { PROBE_SECTION_NCCL, 1, measure_nccl } };
 
 /* ---- what a process is ---- */
 
-/* Hosts of the same name are told apart by when they were booted. */
+/* Hosts of the same name are distinguished by their boot time. */
 static std::string
 machine_name (void)
 {

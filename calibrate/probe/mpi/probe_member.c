@@ -128,7 +128,7 @@ probe_member_step (ProbeMember *member, int wait_ms, ProbeAnswer *answer)
   double now = probe_clock_s ();
   if (state == PROBE_CHILD_LINE) {
     if (strncmp (line, "fatal ", 6) == 0)
-      end_worker (member, 0); /* it ends itself, and may hang on the way */
+      end_worker (member, 0); /* it ends itself, and may stall before that */
     return say (member, answer, PROBE_REPLY_LINE, line);
   }
   if (state != PROBE_CHILD_SILENT)

@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   unsigned n; /* GPUs of this process */
-  bool alone; /* all ranks are here; else sets are made by nccl_make_set, as others are told to do at the same time */
+  bool alone; /* all ranks are here; else sets are made by nccl_make_set, as others do at the same time, by command */
   int device[PROBE_GPUS_MOST];
   size_t capacity_B; /* of each buffer */
   float *in[PROBE_GPUS_MOST], *out[PROBE_GPUS_MOST];

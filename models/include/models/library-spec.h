@@ -50,7 +50,7 @@ typedef struct {
   BaseNum cell_traffic;   /* factor on the traffic that is cut into cells */
   BaseNum slot;           /* B of payload in one slot of the buffer: the piece of a pipeline */
   BaseNum ring_chunk;     /* B of payload a ring moves a step, channel and loop at most */
-  BaseNum slice;          /* B, smallest slice that is handed on by itself; absent: the data flows line by line */
+  BaseNum slice;          /* B, smallest slice that is forwarded by itself; absent: the data flows line by line */
   BaseNum overlap;        /* share of a step's data (beyond one slice, where there are slices) that runs beneath its latency */
   BaseNum copy;           /* an operation that stores twice and reduces nothing, in operations that reduce; absent: 1 */
   BaseNum ends;           /* a ring's first and last operation together, in operations that reduce: of all-reduce … */

@@ -55,7 +55,7 @@ typedef struct MdlOverlap {
   MdlOverlapKernelSpec gemm, attention;
   MdlOverlapMemorySpec memory;
   BaseNum pairwise; /* time that a byte of sends and receives takes longer beside a kernel, over that of a ring */
-  BaseNum wait;     /* share of what is left of the running kernel that a collective waits for before it has its SMs */
+  BaseNum wait;     /* share of the rest of the running kernel that a collective waits for before it has its SMs */
   BaseNum spread;   /* of the speed of one kernel on the GPUs of a node, slowest to fastest */
   BaseNum error;    /* half-width of the 90 % band */
 } MdlOverlap;
@@ -80,7 +80,7 @@ double mdl_overlap_memory_B (MdlOp op, MdlOverlapCommKind kind, double size_B, u
 
 /* Seconds from when a collective is ready, at any moment of one of a row of kernels of `kernel_s`, to when all of `ranks` have
  * started it; ranks are at different moments of their kernels. 0 for copy engines and beside kernels that leave its channels' SMs
- * free. Who simulates each rank and knows when its kernel ends takes spec->wait of what is left of it instead. */
+ * free. A simulation of each rank knows when its kernel ends, and uses spec->wait of the kernel's rest instead. */
 double mdl_overlap_wait_s (const MdlOverlap *spec, const MdlGpu *gpu, const MdlOverlapCompute *compute, const MdlOverlapComm *comm,
                            double kernel_s, unsigned ranks);
 

@@ -133,7 +133,7 @@ double mdl_redundancy_stored (const MdlTierRedundancy *redundancy);
 double mdl_tier_sent (const MdlTier *tier, MdlIoOp op);
 /* As it is on this tier. */
 const MdlTierRedundancy *mdl_tier_redundancy (const MdlTier *tier);
-double mdl_tier_targets (const MdlTier *tier);        /* all; 1 a server where none are told of */
+double mdl_tier_targets (const MdlTier *tier);        /* all; 1 a server where none are given */
 double mdl_tier_file_targets (const MdlTier *tier);   /* of a file, where nobody says */
 /* B/s of the whole tier in a direction, on credits where it has any; HUGE_VAL: no limit is known. */
 double mdl_tier_rate_Bps (const MdlTier *tier, MdlIoOp op);

@@ -1,4 +1,4 @@
-/* One search by many processes. Process 0 hands out tasks one by one, puts the replies together and writes; it reckons pieces
+/* One search by many processes. Process 0 hands out tasks one by one, puts the replies together and writes; it computes pieces
  * itself between looks at the others, each of which has one task in hand and one in reserve. A task takes milliseconds, so that
  * whoever is slow or late is waited for no longer than that. Where a process is lost, MPI ends all of them: nothing is written
  * then, but what --resume has kept.

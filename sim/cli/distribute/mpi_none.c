@@ -1,4 +1,4 @@
-/* A build without MPI: processes that were started together are told so, for each would do all of the work. */
+/* A build without MPI: processes that were started together end with an error, because each would do all of the work. */
 #include "distribute/mpi-private.h"
 
 static const char without[] = "this forerun was built without MPI; build it where MPI for C is found (package libopenmpi-dev), or "

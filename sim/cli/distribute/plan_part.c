@@ -1,5 +1,5 @@
 /* A file of what is done of a plan's search: a part for forerun merge, or the state that --resume goes on from. It is an answer
- * like any other (schema, version, command, seed, inputs), so that what was read is told apart by its sums. */
+ * like any other (schema, version, command, seed, inputs), so that inputs are distinguished by their checksums. */
 #include <string.h>
 
 #include "base/file.h"

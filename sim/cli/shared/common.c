@@ -53,7 +53,7 @@ cli_cluster_load (Cli *cli, const char *topology, guint32 nodes, GError **error)
   return clu;
 }
 
-/* Where shipped data lie: paths below it are told without it. */
+/* Folder of shipped data: paths below it are printed without it. */
 static const char *
 data_root (const Cli *cli)
 {

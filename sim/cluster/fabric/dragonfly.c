@@ -110,7 +110,7 @@ dragonfly_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, gu
 {
   (void)error; /* all groups are joined: what was built has a way */
   if (from == CLU_TOP || to == CLU_TOP)
-    return TRUE; /* storage hangs on every router */
+    return TRUE; /* storage is attached to every router */
   const Dragonfly *d = dragonfly (f);
   guint32 a = from / d->hosts, b = to / d->hosts, group_a = a / d->routers, group_b = b / d->routers;
   if (group_a == group_b) {

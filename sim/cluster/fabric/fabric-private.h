@@ -13,7 +13,7 @@ extern const CluFabricOps *const clu_fabric_kinds[];
 void clu_fabric_check (CluLoader *loader, const CluSpec *spec);
 /* Whether it is one of the keys that clu_fabric_check() holds against the kind. */
 gboolean clu_fabric_knows_key (const char *key);
-/* Whether adapters are on switches by the shape of this kind, so that storage can hang on them too; else cables say it. */
+/* Whether adapters are on switches by the shape of this kind, so that storage can be attached to them too; else cables say it. */
 gboolean clu_fabric_attaches (CluFabricKind kind);
 char *clu_fabric_attaching_kinds (void); /* "fat_tree, torus"; full */
 /* Builds the shape; errors to the diag. `wire`: the NIC's cable; NULL without NICs. */

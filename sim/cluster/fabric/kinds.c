@@ -46,7 +46,7 @@ has_key (const CluFabricOps *ops, const char *key)
   return ops != NULL && ops->keys != NULL && g_strv_contains (ops->keys, key);
 }
 
-/* Names of the kinds that `key` is for, or (NULL) that storage hangs on. Returned: full. */
+/* Names of the kinds that `key` is for, or (NULL) to which storage can be attached. Returned: full. */
 static char *
 kinds_with (const char *key, const char *separator)
 {

@@ -189,7 +189,7 @@ torus_route (const CluFabric *f, CluPath *path, guint32 from, guint32 to, guint6
 {
   (void)error; /* a torus has no holes */
   if (from == CLU_TOP || to == CLU_TOP)
-    return TRUE; /* storage hangs on every router */
+    return TRUE; /* storage is attached to every router */
   guint32 node = torus_attach (f, from), end = torus_attach (f, to), steps[MAX_DIMS], n = torus (f)->n_dims;
   gboolean up[MAX_DIMS], tie[MAX_DIMS];
   offsets (f, node, end, steps, up, tie);

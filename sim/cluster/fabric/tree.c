@@ -5,7 +5,7 @@
  * it: pod P of level l has
  *     W(l) = parents(0) x … x parents(l-1)
  * switches, numbered x; port u of switch (l, P, x) leads to switch (l + 1, P / children(l+1), x parents(l) + u / parallel(l)).
- * A route climbs to the level where both ends share a pod and comes down by the same x and u, so that its way is told by one
+ * A route climbs to the level where both ends share a pod and comes down by the same x and u, so that it is described by one
  * port a level.
  *     static: u(l) = d / (up(0) … up(l-1)) mod up(l), d the destination's place in leaf order (D-mod-k)
  *     ecmp:   u(l) from a hash of seed, ends, flow and level

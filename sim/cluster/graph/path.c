@@ -3,7 +3,8 @@
 #include "base/hash.h"
 #include "graph/path-private.h"
 
-/* Uses are written into an array with room, whose length is told at the end: a call a use is what a route costs most. */
+/* Uses are written into an array with room, whose length is stored at the end: one call per use would dominate the cost of a
+ * route. */
 static void
 take_room (CluPath *path, guint32 n)
 {

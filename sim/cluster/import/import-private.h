@@ -20,7 +20,7 @@ typedef struct {
   guint32 number;             /* as the machine counts it */
   guint32 vendor, device, sm; /* PCI ids, 80 for sm_80; 0 unknown */
   guint32 socket;             /* index into sockets */
-  guint32 pcie_switch;        /* index into switches; CLU_NONE: hangs on the socket */
+  guint32 pcie_switch;        /* index into switches; CLU_NONE: attached to the socket */
   double slot_GTps;           /* 0 unknown */
   guint32 slot_lanes;         /* 0 unknown */
   guint32 switch_lanes;       /* NVLinks to NVSwitches together */
@@ -64,7 +64,7 @@ typedef struct {
   const char *origin;         /* "NCCL topology dump": notes say it */
   guint32 n_hosts;            /* nodes that the dump shows (an NVLink domain); the arrays hold one of them */
   GArray *gpus, *nics, *switches, *sockets, *links;
-  GArray *planes;             /* guint32: NVLinks of one GPU to each NVSwitch; empty: not told apart */
+  GArray *planes;             /* guint32: NVLinks of one GPU to each NVSwitch; empty: not distinguished */
   guint32 n_nvswitches;       /* 0: not told */
   gboolean nvlinks_untold;    /* the file does not speak of NVLinks at all */
   BaseArena *arena;

@@ -9,7 +9,7 @@
 #include "import/import-private.h"
 #include "import/xml-private.h"
 
-/* More NVSwitch chips than any NVLink domain has (72 GPUs: 18) are not told apart. */
+/* More NVSwitch chips than any NVLink domain has (72 GPUs: 18) are not distinguished. */
 #define MAX_PLANES    64u
 #define HIDDEN_SWITCH "fffffff:ff:ff.0"
 /* PCI class codes (pci.ids): base class of bridges, displays, networks; 0207 InfiniBand, 0680 other bridge. */
@@ -184,7 +184,7 @@ wire_of (const char *name, guint32 class, const CluImportNic *nic, gboolean name
   return gdr || (!named && nic->vendor == CLU_PCI_MELLANOX) ? CLU_IMPORT_WIRE_ROCE : CLU_IMPORT_WIRE_ETHERNET;
 }
 
-/* `net`: NULL where only its <pci> is given; `pci`: NULL where the <nic> hangs on the CPU. */
+/* `net`: NULL where only its <pci> is given; `pci`: NULL where the <nic> is attached to the CPU. */
 static void
 read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *place)
 {

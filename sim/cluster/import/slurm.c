@@ -1,5 +1,5 @@
-/* Slurm's topology.conf or topology.yaml as a topology: which nodes hang on which switches, or which share an NVLink domain. What a
- * node is, Slurm does not know: it is told as that of another topology.
+/* Slurm's topology.conf or topology.yaml as a topology: which nodes are attached to which switches, or which share an NVLink
+ * domain. What a node is, Slurm does not know: it is taken from another topology.
  * Between switches cables for all that is below are assumed. */
 #include <string.h>
 

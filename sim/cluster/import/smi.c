@@ -2,7 +2,7 @@
  * legends.
  *   X itself, NV# # NVLinks, PIX at most one PCIe bridge, PXB several, PHB a host bridge, NODE several in one NUMA node, SYS
  * between NUMA nodes (SOC in old drivers). The text may hold ANSI underline codes. Source: the legend that nvidia-smi prints.
- * NVLinks hide what PCIe joins two GPUs: PCIe switches and NUMA nodes are then told from the NICs' columns and the NUMA
+ * NVLinks hide what PCIe joins two GPUs: PCIe switches and NUMA nodes are then derived from the NICs' columns and the NUMA
  * affinity. */
 #include <string.h>
 

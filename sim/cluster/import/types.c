@@ -1,4 +1,4 @@
-/* Which shipped type a device of a dump is. Devices are told by PCI id, the names are those of the PCI ID database (pci.ids,
+/* Which shipped type a device of a dump is. Devices are identified by PCI id, the names are those of the PCI ID database (pci.ids,
  * version 2026.08.22, https://pci-ids.ucw.cz); how many NVLinks a type has is read from its own file. */
 #include <math.h>
 

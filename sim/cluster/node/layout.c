@@ -4,8 +4,8 @@
  *    |         |            |                   A GPU with a coherent link to its CPU goes by that instead of PCIe.
  *   scale-up  NIC         memory                An adapter without a `pcie` of its own is part of its GPU (Gaudi).
  *
- * What adapters of the front-end and management networks need of PCIe is never what binds: they hang on socket 0 by a link as
- * fast as they are. */
+ * What adapters of the front-end and management networks need of PCIe is never what binds: they are attached to socket 0 by a
+ * link as fast as they are. */
 #include "fabric/fabric-private.h"
 #include "node/node-private.h"
 

@@ -377,7 +377,8 @@ cross_tier (CluPath *path, const CluTierNode *tier, gboolean outward, const CluP
   clu_path_cross (path, &(CluCrossing){ tier->link, link.a, link.b, tier->res, outward, &tier->p }, &spread);
 }
 
-/* A tier on the fabric hangs on all top switches by a link that names the first: the hop names the one that the bytes are at. */
+/* A tier on the fabric is attached to all top switches by a link that names the first: the hop names the one that the bytes are
+ * at. */
 static void
 name_top_switch (CluPath *path, guint tier_hop, gboolean outward)
 {

@@ -3,7 +3,7 @@
  * Given lanes[i][j] full-duplex links between i and j, each ring takes one lane of every pair it passes, in one direction.
  * Bound: no more rings than lanes cross any cut of the GPUs (a single GPU's lanes are one such cut).
  * From that bound downwards, for each number k of rings, until one is reached:
- *   1. depth first, ring by ring, the GPU with the fewest ways in first; rings are told apart by the successor of one GPU, which
+ *   1. depth first, ring by ring, the GPU with the fewest ways in first; rings are distinguished by the successor of one GPU, which
  *      removes their permutations. If the search ends within its budget without success, k is impossible;
  *   2. else by switching: the lanes, padded with loops to equal degree, are split into permutations (Koenig), then two
  *      permutations exchange the rows of one orbit of p_j^-1 p_i - which keeps both permutations - while the cycles of the

@@ -18,7 +18,7 @@ typedef struct {
   GString *out;
   guint32 *joined;   /* by device: another one of its component; itself: the first */
   guint32 *level;    /* by device: switches between it and a NIC; CLU_NONE: not known */
-  guint32 *leaf;     /* by node: a switch that it hangs on; CLU_NONE: none */
+  guint32 *leaf;     /* by node: a switch that it is attached to; CLU_NONE: none */
   GHashTable *taken; /* char *: names that the tree has */
 } Writer;
 

@@ -4,7 +4,7 @@
 
 #include "report/page.h"
 
-/* What is left of days, where they went, what fails. */
+/* Goodput of days, the time that was lost, and the failures. */
 void rep_goodput_html (const Gdp *goodput, GString *html);
 /* Tables of changes; what cannot run is left out. */
 void rep_advice_html (const GArray *advice, GString *html);

@@ -142,7 +142,7 @@ add_basis (GArray *bases, BaseSource source, const char *name, const char *note,
   g_array_append_val (bases, basis);
 }
 
-/* Weakest first, then by what hangs on it. */
+/* Weakest source first, then by sensitivity. */
 static gint
 compare_bases (gconstpointer a, gconstpointer b)
 {

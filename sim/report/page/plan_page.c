@@ -1,4 +1,4 @@
-/* A plan's answer on a page to hand on: figures to remember, tables that fit a screen, why the rest was rejected. */
+/* A plan's answer on a page to share: values to remember, tables that fit a screen, why the rest was rejected. */
 #include <math.h>
 #include <string.h>
 

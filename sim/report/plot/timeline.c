@@ -68,7 +68,7 @@ kind_of (TrnTraceKind kind, gboolean weight)
   return EXCHANGE;
 }
 
-/* A large step's trace leaves out micro-batches; what ran then is told without its details. */
+/* A large step's trace leaves out micro-batches; their time is shown without details. */
 static void
 take_trace (Timeline *line, const TrnTrace *trace)
 {

@@ -13,7 +13,7 @@
 enum {
   MOST_WHOLE = 2,     /* nodes that are all drawn in full */
   MOST_SWITCHES = 16, /* and switches */
-  MOST_PLACES = 8,    /* groups of nodes that are told apart by where they hang */
+  MOST_PLACES = 8,    /* groups of nodes that are distinguished by where they are attached */
   ROUNDS = 8,
   MOST_LABEL = 48, /* characters of a list of names */
 };

@@ -1,4 +1,4 @@
-/* What a plan's prices rest on: for a page to hand on. */
+/* The assumptions of a plan's prices, for a page to share. */
 #include <string.h>
 
 #include "explain-private.h"

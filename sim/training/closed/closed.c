@@ -1,7 +1,7 @@
 /* A step of a model in closed form.
  *
  *     step = turns of the pipeline + what gathers delay its first + what reductions slow its last
- *            + what is left of them + norms + optimizer + what is gathered behind it
+ *            + their rest + norms + optimizer + what is gathered behind it
  *
  * Units of a model (units.c), turns of the pipeline (turns.c), groups' prices (groups.c) and memory
  * (memory_line.c) are remembered by what they depend on; a cut that was asked for before with other numbers of micro-batches is a

@@ -1,4 +1,4 @@
-/* Whether a configuration fits, for many: what a rank holds is reckoned (memory.c) for the fewest and for the most ranks that
+/* Whether a configuration fits, for many: a rank's memory is computed (memory.c) for the fewest and for the most ranks that
  * can share its states, and lies between on a line in 1 / ranks. Each term is such a line; only where the fullest moment is
  * another one does the sum lie below it, so that what is called fitting fits.
  * Check: test_training_closed (against trn_model_memory over random cuts). */

@@ -113,7 +113,7 @@ trn_costs_remember (TrnCosts *costs, GHashTable *products)
   costs->products = products;
 }
 
-/* Who is told gets text with it, and none that was remembered. */
+/* When recording, prices are computed afresh so that the terms keep their text. */
 static void
 price_gemm (const TrnCosts *costs, const MdlGemm *gemm, MdlKernelCost *cost)
 {

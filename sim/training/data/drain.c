@@ -19,7 +19,7 @@ typedef struct {
   StoSide reads, drain;
   gboolean has_reads;
   double base_s; /* of a run of the step and what it reads, without the drain */
-  double step_s; /* of a step as it is told, with all that it waits for */
+  double step_s; /* of a step as it is reported, with all that it waits for */
   guint64 n_events;
 } Drain;
 

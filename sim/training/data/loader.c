@@ -433,7 +433,7 @@ name_starved (const Pipe *pipe)
   guint most = 0;
   for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
     most = rows[i].least_s > rows[most].least_s ? i : most;
-  /* data come in time, and are unpacked or handed on before each batch */
+  /* data come in time, and are unpacked or forwarded before each batch */
   if (out->stall_s <= pipe->before_s * pipe->m * (1 + 1e-6))
     most = out->broadcast_s > (pipe->before_s - out->broadcast_s) ? G_N_ELEMENTS (rows) - 1 : G_N_ELEMENTS (rows) - 2;
   if (out->stall_s > 0)

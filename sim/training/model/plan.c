@@ -71,7 +71,7 @@ settle_formats (TrnModel *model)
   query->gradient = model->gradients;
 }
 
-/* A GPU whose file leaves out what compute is reckoned from. */
+/* A GPU whose file lacks what compute is estimated from. */
 static gboolean
 check_gpu (const TrnModel *model, GError **error)
 {

@@ -1,5 +1,5 @@
 /* What a rank's compute and its layers' collectives are made of: every work of every unit on it, alone, and how often it runs. A
- * backward pass is told whole, also where the schedule runs it in two. */
+ * backward pass is reported whole, also where the schedule runs it in two. */
 #include <string.h>
 
 #include "build-private.h"
@@ -28,7 +28,7 @@ units_like (const TrnBuild *b, const TrnPricedWork *told)
   return n;
 }
 
-/* The constant that most of the time hangs on. */
+/* The constant that most of the time depends on. */
 static void
 take_source (const TrnPricedWork *told, TrnStepTerm *term)
 {

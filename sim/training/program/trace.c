@@ -377,7 +377,7 @@ add_samples (Writer *w, GArray *changes, const TrnCounter *counter)
       value += g_array_index (changes, Change, i).change;
       tell = tell || g_array_index (changes, Change, i).told;
     }
-    double at_s = eng_time_to_s (at), level = value > 1e-9 ? value : 0; /* what is left of sums and differences */
+    double at_s = eng_time_to_s (at), level = value > 1e-9 ? value : 0; /* residue of sums and differences */
     if (!tell && i < changes->len && at_s - last_s < end_s / MIN_SAMPLES)
       continue;
     if (fabs (level - told) <= 1e-9)

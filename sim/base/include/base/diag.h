@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mark.h"
 
-/* Errors kept per file; the rest are told apart by their place, and their count is said. */
+/* Errors kept per file; the rest are distinguished by their place, and only counted. */
 #define BASE_DIAG_MAX_ERRORS 20
 
 typedef struct BaseDiag BaseDiag;

@@ -1,5 +1,5 @@
-/* The numbers that a run reads, written down, or some of them changed: what an answer hangs on is found by changing them. A lookup
- * that carries a watch (base_lookup_watch) shows it every number that schemas read with it. */
+/* The numbers that a run reads, written down, or some of them changed: the sensitivity of an answer is found by changing them. A
+ * lookup that carries a watch (base_lookup_watch) shows it every number that schemas read with it. */
 #ifndef BASE_WATCH_H
 #define BASE_WATCH_H
 

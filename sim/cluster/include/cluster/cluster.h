@@ -71,9 +71,9 @@ guint32 clu_kind_of_node (const Clu *clu, guint32 node);
 guint32 clu_node_first_resource (const Clu *clu, guint32 node);
 /* Whether nothing is taken from its own resources (background traffic, a slow adapter). */
 gboolean clu_node_is_plain (const Clu *clu, guint32 node);
-/* Where a node hangs on the fabric: nodes of one kind and place hang on the same switches, adapter by adapter. CLU_NONE: nowhere
- * that another could be too. Between such nodes, routes that cross no cable between switches are alike; all are where
- * clu_places_decide: each flow is spread over all ways, and none is drawn or numbered, or switches have no cables to others. */
+/* Where a node is attached to the fabric: nodes of one kind and place are attached to the same switches, adapter by adapter.
+ * CLU_NONE: nowhere that another could be too. Between such nodes, routes that cross no cable between switches are alike; all are
+ * where clu_places_decide: each flow is spread over all ways, none drawn or numbered, or switches have no cables to others. */
 guint32 clu_node_place (const Clu *clu, guint32 node);
 gboolean clu_places_decide (const Clu *clu);
 /* NVLink domain (scale-up island) of a node: nodes of one domain reach each other over NVLink. */

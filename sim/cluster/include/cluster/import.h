@@ -23,7 +23,7 @@ typedef struct {
  * width of 0, no NIC but a 10 Gb/s eth0) is assumed and warned about. */
 char *clu_import_nccl_topo (const CluImport *input, GError **error);
 
-/* The matrix of `nvidia-smi topo -m`. It does not say the GPU type: an error says so when it cannot be told from the number of
+/* The matrix of `nvidia-smi topo -m`. It does not say the GPU type: an error says so when it does not follow from the number of
  * NVLinks. */
 char *clu_import_nvidia_smi_topo (const CluImport *input, GError **error);
 

@@ -167,9 +167,9 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum generation, lanes; /* of a GPU's slot; default: the GPU type's */
-  BaseNum switch_per;        /* GPUs behind one PCIe switch; 0: GPUs hang on the socket */
+  BaseNum switch_per;        /* GPUs behind one PCIe switch; 0: GPUs are attached to the socket */
   CluPcieWidth uplink;       /* switch to socket */
-  BaseStrs under_switch;     /* nics, nvme: what stands below the same switches; the rest hangs on the sockets */
+  BaseStrs under_switch;     /* nics, nvme: what stands below the same switches; the rest is attached to the sockets */
   BaseNum bus;               /* B/s that all traffic through one switch shares (both ways together); absent: non-blocking */
   CluLinkSpec link;          /* what differs from class pcieN (efficiency, latency) */
 } CluPcieSpec;

@@ -129,7 +129,7 @@ void col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *
 /* Whether AUTO is the library's own choice for `op` here, not the fastest predicted. */
 gboolean col_comm_knows_choice (ColComm *comm, MdlOp op);
 
-/* What the library's own tuner reckons for `request` by one algorithm and protocol: not what it takes. INFINITY: it does not offer
+/* Estimate of the library's own tuner for `request` by one algorithm and protocol: not a prediction. INFINITY: it does not offer
  * them; NAN: its choice is not modelled here. */
 double col_comm_nccl_time_s (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto);
 /* The same taken apart, parts that sum to it; how many were filled. 0 where col_comm_nccl_time_s is not finite. */

@@ -13,7 +13,7 @@ void col_gpu_facts (const Clu *clu, guint32 node, MdlGpu *out);
 guint32 col_gpu_slowest (const Clu *clu, const guint32 *gpus, guint32 n);
 /* What a link is specified for, one way; 0: not told. */
 double col_link_rate_Bps (const CluLinkSpec *link);
-/* Of each of the node's adapters; 0: it has none, or none is told. */
+/* Of each of the node's adapters; 0: it has none, or none is given. */
 double col_nic_rate_Bps (const Clu *clu, guint32 node);
 
 #endif

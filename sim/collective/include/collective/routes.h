@@ -2,8 +2,8 @@
  * loads, and the fabric's switches as reduction trees see them.
  *
  * A site is what decides a rank's routes: its node's colour (its kind, or the node itself where something is taken from its
- * links), its GPU's place in the node, and the switches that the node hangs on. A way is a route from site to site: what it uses
- * inside the two nodes counts from their first resources, so that 100,000 ranks on equal nodes have the ways of a few. Where a
+ * links), its GPU's place in the node, and the switches that the node is attached to. A way is a route from site to site: what it
+ * uses inside the two nodes counts from their first resources, so that 100,000 ranks on equal nodes have the ways of a few. Where a
  * route also depends on what a site does not tell (hashed or numbered cables between switches) it is looked for each time. */
 #ifndef COLLECTIVE_ROUTES_H
 #define COLLECTIVE_ROUTES_H
@@ -50,7 +50,7 @@ guint32 col_routes_colour (const ColRoutes *routes, guint32 node);
 /* The way from one to another by adapter `nic` (as in CluRouteOptions). Valid until the next call. NULL and *error where there is
  * none. */
 const ColRoute *col_routes_find (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic, GError **error);
-/* The same without keeping it, for who asks once; *alike: whether it is that of all ranks on these sites that are as near. */
+/* The same without keeping it, for a single use; *alike: whether it is that of all ranks on these sites that are as near. */
 const ColRoute *col_routes_find_once (ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *to, guint32 nic,
                                       gboolean *alike, GError **error);
 /* What a way reaches alone, with the copy factor; infinity without uses. */

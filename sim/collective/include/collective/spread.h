@@ -1,7 +1,7 @@
 /* What an operation puts on the links of a cluster, nodes that are alike told once.
  *
  * Nodes of one colour whose links carry the same, link by link, are one kind; of each node stands only which kind it is. What lies
- * between nodes is told resource by resource. Nothing is assumed to be alike: a spread is made of loads that were added up one by
+ * between nodes is listed resource by resource. Nothing is assumed to be alike: a spread is made of loads that were added up one by
  * one, and equal means equal to the last bit. */
 #ifndef COLLECTIVE_SPREAD_H
 #define COLLECTIVE_SPREAD_H

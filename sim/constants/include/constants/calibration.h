@@ -18,7 +18,7 @@ Cst *cst_load (const CstQuery *query, GError **error);
 void cst_free (Cst *cal);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Cst, cst_free)
 
-/* All constants; its sections hang on it (`kernels`, `overlap`, …), as struct MdlKernels and so on of models/. Borrowed. */
+/* All constants; it points to its sections (`kernels`, `overlap`, …), as struct MdlKernels and so on of models/. Borrowed. */
 const MdlLibrary *cst_library (const Cst *cal);
 const void *cst_section (const Cst *cal, const CstSection *section); /* the section's struct, borrowed */
 const char *cst_name (const Cst *cal);                               /* "h200_sxm"; "none" */

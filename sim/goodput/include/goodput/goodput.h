@@ -94,7 +94,7 @@ Gdp *gdp_scenario_goodput (const Scn *scenario, const ScnResult *result, const G
 void gdp_free (Gdp *goodput);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Gdp, gdp_free)
 
-/* One thing that a run hangs on, at two ends. */
+/* Sensitivity of a run to one quantity, with less and with more of it. */
 typedef struct {
   const char *name; /* static */
   BaseDim dim;
@@ -104,7 +104,7 @@ typedef struct {
   double time_s[2];  /* of a run, for the work of one healthy step; infinite: it does not get on */
 } GdpSensitivityRow;
 
-/* What `goodput` hangs on: rates, detection, recovery, checkpoints, spares, slow parts, the step; each halved and doubled, but a
+/* Sensitivity of `goodput` to rates, detection, recovery, checkpoints, spares, slow parts, the step; each halved and doubled, but a
  * simulated step: times step_lo and step_hi, the ends of its band, where it has one. *time_s: as it is. On all cores; the same seed
  * gives the same answer. Returned: full, of GdpSensitivityRow, in the order of a table of its own. */
 GArray *gdp_sensitivity (const Gdp *goodput, double step_lo, double step_hi, guint64 seed, double *time_s);

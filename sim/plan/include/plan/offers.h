@@ -35,7 +35,7 @@ extern const char *const pln_miss_names[]; /* "deadline" …; NULL for none */
 typedef struct {
   const PlnAcquisitionSpec *way; /* borrowed from the offers */
   gboolean owned;
-  MdlMoney money; /* of the work: energy of what is rented is told, and paid in the rent */
+  MdlMoney money; /* of the work: energy of rented machines is reported, and paid in the rent */
   double once_usd;
   double power_W;       /* with the building's share; NAN: not told */
   double amortised_s;   /* 0: the work bears the price */
@@ -51,8 +51,8 @@ typedef struct {
 
 typedef struct PlnOffers PlnOffers;
 
-/* Reads a file and reckons. `sets`: "path=value", ends with NULL, may be NULL. NULL and *error (BASE_ERROR_INPUT) on anything
- * wrong, missing or contradictory. Returned: full. */
+/* Reads a file and computes costs. `sets`: "path=value", ends with NULL, may be NULL. NULL and *error (BASE_ERROR_INPUT) on
+ * anything wrong, missing or contradictory. Returned: full. */
 PlnOffers *pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *sets, GError **error);
 void pln_offers_free (PlnOffers *offers);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnOffers, pln_offers_free)

@@ -124,7 +124,7 @@ typedef struct {
   MdlMoney money; /* of that way */
   double usd_per_token;
   double formula, formula_s, formula_usd; /* what the aim makes least, run_s and total_usd as the closed form has them */
-  gboolean alike; /* it cannot be told from the first row; of a front: none of the front beats it beyond doubt */
+  gboolean alike; /* indistinguishable from the first row; of a front: none of the front beats it beyond doubt */
   gboolean front; /* none is faster and cheaper */
 } PlnChoiceRow;
 
@@ -137,7 +137,7 @@ typedef enum {
   PLN_SIMILARITY_N
 } PlnSimilarity;
 extern const BaseName pln_similarity_names[]; /* "network" … */
-#define PLN_DISTINGUISH_ODDS 0.025 /* below, two configurations are told apart: 95 % of errors, half of the others to either side */
+#define PLN_DISTINGUISH_ODDS 0.025 /* below, two configurations differ: 95 % of errors, half of the others to either side */
 
 /* How far measured ratios of two steps are from predicted ones: calibrate/defaults/comparisons. */
 typedef enum { PLN_DISTINGUISH_DENSE, PLN_DISTINGUISH_EXPERTS } PlnDistinguishModel;
@@ -169,7 +169,7 @@ typedef struct {
   guint64 dropped[PLN_REJECTED_N];      /* of `out`: those that the engine put there */
   guint64 n_met;
   guint n_simulated, n_standing; /* rows that the engine ran; of them those that meet the constraints then too */
-  guint64 n_alike;               /* rows that cannot be told from the first, itself too */
+  guint64 n_alike;               /* rows that are indistinguishable from the first, which is counted too */
   GArray *rivals;                /* PlnAlternative, nearest first; none of a front */
   gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
 } PlnResult;
@@ -223,8 +223,8 @@ void pln_result_free (PlnResult *result);
  * and *error on failure, *scenario may be full then too. */
 ScnResult *pln_run (const Pln *plan, const PlnChoiceRow *row, gboolean want_spans, Scn **scenario, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnResult, pln_result_free)
-/* For who asks a plan many times, with other constants: of each machine the best `each` configurations by the closed form, and as
- * many of those that a constraint puts out; no twins. NULL and *error on failure. Returned: full, PlnChoiceRow. */
+/* For callers that search a plan many times, with other constants: of each machine the best `each` configurations by the closed
+ * form, and as many of those that a constraint puts out; no twins. NULL and *error on failure. Returned: full, PlnChoiceRow. */
 GArray *pln_contenders (const Pln *plan, guint threads, guint each, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
  * one with the same machines. NULL and *error on failure. Returned: full, PlnChoiceRow. */

@@ -8,7 +8,7 @@
 
 /* One worker's next thing to do; plain values, that processes of the same program may send each other. */
 typedef struct {
-  gboolean run;          /* the engine is to run cut `first`; else cuts are to be reckoned */
+  gboolean run;          /* the engine runs layout `first`; else layouts are estimated */
   guint32 number;        /* of the piece; of a run among those asked for */
   guint32 machine;       /* of pln_machines */
   guint32 first, n_cuts; /* among the machine's cuts, in the order in which they are listed */
@@ -26,7 +26,7 @@ typedef struct PlnWork PlnWork;
 typedef struct {
   guint threads;                  /* of this process; 0: as many as there are processors */
   gboolean (*stop) (void *watch); /* asked before each task; TRUE: no more tasks. NULL: never */
-  /* After each task; one thread at a time, none of which puts a reply meanwhile. NULL: nobody is told. */
+  /* After each task; one thread at a time, none of which puts a reply meanwhile. NULL: no report. */
   void (*progress) (void *watch, PlnWork *work, const PlnCount *count);
   void *watch;
   /* Does what pln_work_next has until it has no more; FALSE and *error on failure. NULL: the threads do it. */
@@ -45,7 +45,7 @@ void pln_work_take_part (PlnWork *work, guint part, guint of);
 
 /* First stage: every piece that is due and not done. FALSE and *error on failure. Once stopped it returns TRUE too. */
 gboolean pln_work_estimate (PlnWork *work, GError **error);
-/* Both stages: reckons what is left, ranks, has the engine run the best (ask->threads is not looked at). Only with all pieces due.
+/* Both stages: estimates the rest, ranks, has the engine run the best (ask->threads is not looked at). Only with all pieces due.
  * NULL and *error on failure, and when stopped. Returned: full. */
 PlnResult *pln_work_search (PlnWork *work, const PlnQuery *query, GError **error);
 

@@ -24,8 +24,8 @@ typedef struct {
 
 /* Returned: full, of RepInput, g_ptr_array_unref. */
 GPtrArray *rep_inputs_new (void);
-/* Adds the files of `yamls` (BaseYaml *, borrowed), each once, in load order. A path below `root` (NULL: none) is told relative to
- * it, so that the same question gives the same bytes wherever the data is installed. */
+/* Adds the files of `yamls` (BaseYaml *, borrowed), each once, in load order. A path below `root` (NULL: none) is written
+ * relative to it, so that the same question gives the same bytes wherever the data is installed. */
 void rep_inputs_add_yamls (GPtrArray *inputs, const GPtrArray *yamls, const char *root);
 /* One more input that is not YAML. */
 void rep_inputs_add (GPtrArray *inputs, const char *path, const char *root, const char *bytes, gsize n_B);

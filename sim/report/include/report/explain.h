@@ -12,7 +12,7 @@ typedef struct {
   MdlProto proto;
   char *reason;  /* why it cannot run here, owned; NULL: it can */
   double time_s; /* closed form; NAN when it cannot run */
-  double nccl_s; /* what NCCL's tuner reckons; INFINITY: not offered, NAN: not modelled */
+  double nccl_s; /* estimate of NCCL's tuner; INFINITY: not offered, NAN: not modelled */
 } RepAlternative;
 
 /* How NCCL's tuner comes to its time for what is explained: its own estimate, not a prediction. */

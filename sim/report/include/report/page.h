@@ -1,4 +1,4 @@
-/* A report to hand on: one page of HTML with the question, the answer, pictures, what it rests on and what it was made of. */
+/* A report to share: one page of HTML with the question, the answer, plots, assumptions and inputs. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
@@ -24,7 +24,7 @@ typedef struct {
   const ColAnswer *coll;           /* of a sweep: one of them, for what it rests on; NULL: none */
   const char *text;              /* the whole answer, as it is printed */
   const Gdp *goodput;     /* NULL: not asked for */
-  const BaseTable *goodput_sensitivity; /* what it hangs on; NULL: not asked for */
+  const BaseTable *goodput_sensitivity; /* sensitivity; NULL: not requested */
   const GArray *advice;          /* StdAdvice; NULL: not asked for */
   const BaseTable *sensitivity;  /* NULL: not asked for */
   const BaseTable *prices;       /* with their sources; NULL: none were counted */

@@ -30,7 +30,7 @@ BaseTable *rep_goodput_table (const Gdp *goodput); /* returned: full */
 void rep_goodput_terms_text (const Gdp *goodput, GString *out);
 void rep_goodput_json (const Gdp *goodput, JsonBuilder *json);
 extern const BaseMember rep_goodput_members[];
-/* What it hangs on (gdp_sensitivity, whose *time_s is the second argument), what moves the time most first: a table, returned
+/* Its sensitivity (gdp_sensitivity, whose *time_s is the second argument), what moves the time most first: a table, returned
  * full; text; "goodput_sensitivity" into the open object; name, less, more for plots/tornado.gp. */
 BaseTable *rep_goodput_sensitivity_table (const GArray *goodput_sensitivity, double time_s);
 void rep_goodput_sensitivity_text (const GArray *goodput_sensitivity, double time_s, GString *out);

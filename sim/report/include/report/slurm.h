@@ -11,7 +11,7 @@ typedef struct {
   const char *version;     /* forerun's */
 } RepSlurm;
 
-/* Switches: nodes that hang on the same leaves are one leaf of Slurm's tree, whose nodes have one place (the leaves of a
+/* Switches: nodes that are attached to the same leaves are one leaf of Slurm's tree, whose nodes have one place (the leaves of a
  * rail-optimised pod are one); above, what is joined by the switches up to each level. FALSE and *error where there is nothing to
  * tell: no fabric, no domain wider than a node. */
 gboolean rep_slurm (const Clu *clu, const RepSlurm *how, GString *out, GError **error);

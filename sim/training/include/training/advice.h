@@ -1,4 +1,4 @@
-/* Changes of a training scenario that could make its step quicker, or that show what it hangs on: each to be tried by running the
+/* Changes of a training scenario that could make its step quicker, or that show its sensitivity: each to be tried by running the
  * scenario with it. */
 #ifndef TRAINING_ADVICE_H
 #define TRAINING_ADVICE_H
@@ -8,7 +8,7 @@
 typedef enum {
   TRN_CHANGE_HARDWARE,    /* another machine */
   TRN_CHANGE_SOFTWARE,    /* another way to run the same training */
-  TRN_CHANGE_SENSITIVITY, /* what the answer hangs on: it would be so if … */
+  TRN_CHANGE_SENSITIVITY, /* sensitivity: the answer would change if … */
   TRN_CHANGE_KINDS
 } TrnChangeKind;
 extern const char *const trn_change_kind_names[TRN_CHANGE_KINDS];

@@ -1,4 +1,4 @@
-/* A training step of a model in closed form, for who asks for many: what a plan compares before the engine runs the best few. */
+/* A training step of a model in closed form, for many configurations: what a plan compares before the engine runs the best few. */
 #ifndef TRAINING_CLOSED_H
 #define TRAINING_CLOSED_H
 

@@ -162,7 +162,7 @@ typedef struct {
   unsigned dp, pp, n_buckets;
   guint32 n_ranks, n_nodes;
   char bound_by[64];
-  gboolean has_model; /* what follows is told of models alone */
+  gboolean has_model; /* what follows is only reported of models */
   const char *model;  /* its name; borrowed from the scenario */
   const char *schedule, *precision;
   unsigned tp, cp, ep, vp, micro_batches;
