@@ -8,7 +8,7 @@
 #include "shared/filetype-private.h"
 #include "training/llm.h"
 
-/* What is said of one file. */
+/* What is reported of one file. */
 typedef struct {
   const char *kind;
   char *name;
@@ -204,20 +204,27 @@ run (Cli *cli, const void *flags, char **words, GError **error)
 {
   (void)flags;
   if (words[0] == NULL)
-    return cli_fail (cli, error, "which files?");
+    return cli_fail (cli, error, "which files? for example: forerun check scenarios/*.yaml");
   if (!cli_lookup (cli, error))
     return FALSE;
   g_autoptr (BaseTable) table = base_table_new (columns);
-  for (char **path = words; *path != NULL; path++) {
+  guint n = 0, valid = 0;
+  for (char **path = words; *path != NULL; path++, n++) {
     Finding finding = { 0 };
     g_autoptr (GError) cause = NULL;
     if (strcmp (*path, "-") == 0)
-      return cli_fail (cli, error, "a file is read more than once here, which stdin cannot be; give it a name");
+      return cli_fail (cli, error, "stdin cannot be checked, since a file is read more than once; write it to a file and name it");
     g_ptr_array_add (cli->read, g_strdup (*path));
     check_file (cli, *path, &finding, &cause);
     say (cli, *path, &finding, cause);
+    valid += cause == NULL ? 1u : 0u;
     add_row (table, *path, &finding, cause);
     g_free (finding.name);
+  }
+  if (cli->format == CLI_FORMAT_TEXT && n > 1) {
+    g_autofree char *answer = valid == n ? g_strdup_printf ("All %u files are valid.\n\n", n)
+                                         : g_strdup_printf ("%u of %u files are valid.%s", valid, n, valid > 0 ? "\n\n" : "\n");
+    g_string_prepend (cli->out, answer);
   }
   if (cli->format == CLI_FORMAT_TSV)
     base_table_print_tsv (table, cli->out);

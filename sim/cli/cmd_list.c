@@ -1,4 +1,4 @@
-/* forerun list: what there is to name. */
+/* forerun list: shipped files and accepted names. */
 #include <string.h>
 
 #include "base/table.h"
@@ -8,8 +8,8 @@
 
 typedef struct {
   const char *kind, *summary;
-  const char *folder;       /* shipped files, folders parted by ':'; NULL: a table of names */
-  const char *first_key;    /* that they begin with: other kinds may lie beside them */
+  const char *folder;       /* shipped files, folders separated by ':'; NULL: a table of names */
+  const char *first_key;    /* that they begin with: other kinds may be in the same folder */
   const BaseName *names;    /* or: */
   const BaseSchema *schema; /* the names that `key` of this schema takes */
   const char *key;
@@ -41,31 +41,31 @@ static const BaseColumn alias_columns[] = {
 };
 
 static const ListKind kinds[] = {
-  { "topologies", "nodes and clusters: --topology", .folder = "topologies", .first_key = "topology", .columns = alias_columns },
+  { "topologies", "nodes and clusters (--topology)", .folder = "topologies", .first_key = "topology", .columns = alias_columns },
   { "gpus", "GPU types of topologies", .folder = "topologies/gpus", .first_key = "gpu" },
   { "nics", "NIC types of topologies", .folder = "topologies/nics", .first_key = "nic" },
-  { "links", "link classes: NVLink, PCIe, InfiniBand …", .folder = "topologies/links", .first_key = "link_class" },
+  { "links", "link classes (NVLink, PCIe, InfiniBand …)", .folder = "topologies/links", .first_key = "link_class" },
   { "switches", "switch types of topologies", .folder = "topologies/switches", .first_key = "switch" },
   { "storage", "drive types of topologies", .folder = "topologies/storage", .first_key = "drive" },
   { "storage-types", "storage systems", .folder = "topologies/storage", .first_key = "storage_type" },
-  { "scenarios", "questions for forerun run and ratio", .folder = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER,
+  { "scenarios", "scenarios for forerun run and ratio", .folder = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER,
     .first_key = "scenario" },
-  { "plans", "questions for forerun plan", .folder = "scenarios/plans", .first_key = "plan" },
-  { "offers", "questions for forerun offers", .folder = "scenarios/offers", .first_key = "offers" },
+  { "plans", "plans for forerun plan", .folder = "scenarios/plans", .first_key = "plan" },
+  { "offers", "comparisons for forerun offers", .folder = "scenarios/offers", .first_key = "offers" },
   { "prices", "price lists of plans", .folder = "scenarios/prices", .first_key = "prices" },
   { "llms", "language models", .columns = cli_llm_columns, .fill_all = cli_list_llms },
-  { "calibrations", "measured constants: --calibration", .folder = "calibrate/defaults", .first_key = "calibration" },
+  { "calibrations", "measured constants (--calibration)", .folder = "calibrate/defaults", .first_key = "calibration" },
   { "failures", "failure rates", .folder = "calibrate/defaults/failures", .first_key = "failures" },
   { "ops", "collective operations", .names = mdl_op_names },
-  { "algorithms", "collective algorithms: --algo", .names = mdl_algo_names },
-  { "protocols", "protocols of NCCL: --proto", .names = mdl_proto_names },
-  { "dtypes", "element types: --dtype", .names = mdl_dtype_names },
+  { "algorithms", "collective algorithms (--algo)", .names = mdl_algo_names },
+  { "protocols", "protocols of NCCL (--proto)", .names = mdl_proto_names },
+  { "dtypes", "element types (--dtype)", .names = mdl_dtype_names },
   { "families", "families of link classes", .schema = &clu_schema_link_class, .key = "family" },
   { "kinds", "kinds of workload of a scenario", .names = scn_kind_names },
   { "schedules", "pipeline schedules", .names = mdl_schedule_names, .columns = schedule_columns, .fill = fill_schedule },
-  { "launch-modes", "how operations are launched: --launch", .names = mdl_launch_names },
-  { "modes", "how times are computed: --mode", .names = col_mode_names },
-  { "steps", "how a collective is simulated: --steps", .names = col_steps_names },
+  { "launch-modes", "ways to launch an operation (--launch)", .names = mdl_launch_names },
+  { "modes", "ways to compute a time (--mode)", .names = col_mode_names },
+  { "steps", "ways to simulate a collective (--steps)", .names = col_steps_names },
   { .kind = NULL },
 };
 
@@ -139,8 +139,9 @@ list_names (const ListKind *kind, BaseTable *table)
   }
 }
 
+/* `summary`: what is listed. */
 static void
-write_list (Cli *cli, const BaseTable *table)
+write_list (Cli *cli, const BaseTable *table, const char *summary)
 {
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
@@ -148,8 +149,11 @@ write_list (Cli *cli, const BaseTable *table)
     cli_json_close (cli, json);
   } else if (cli->format == CLI_FORMAT_TSV)
     base_table_print_tsv (table, cli->out);
-  else
+  else {
+    const guint n = base_table_n_rows (table);
+    g_string_append_printf (cli->out, "%u name%s: %s.\n\n", n, n == 1 ? "" : "s", summary);
     base_table_print_text (table, cli->out);
+  }
 }
 
 static gboolean
@@ -177,14 +181,14 @@ run (Cli *cli, const void *flags, char **words, GError **error)
 {
   (void)flags;
   if (words[0] != NULL && words[1] != NULL)
-    return cli_fail (cli, error, "one kind at a time, and '%s' is one too many", words[1]);
+    return cli_fail (cli, error, "give one kind; '%s' is one too many", words[1]);
   const ListKind *kind = kinds;
   while (kind->kind != NULL && g_strcmp0 (kind->kind, words[0]) != 0)
     kind++;
   if (words[0] != NULL && kind->kind == NULL)
     return fail_kind (cli, words[0], error);
   if (cli->sets != NULL)
-    return cli_fail (cli, error, "--set has no meaning here: nothing that is listed can be changed");
+    return cli_fail (cli, error, "--set does not apply to list; leave it out");
   g_autoptr (BaseTable) table = base_table_new (kind->columns != NULL ? kind->columns : columns);
   if (words[0] == NULL) {
     list_kinds (table);
@@ -195,7 +199,7 @@ run (Cli *cli, const void *flags, char **words, GError **error)
     list_names (kind, table);
   else if (!cli_lookup (cli, error) || !list_files (cli, kind, table, error))
     return FALSE;
-  write_list (cli, table);
+  write_list (cli, table, words[0] != NULL ? kind->summary : "kinds, of which forerun list KIND shows one");
   return TRUE;
 }
 

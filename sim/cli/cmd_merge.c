@@ -1,5 +1,5 @@
 /* forerun merge: the answer to a plan whose first stage was computed in parts (forerun plan --shard). The plan is read again, and
- * the engine runs the best few of all parts here: the answer is that of one process. */
+ * the engine simulates the best few of all parts: the answer is that of one process. */
 #include <string.h>
 
 #include "plan-private.h"
@@ -18,7 +18,7 @@ read_parts (const Cli *cli, char **words, GPtrArray *parts, GError **error)
   return TRUE;
 }
 
-/* Whether each part of all is there, once. */
+/* Whether each part was given, once. */
 static gboolean
 check_numbers (const Cli *cli, const GPtrArray *parts, GError **error)
 {
@@ -28,12 +28,12 @@ check_numbers (const Cli *cli, const GPtrArray *parts, GError **error)
     const CliPart *part = parts->pdata[i];
     guint number = cli_part_number (part);
     if (cli_part_of (part) != of)
-      return cli_fail (cli, error, "'%s' is part %u of %u, and '%s' part %u of %u: parts of one --shard I/N belong together",
+      return cli_fail (cli, error, "'%s' is part %u of %u, but '%s' is part %u of %u; give parts of the same --shard I/N",
                        cli_part_path (parts->pdata[0]), cli_part_number (parts->pdata[0]), of, cli_part_path (part), number,
                        cli_part_of (part));
     if (by_number[number] != NULL)
-      return cli_fail (cli, error, "part %u of %u is there twice: '%s' and '%s'", number, of, cli_part_path (by_number[number]),
-                       cli_part_path (part));
+      return cli_fail (cli, error, "part %u of %u was given twice: '%s' and '%s'; give each part once", number, of,
+                       cli_part_path (by_number[number]), cli_part_path (part));
     by_number[number] = part;
   }
   g_autoptr (GString) missing = g_string_new (NULL);
@@ -41,17 +41,16 @@ check_numbers (const Cli *cli, const GPtrArray *parts, GError **error)
   for (guint i = 1; i <= of; i++)
     if (by_number[i] == NULL && ++n <= 10)
       g_string_append_printf (missing, "%s%u", n > 1 ? ", " : "", i);
-  return n == 0 || cli_fail (cli, error, "%u of %u parts %s not there: %s%s", n, of, n == 1 ? "is" : "are", missing->str,
-                             n > 10 ? ", …" : "");
+  return n == 0 || cli_fail (cli, error, "%u of %u parts %s missing: %s%s; give all parts", n, of, n == 1 ? "is" : "are",
+                             missing->str, n > 10 ? ", …" : "");
 }
 
-/* What parts say of the plan takes the place of flags, which are not asked for again. */
+/* What parts say of the plan replaces flags. */
 static gboolean
 take_origin (Cli *cli, const CliPart *part, GError **error)
 {
   if (cli->sets != NULL || cli->seed_text != NULL)
-    return cli_fail (cli, error, "%s was given with the parts; it cannot be another one now",
-                     cli->sets != NULL ? "--set" : "--seed");
+    return cli_fail (cli, error, "%s is taken from the parts; leave it out", cli->sets != NULL ? "--set" : "--seed");
   cli->sets = g_strdupv ((char **)cli_part_sets (part));
   cli->seed = cli_part_seed (part);
   return TRUE;
@@ -67,7 +66,8 @@ take_parts (const Cli *cli, const GPtrArray *parts, PlnWork *work, GError **erro
       return FALSE;
     guint its = pln_work_n_of_part (work, cli_part_number (part), cli_part_of (part));
     if (open - pln_work_n_open (work) != its)
-      return cli_fail (cli, error, "'%s' has %u of the %u pieces of its part: it was interrupted; go on with it by --resume",
+      return cli_fail (cli, error,
+                       "'%s' has %u of the %u pieces of its part, since it was interrupted; repeat its command with --resume",
                        cli_part_path (part), open - pln_work_n_open (work), its);
   }
   return TRUE;

@@ -132,12 +132,12 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Answer *answer, GError **e
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;
   if (result->rows->len == 0) { /* the answer says why */
-    g_string_append (cli->talk, "forerun plan: there is nothing to draw or to report\n");
+    g_string_append (cli->talk, "forerun plan: no option meets the goal, so there is no plot and no report\n");
     return TRUE;
   }
   gboolean drawn = rep_plan_has_plots (plan, result);
   if (flags->plot != NULL && !drawn && sensitivity == NULL)
-    return cli_fail (cli, error, "--plot: time against cost is of a run with prices; give 'tokens' of 'goal', and 'prices'");
+    return cli_fail (cli, error, "--plot needs the time and cost of a run; write 'tokens' in 'goal', and 'prices'");
   g_autoptr (GPtrArray) plots = rep_plots_new ();
   if (drawn)
     rep_plan_plots (plan, result, plots);
@@ -165,11 +165,11 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const P
   if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, std_scope_names, &scope, error))
     return FALSE;
   if (strcmp (path, "/dev/stdin") == 0)
-    return cli_fail (cli, error, "--sensitivity reads its input many times: a file is accepted, stdin is not");
+    return cli_fail (cli, error, "--sensitivity reads its input many times; write the plan to a file and name it");
   if (pln_aim (plan) == PLN_AIM_PARETO)
     return cli_fail (cli, error,
-                     "--sensitivity needs one recommended option, and a Pareto front has several: time, cost, energy and "
-                     "cost_per_token are accepted as 'objective'");
+                     "--sensitivity needs one recommended option, and a Pareto front has several; write 'objective' as time, cost, "
+                     "energy or cost_per_token");
   const StdPlanQuestion question = { plan, path, cli->lookup, plan_options (cli), threads, rep_plan_choice };
   *out = std_sensitivity_plan (&question, (StdScope)scope, error);
   return *out != NULL;
@@ -249,7 +249,7 @@ read_shard (const Cli *cli, const Flags *flags, Ask *query, GError **error)
   if (halves[0] == NULL || halves[1] == NULL || !g_ascii_string_to_unsigned (halves[1], 10, 1, MAX_PARTS, &query->of, NULL) ||
       !g_ascii_string_to_unsigned (halves[0], 10, 1, query->of, &query->part, NULL))
     return cli_fail (cli, error,
-                     "--shard '%s' is not a part; accepted: I/N, part I of N, counted from 1 to N (N up to %d). For Slurm: "
+                     "--shard '%s' is not I/N; write part I of N, from 1 to N (N up to %d), as 2/8. For Slurm: "
                      "sbatch --array=1-8 and --shard $SLURM_ARRAY_TASK_ID/8",
                      flags->shard, (int)MAX_PARTS);
   const struct {
@@ -262,10 +262,9 @@ read_shard (const Cli *cli, const Flags *flags, Ask *query, GError **error)
                    { "--per-machine", flags->answer.search.per_machine ? "" : NULL } };
   for (guint i = 0; i < G_N_ELEMENTS (of_merge); i++)
     if (of_merge[i].value != NULL)
-      return cli_fail (cli, error, "%s belongs to the answer, which forerun merge makes of all parts: use it there",
-                       of_merge[i].flag);
+      return cli_fail (cli, error, "%s belongs to the answer of all parts; give it to forerun merge", of_merge[i].flag);
   return cli->format == CLI_FORMAT_JSON || cli->format_text == NULL ||
-         cli_fail (cli, error, "--format %s belongs to the answer, which forerun merge makes of all parts; a part is JSON",
+         cli_fail (cli, error, "--format %s belongs to the answer of all parts; give it to forerun merge (a part is JSON)",
                    cli->format_text);
 }
 
@@ -277,10 +276,10 @@ check_share (const Cli *cli, const Flags *flags, const char *word, gboolean mpi,
   if (which == NULL)
     return TRUE;
   if (cli->varies != NULL)
-    return cli_fail (cli, error, "--vary asks many plans, and %s is of one%s", which,
-                     mpi ? "; with --mpi off each process answers for itself" : "");
+    return cli_fail (cli, error, "--vary runs many plans, and %s works on one; leave one of them out%s", which,
+                     mpi ? " (--mpi off runs each process by itself)" : "");
   if (strcmp (word, "-") == 0)
-    return cli_fail (cli, error, "stdin is read once, by one process; %s needs a plan that has a name", which);
+    return cli_fail (cli, error, "%s reads the plan several times; write it to a file and name it", which);
   return TRUE;
 }
 
@@ -329,7 +328,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (words[0] == NULL)
     return cli_fail (cli, error, "which plan? a file, or a name in scenarios/plans");
   if (words[1] != NULL)
-    return cli_fail (cli, error, "one plan at a time, and '%s' is one too many; flags begin with '-'", words[1]);
+    return cli_fail (cli, error, "give one plan; '%s' is one too many (flags begin with '-')", words[1]);
   if (!cli_plan_read_flags (cli, &flags->answer, &query.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
       !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &query, error))
     return FALSE;

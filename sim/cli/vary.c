@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/layout.h"
 #include "base/text.h"
 #include "draw-private.h"
 #include "study/vary.h"
@@ -103,7 +104,7 @@ static const char *const headlines[] = { "step_time_s",
                                          "provenance",
                                          NULL };
 
-/* "step_time_s ranges from 32.2 (workload.parallel.tp=4) to 36.6 (workload.parallel.tp=8)." where a combination has one row. */
+/* "step time ranges from 32.2 s (workload.parallel.tp=4) to 36.6 s (workload.parallel.tp=8)." where a combination has one row. */
 static void
 say_range (const StdSheet *sheet, const GPtrArray *axes, guint column, GString *out)
 {
@@ -124,8 +125,14 @@ say_range (const StdSheet *sheet, const GPtrArray *axes, guint column, GString *
   if (!(low < high))
     return;
   g_autofree char *from = std_axes_point_name (axes, least), *to = std_axes_point_name (axes, most);
-  g_string_append_printf (out, "%s ranges from %.6g (%s) to %.6g (%s).\n\n", base_table_column (sheet->table, column)->key, low,
-                          from, high, to);
+  const BaseColumn *shown = base_table_column (sheet->table, column);
+  const BaseDim dim = std_column_dim (shown);
+  const gboolean has_unit = dim != BASE_DIM_NUMBER;
+  g_autofree char *lowest = has_unit ? base_quantity_show (low, dim) : g_strdup_printf ("%.6g", low),
+                  *highest = has_unit ? base_quantity_show (high, dim) : g_strdup_printf ("%.6g", high);
+  g_autofree char *title = g_strdup (std_column_title (shown));
+  *title = g_ascii_toupper (*title);
+  g_string_append_printf (out, "%s ranges from %s (%s) to %s (%s).\n\n", has_unit ? title : shown->key, lowest, from, highest, to);
 }
 
 static void
@@ -140,7 +147,7 @@ write_text (Cli *cli, const GPtrArray *axes, const StdSheet *sheet, const GArray
   base_table_print_text (table, cli->out);
   if (headline != G_MAXUINT)
     g_string_append_printf (cli->out, "\n# relative: %s over that of the first row\n",
-                            base_table_column (sheet->table, headline)->key);
+                            std_column_title (base_table_column (sheet->table, headline)));
   g_string_append_printf (what, ", %u combination%s of ", n, n == 1 ? "" : "s");
   for (guint i = 0; i < axes->len; i++)
     g_string_append_printf (what, "%s%s", i > 0 ? ", " : "", ((const StdAxis *)axes->pdata[i])->path);

@@ -244,31 +244,31 @@ read_piece (Reader *reader, JsonObject *object, GError **error)
   if (!member_count (reader, object, "piece", &number, error))
     return FALSE;
   if (number >= reader->work->pieces->len)
-    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is none of this plan, which has %u", number,
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u does not belong to this plan, which has %u pieces", number,
                            reader->work->pieces->len);
   PlnPiece *piece = &g_array_index (reader->work->pieces, PlnPiece, number);
   JsonArray *rows = base_json_need_array (reader->json, object, "rows", error);
   if (rows == NULL)
     return FALSE;
   if (piece->state == PLN_PIECE_DONE)
-    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is done already", number);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is there twice", number);
   if (piece->state == PLN_PIECE_OTHERS)
-    return base_json_fail (reader->json, NULL, NULL, error, "piece %u is of another part", number);
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u belongs to another part", number);
   count.n_rows = json_array_get_length (rows);
   guint64 sum = count.n_rows;
   if (!read_counts (object, &count))
-    return base_json_fail (reader->json, NULL, NULL, error, "piece %u: 'out' and 'over' are not %d figures each", number,
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u: 'out' and 'over' are not %d values each", number,
                            (int)PLN_REJECTED_N);
   for (int o = 0; o < PLN_REJECTED_N; o++)
     sum += count.out[o];
   if (sum != piece->n_cuts)
-    return base_json_fail (reader->json, NULL, NULL, error, "piece %u has %" G_GUINT64_FORMAT " configurations, the plan's %u",
+    return base_json_fail (reader->json, NULL, NULL, error, "piece %u has %" G_GUINT64_FORMAT " configurations, in the plan %u",
                            number, sum, piece->n_cuts);
   g_autofree PlnChoiceRow *read = g_new (PlnChoiceRow, count.n_rows);
   guint32 least = piece->first;
   for (guint i = 0; i < count.n_rows; i++) {
     if (!read_row (reader, piece, least, text_of (json_array_get_element (rows, i)), &read[i]))
-      return base_json_fail (reader->json, NULL, NULL, error, "piece %u, row %u is none of this plan", number, i);
+      return base_json_fail (reader->json, NULL, NULL, error, "piece %u, row %u does not belong to this plan", number, i);
     least = read[i].cut + 1;
   }
   pln_work_finish_piece (reader->work, piece, &count, g_steal_pointer (&read));
@@ -283,7 +283,7 @@ read_run (Reader *reader, JsonNode *node, guint number, GError **error)
   gboolean good = read_figures (text_of (node), f, G_N_ELEMENTS (f)) && is_count (f[0], (double)machines->len - 1) &&
                   is_plausible (f + 2, f[5], f[6], f + 7);
   if (!good || !is_count (f[1], (double)cuts_of (reader, (guint32)f[0])->len - 1))
-    return base_json_fail (reader->json, NULL, NULL, error, "run %u is none of this plan", number);
+    return base_json_fail (reader->json, NULL, NULL, error, "run %u does not belong to this plan", number);
   PlnPending asked = { .machine = (guint32)f[0],
                        .cut = (guint32)f[1],
                        .done = TRUE,
@@ -301,7 +301,8 @@ read_all (Reader *reader, JsonObject *object, GError **error)
   if (!member_count (reader, object, "pieces", &pieces, error))
     return FALSE;
   if (pieces != reader->work->pieces->len)
-    return base_json_fail (reader->json, NULL, NULL, error, "has %u pieces, the plan %u", pieces, reader->work->pieces->len);
+    return base_json_fail (reader->json, NULL, NULL, error, "has %u pieces, but the plan has %u", pieces,
+                           reader->work->pieces->len);
   JsonArray *done = base_json_need_array (reader->json, object, "done", error);
   JsonArray *runs = done != NULL ? base_json_need_array (reader->json, object, "runs", error) : NULL;
   if (runs == NULL)
@@ -309,7 +310,7 @@ read_all (Reader *reader, JsonObject *object, GError **error)
   for (guint i = 0; i < json_array_get_length (done); i++) {
     JsonNode *node = json_array_get_element (done, i);
     if (!JSON_NODE_HOLDS_OBJECT (node))
-      return base_json_fail (reader->json, NULL, NULL, error, "'done' is no list of pieces");
+      return base_json_fail (reader->json, NULL, NULL, error, "'done' is not a list of pieces");
     if (!read_piece (reader, json_node_get_object (node), error))
       return FALSE;
   }

@@ -3,14 +3,27 @@
 #include "training/llm.h"
 #include "training/rounds.h"
 
+/* A sequence that is left out is as long as those of the model's training, where that is known. */
+static void
+take_sequence (TrnJob *job)
+{
+  const MdlLlm *llm = &job->llm;
+  const BaseNum *trained = llm->context.set ? &llm->context : &llm->positions.length;
+  TrnModelSpec *model = &job->spec.model;
+  if (model->sequence.set || !trained->set)
+    return;
+  model->sequence = (BaseNum){ .v = trained->v, .set = TRUE, .source = BASE_SOURCE_ASSUMED };
+  model->sequence_assumed = TRUE;
+}
+
 static void
 read_more (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
 {
   TrnJob *job = &scenario->training;
   job->node = node;
   trn_failures_check (&job->spec, context->diag);
-  if (job->spec.model.model != NULL)
-    trn_llm_read (job->spec.model.model, context, &job->llm);
+  if (job->spec.model.model != NULL && trn_llm_read (job->spec.model.model, context, &job->llm))
+    take_sequence (job);
 }
 
 static gboolean

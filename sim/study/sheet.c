@@ -204,8 +204,29 @@ std_sheet_headline (const StdSheet *sheet, const GArray *chosen)
   return G_MAXUINT;
 }
 
-/* A column as text has it: the axes as text; others as whole numbers where every value is one, as numbers of six digits, or as
- * text. */
+const char *
+std_column_title (const BaseColumn *column)
+{
+  static const char *const endings[] = { "_s", "_B", "_Bps", "_usd", "_W", "_J" };
+  if (strcmp (column->key, "bytes") == 0)
+    return "size";
+  for (size_t i = 0; i < G_N_ELEMENTS (endings) && std_column_dim (column) != BASE_DIM_NUMBER; i++)
+    if (g_str_has_suffix (column->key, endings[i])) {
+      g_autofree char *title = g_strndup (column->key, strlen (column->key) - strlen (endings[i]));
+      return g_intern_string (g_strdelimit (title, "_", ' '));
+    }
+  return column->key;
+}
+
+BaseDim
+std_column_dim (const BaseColumn *column)
+{
+  const BaseDim dim = column->kind == BASE_CELL_TEXT ? BASE_DIM_NUMBER : base_dim_of_key (column->key);
+  return dim == BASE_DIM_FREQUENCY ? BASE_DIM_NUMBER : dim;
+}
+
+/* A column as text has it: the axes as text; others in the unit that suits them, as whole numbers where every value is one, as
+ * numbers of six digits, or as text. */
 static BaseColumn
 shown_column (const StdSheet *sheet, guint at)
 {
@@ -216,9 +237,15 @@ shown_column (const StdSheet *sheet, guint at)
     whole = !std_sheet_cell (sheet, r, at, &cell) ||
             (cell.kind != BASE_CELL_TEXT && floor (cell.number) == cell.number && fabs (cell.number) < MOST_WHOLE);
   }
-  column.title = column.key;
+  const BaseDim dim = at < sheet->n_axes ? BASE_DIM_NUMBER : std_column_dim (&column);
+  column.title = at < sheet->n_axes ? column.key : std_column_title (&column);
+  if (dim != BASE_DIM_NUMBER) {
+    column.kind = BASE_CELL_NUMBER;
+    column.format = dim == BASE_DIM_BYTES ? BASE_EACH_UNIT : NULL;
+    return column;
+  }
   column.kind = whole ? BASE_CELL_INTEGER : column.kind == BASE_CELL_TEXT ? BASE_CELL_TEXT : BASE_CELL_NUMBER;
-  column.format = column.kind == BASE_CELL_NUMBER ? "%.6g" : "%.0f"; /* in the unit of its key */
+  column.format = column.kind == BASE_CELL_NUMBER ? "%.6g" : "%.0f";
   return column;
 }
 

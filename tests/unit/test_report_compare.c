@@ -96,8 +96,8 @@ the_matrix_shows_letters_and_leads (void)
   g_autoptr (StdCompare) compare = sample ();
   g_autoptr (GString) out = g_string_new (NULL);
   rep_compare_text (compare, out);
-  TEST_TRUE (g_str_has_prefix (out->str, "Tree is fastest up to 275 KiB, Ring beyond.\n\n"));
-  TEST_HAS (out->str, " T Tree, R Ring.\n");
+  TEST_TRUE (g_str_has_prefix (out->str, "tree is fastest up to 275 KiB, ring beyond.\n\n"));
+  TEST_HAS (out->str, " T tree, R ring.\n");
   TEST_HAS (out->str, "# 1 of 2 leads are within the error band");
   TEST_HAS (out->str, "1 KiB  T simple +50 %\n");
   TEST_HAS (out->str, "1 MiB  R simple x10\n");

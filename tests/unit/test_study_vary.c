@@ -123,9 +123,9 @@ the_headline_is_compared_with_the_same_row_of_the_first_point (void)
   g_autoptr (BaseTable) shown = std_sheet_shown (sheet, chosen);
   g_autoptr (GString) out = g_string_new (NULL);
   base_table_print_text (shown, out);
-  TEST_STR (out->str, "n  time_s  relative  count\n"
-                      "1    0.25     1.000     10\n1     0.5     1.000     11\n"
-                      "2     0.5     2.000     20\n2       1     2.000     21\n");
+  TEST_STR (out->str, "n  time (ms)  relative  count\n"
+                      "1        250     1.000     10\n1        500     1.000     11\n"
+                      "2        500     2.000     20\n2       1000     2.000     21\n");
 }
 
 static void

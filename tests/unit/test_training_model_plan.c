@@ -86,7 +86,7 @@ words_that_are_not_known_are_named (void)
   refused (L8 "placement: [tp, dp, pp]", "[tp", "'placement' names tp, cp, dp and pp");
   refused (L8 "placement: [tp, tp, cp, pp]", "tp, cp", "'tp' in 'placement'; accepted: tp, cp, ep, dp and pp, each once");
   refused (L8 "precision: {gradients: none}", "none", "'gradients' cannot be none");
-  refused ("model: llama3_8b, global_batch: 16", NULL, "a model needs 'sequence'");
+  refused ("model: gpt_oss_20b, global_batch: 16", NULL, "this model needs 'sequence'");
   refused ("model: nosuch, sequence: 1024", "nosuch", "nosuch");
 }
 

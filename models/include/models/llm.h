@@ -82,6 +82,7 @@ typedef struct {
   BaseBool parallel;     /* attention and MLP side by side on one residual */
   BaseBool tied;         /* the head is the embedding's table */
   BaseNum mtp;           /* multi-token prediction modules; absent: 0 */
+  BaseNum context;       /* tokens of a sequence of its training; absent: not known */
 } MdlLlm;
 
 /* ---- shape ---- */

@@ -105,6 +105,8 @@ base_table_cell_shown (const BaseTable *table, unsigned row, const BaseTableShow
     base_table_append_escaped (text, cell->text);
     return g_string_free (text, FALSE);
   }
+  if (g_strcmp0 (format, BASE_EACH_UNIT) == 0)
+    return base_quantity_show (number_of (cell), base_dim_of_key (shown->column->key));
   if (shown->scaled) {
     char decimals[16];
     g_snprintf (decimals, sizeof decimals, "%%.%uf", shown->scale.decimals);

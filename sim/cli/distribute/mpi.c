@@ -52,7 +52,7 @@ cli_ranks_open (Cli *cli, GError **error)
 {
   int had = 0;
   if (MPI_Initialized (&had) != MPI_SUCCESS || had || MPI_Init (NULL, NULL) != MPI_SUCCESS) {
-    cli_fail (cli, error, "MPI cannot begin%s", had ? " twice in one process" : "");
+    cli_fail (cli, error, "MPI cannot start%s", had ? " twice in one process" : "");
     return NULL;
   }
   CliRanks *ranks = g_new0 (CliRanks, 1);
@@ -110,8 +110,8 @@ judge (const Word *words, int n, Cli *cli, GError **why, GError **error)
       return cli_fail (cli, error, "process %d of %d, on %s: %s", i, n, words[i].host, words[i].why);
     if (strcmp (words[i].sum, words[0].sum) != 0)
       return cli_fail (cli, error,
-                       "process %d of %d, on %s, has read another plan, or other data, than process 0 on %s; with --mpi off each "
-                       "process answers for itself",
+                       "process %d of %d on %s read another plan or other data than process 0 on %s; give all the same files, or "
+                       "run each process by itself with --mpi off",
                        i, n, words[i].host, words[0].host);
   }
   return TRUE;

@@ -116,10 +116,11 @@ read_root (CliPart *part, GError **error)
   part->results = base_json_object (part->root, "results");
   if (g_strcmp0 (base_json_text (part->results, "kind"), KIND) != 0)
     return base_json_fail (json, NULL, NULL, error,
-                           "is not a part of a plan; accepted: what forerun plan writes with --shard or --resume");
+                           "is not a part of a plan; give a file that forerun plan wrote with --shard or --resume");
   const char *version = base_json_text (part->root, "version");
   if (g_strcmp0 (version, FORERUN_VERSION) != 0)
-    return base_json_fail (json, NULL, NULL, error, "was written by forerun %s, and this is %s; parts are of one version",
+    return base_json_fail (json, NULL, NULL, error,
+                           "was written by forerun %s, and this is %s; all parts need the same version, so run it again",
                            version != NULL ? version : "of no version", FORERUN_VERSION);
   gint64 seed, number, of;
   part->sets = texts_of (part->results, "sets", NULL);
@@ -201,11 +202,11 @@ static gboolean
 is_same (const CliPart *part, const Origin *other, const char *its_name, GError **error)
 {
   if (!g_strv_equal ((const char *const *)part->sets, other->sets))
-    return base_json_fail (part->json, NULL, NULL, error, "is of another plan than %s: other values of --set", its_name);
+    return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same plan as %s: --set differs", its_name);
   if (part->seed != other->seed)
     return base_json_fail (part->json, NULL, NULL, error,
-                           "is of another plan than %s: seed %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, its_name, part->seed,
-                           other->seed);
+                           "is not a part of the same plan as %s: seed %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, its_name,
+                           part->seed, other->seed);
   if (g_strv_equal ((const char *const *)part->sums, other->sums))
     return TRUE;
   JsonArray *inputs = json_object_get_array_member (part->root, "inputs");
@@ -213,9 +214,9 @@ is_same (const CliPart *part, const Origin *other, const char *its_name, GError 
   while (part->sums[i] != NULL && g_strcmp0 (part->sums[i], other->sums[i]) == 0)
     i++;
   const char *which = part->sums[i] != NULL ? base_json_text (json_array_get_object_element (inputs, i), "path") : NULL;
-  return base_json_fail (part->json, NULL, NULL, error, "is of another plan than %s: %s%s%s", its_name,
-                         which != NULL ? "'" : "it has read fewer files", which != NULL ? which : "",
-                         which != NULL ? "' was another file" : "");
+  return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same plan as %s: %s%s%s", its_name,
+                         which != NULL ? "'" : "fewer files were read", which != NULL ? which : "",
+                         which != NULL ? "' differs" : "");
 }
 
 gboolean

@@ -142,7 +142,8 @@ take_file (CliPlanWatch *watch, PlnWork *work, GError **error)
     return FALSE;
   PlnCount count = pln_work_count (work);
   if (cli_part_number (part) != count.part || cli_part_of (part) != count.of)
-    return cli_fail (watch->cli, error, "--resume '%s' is of part %u of %u, and %u of %u is asked for", watch->resume,
+    return cli_fail (watch->cli, error,
+                     "--resume '%s' holds part %u of %u, but this run is part %u of %u; name the file of this part", watch->resume,
                      cli_part_number (part), cli_part_of (part), count.part, count.of);
   if (!cli_part_take (part, work, error))
     return FALSE;
@@ -150,8 +151,8 @@ take_file (CliPlanWatch *watch, PlnWork *work, GError **error)
   watch->runs_before = pln_work_n_runs (work);
   watch->there = TRUE;
   if (!watch->cli->quiet)
-    g_string_append_printf (watch->cli->talk, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " configurations were done in %s\n",
-                            watch->cuts_before, count.n_cuts, watch->resume);
+    g_string_append_printf (watch->cli->talk, "Continuing: %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " configurations\n",
+                            watch->resume, watch->cuts_before, count.n_cuts);
   return TRUE;
 }
 
@@ -182,7 +183,7 @@ cli_plan_watch_end (CliPlanWatch *watch, PlnWork *work, gboolean done, GError **
   const PlnCount count = pln_work_count (work);
   g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN,
                "forerun plan: interrupted; %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-               " configurations, and the same command goes on",
+               " configurations; repeat the command to continue",
                watch->resume, count.cuts_done, count.n_cuts);
   return FALSE;
 }

@@ -6,7 +6,7 @@
 #define MEMBER(...) BASE_MEMBER (ColAnswer, __VA_ARGS__)
 const BaseMember rep_coll_members[] = {
   MEMBER ("op", op, .names = mdl_op_names),
-  MEMBER ("bytes", size_B, BASE_SHOWN ("size (B)", 1, "%.0f")),
+  MEMBER ("bytes", size_B, .title = "size", .format = BASE_EACH_UNIT),
   MEMBER ("dtype", dtype, .names = mdl_dtype_names),
   MEMBER ("nodes", n_nodes, .title = "nodes", .rank = 4),
   MEMBER ("ranks", n_ranks, .title = "ranks", .rank = 4),

@@ -78,6 +78,9 @@ rep_training_answer (const void *of, GString *out)
     g_string_append_printf (out, " %s is %.1f %% of the step.", title, 100 * training->part_s[wait] / training->step_time_s);
   }
   g_string_append_c (out, '\n');
+  if (training->assumed_sequence > 0)
+    g_string_append_printf (out, "Sequence length %.0f is assumed, since %s was trained with it; `sequence` changes it.\n",
+                            training->assumed_sequence, training->model);
   memory_answer (training, out);
 }
 

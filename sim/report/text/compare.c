@@ -6,18 +6,6 @@
 
 #include "json-private.h"
 
-/* As they are written in prose. */
-static const char *const titles[MDL_ALGO_N] = {
-  [MDL_ALGO_TREE] = "Tree",
-  [MDL_ALGO_RING] = "Ring",
-  [MDL_ALGO_COLLNET_DIRECT] = "CollNet direct",
-  [MDL_ALGO_COLLNET_CHAIN] = "CollNet chain",
-  [MDL_ALGO_NVLS] = "NVLS",
-  [MDL_ALGO_NVLS_TREE] = "NVLSTree",
-  [MDL_ALGO_PAT] = "PAT",
-  [MDL_ALGO_PAIRWISE] = "pairwise",
-};
-
 /* "275 KiB": powers of 1024 to so many digits, as the sizes of a sweep are. Returned: full. */
 static char *
 size_text (guint64 size_B, int digits)
@@ -117,7 +105,7 @@ append_own (const StdCompare *compare, GString *out)
                             100 * g_array_index (loss, double, loss->len - 1));
 }
 
-/* "# Each cell: …; T Tree, R Ring" names those that were compared. */
+/* "# Each cell: …; T tree, R ring" names those that were compared. */
 static void
 append_legend (const StdCompare *compare, gboolean has_protocols, GString *out)
 {
@@ -136,7 +124,7 @@ append_legend (const StdCompare *compare, gboolean has_protocols, GString *out)
   const char *separator = "";
   for (int algo = 0; algo < MDL_ALGO_N; algo++)
     if (seen[algo]) {
-      g_string_append_printf (out, "%s %c %s", separator, mdl_algo_letter ((MdlAlgo)algo), titles[algo]);
+      g_string_append_printf (out, "%s %c %s", separator, mdl_algo_letter ((MdlAlgo)algo), base_name (mdl_algo_names, (int)algo));
       separator = ",";
     }
   g_string_append (out, *separator != '\0' ? ".\n" : "\n");
@@ -145,7 +133,7 @@ append_legend (const StdCompare *compare, gboolean has_protocols, GString *out)
     g_string_append_printf (out, "# %u of %u leads are within the error band of the fastest time.\n", n_narrow, n_best);
 }
 
-/* "Tree is fastest up to 88 KiB, Ring up to 1.2 MiB, NVLS beyond" */
+/* "tree is fastest up to 88 KiB, ring up to 1.2 MiB, nvls beyond" */
 static void
 append_spans (const StdCompareColumn *column, GString *out)
 {
@@ -158,7 +146,7 @@ append_spans (const StdCompareColumn *column, GString *out)
     while (i < spans->len && g_array_index (spans, StdCompareSpan, i).algo == algo)
       i++;
     g_autofree char *size = i < spans->len ? size_text (g_array_index (spans, StdCompareSpan, i).from_B, 3) : NULL;
-    g_string_append_printf (out, "%s%s%s%s%s", comma, titles[algo], verb,
+    g_string_append_printf (out, "%s%s%s%s%s", comma, base_name (mdl_algo_names, (int)algo), verb,
                             size != NULL     ? " up to "
                             : *comma != '\0' ? " beyond"
                                              : " at all sizes",
@@ -168,7 +156,7 @@ append_spans (const StdCompareColumn *column, GString *out)
   }
 }
 
-/* "Tree is fastest up to 88 KiB, Ring beyond" of column `c`. Returned: full. */
+/* "tree is fastest up to 88 KiB, ring beyond" of column `c`. Returned: full. */
 static char *
 said_of (const StdCompare *compare, guint c)
 {

@@ -200,10 +200,9 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
   }
   if (pln_aim (plan) == PLN_AIM_PARETO)
     g_string_append_printf (out, "\n%u on the Pareto front, %u simulated (--best)\n", front_of (result), result->n_simulated);
-  const char *bottleneck = rep_plan_bottleneck (&g_array_index (result->rows, PlnChoiceRow, 0).step);
-  if (strcmp (bottleneck, "compute") != 0)
-    g_string_append_printf (out, "%sBottleneck besides compute: %s.\n", isnan (margin) ? "\n" : "", bottleneck);
-  append_alike (plan, result, out);
+  g_autoptr (GString) alike = g_string_new (NULL);
+  append_alike (plan, result, alike);
+  g_string_append_printf (out, "%s%s", isnan (margin) && alike->len > 0 ? "\n" : "", alike->str);
   rep_plan_rivals_text (plan, result, out);
 }
 

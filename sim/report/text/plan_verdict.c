@@ -130,6 +130,39 @@ say_first (Verdict *v)
   add (v, text);
 }
 
+/* "GPU memory: 61.2 of 178.0 GiB on the fullest rank. Bottleneck besides compute: tensor-parallel communication" */
+static void
+say_memory (Verdict *v)
+{
+  const TrnClosedStep *step = &row_at (v, 0)->step;
+  const char *bottleneck = rep_plan_bottleneck (step);
+  GString *text = g_string_new (NULL);
+  if (step->memory_B > 0)
+    g_string_append_printf (text, "GPU memory: %.1f", step->memory_B / 0x1p30);
+  if (step->memory_B > 0 && step->capacity_B > 0)
+    g_string_append_printf (text, " of %.1f", step->capacity_B / 0x1p30);
+  if (step->memory_B > 0)
+    g_string_append (text, " GiB on the fullest rank. ");
+  g_string_append (text, strcmp (bottleneck, "compute") == 0 ? "Bottleneck: compute" : "Bottleneck besides compute: ");
+  if (strcmp (bottleneck, "compute") != 0)
+    g_string_append (text, bottleneck);
+  add (v, text);
+}
+
+/* "Sequence length 8192 is assumed, since llama3_8b was trained with it; `sequence` of `fixed` changes it" */
+static void
+say_assumed (Verdict *v)
+{
+  const TrnModelSpec *model = &scn_training (machine_of (v, row_at (v, 0)->machine)->scenario)->spec.model;
+  GString *text = g_string_new (NULL);
+  g_string_append_printf (text, "Sequence length %.0f is assumed, since %s was trained with it; `sequence` of `fixed` changes it",
+                          model->sequence.v, pln_model (v->plan));
+  if (model->sequence_assumed)
+    add (v, text);
+  else
+    g_string_free (text, TRUE);
+}
+
 /* ---- why the others lose ---- */
 
 typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_RATE, AXIS_OVER, AXIS_N } Axis;
@@ -365,6 +398,8 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
   Verdict v = { plan, result, g_ptr_array_new () };
   if (result->rows->len > 0) {
     say_first (&v);
+    say_memory (&v);
+    say_assumed (&v);
     for (int axis = 0; axis < AXIS_N; axis++)
       say_axis (&v, (Axis)axis);
     say_smallest (&v);

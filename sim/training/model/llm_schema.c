@@ -100,6 +100,8 @@ static const BaseField llm_fields[] = {
   BASE_ROW (MdlLlm, "tied", tied, BOOL, .fallback = "false", .help = "the output head shares the embedding's table"),
   BASE_ROW_NUM (MdlLlm, "mtp", mtp, COUNT, .max = "100", .fallback = "0",
                 .help = "modules of multi-token prediction, one layer each; not counted in `parameters`"),
+  BASE_ROW_NUM (MdlLlm, "context", context, COUNT, .min = "1", .max = "100 M",
+                .help = "tokens of a sequence of its pre-training: default of `sequence` of a workload"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_llm = { .name = "llm",

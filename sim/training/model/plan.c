@@ -265,7 +265,7 @@ set_batch (TrnModel *model, GError **error)
   const TrnModelSpec *m = &model->spec->model;
   double replicas = model->grid.size[TRN_DIM_DP], each = replicas * m->micro_batch.v;
   if (!m->sequence.set)
-    return col_fail_at (error, workload_mark (model), "a model needs 'sequence', its length in tokens");
+    return col_fail_at (error, workload_mark (model), "this model needs 'sequence', in tokens (e.g. sequence: 8192)");
   if (m->global_batch.set && m->accumulate.set)
     return col_fail_at (error, m->accumulate.mark, "'accumulate' and 'global_batch' say the same; give one");
   double count = m->accumulate.set     ? m->accumulate.v

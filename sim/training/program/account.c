@@ -175,6 +175,7 @@ summarise_model (const TrnBuild *b, TrnResult *out)
   out->has_model = TRUE;
   out->model = model->llm.name.v;
   out->precision = base_name (mdl_format_names, (int)model->query.compute);
+  out->assumed_sequence = spec->sequence_assumed ? spec->sequence.v : 0;
   out->tokens = tokens;
   out->tokens_per_s = tokens / out->step_time_s;
   out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;

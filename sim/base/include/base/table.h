@@ -12,9 +12,12 @@ typedef struct {
   const char *title; /* head in text output; NULL: not shown in text */
   BaseCellKind kind;
   double scale;       /* text shows value x scale (1e6 for us); 0: 1, or in the unit that reads best, see below */
-  const char *format; /* printf format of the text cell for a double ("%.2f"); NULL: "%g" */
+  const char *format; /* printf format of the text cell for a double ("%.2f"); NULL: "%g"; or BASE_EACH_UNIT */
   guint rank;         /* 0: always shown in text; where a line has no room, columns of the highest rank are left out first */
 } BaseColumn;         /* tables end with key NULL */
+
+/* Format of a number with a unit: text shows each cell in the unit that suits it ("1 MiB"). */
+#define BASE_EACH_UNIT "@"
 
 /* A number with neither scale nor format, whose key ends in a unit ("time_s") and whose title names none: text shows the column in
  * the unit that reads best (base/layout.h), and the head says which: "time (ms)". */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/table.h"
+#include "base/units.h"
 
 /* ---- what is varied ---- */
 
@@ -67,6 +68,10 @@ const char *std_sheet_key (const StdSheet *sheet, guint column);
 GArray *std_sheet_choose (const StdSheet *sheet, const char *named, const char *const *usual, GError **error);
 /* The first of these columns that holds numbers: what is compared and drawn. G_MAXUINT: none. */
 guint std_sheet_headline (const StdSheet *sheet, const GArray *chosen);
+/* A column's head in text, without the unit ("step time" of "step_time_s"); borrowed, as long as the column's key. */
+const char *std_column_title (const BaseColumn *column);
+/* The dimension that the key of a column of numbers says; BASE_DIM_NUMBER: none, or a rate of something else than bytes. */
+BaseDim std_column_dim (const BaseColumn *column);
 /* The axes and these columns, and behind the headline its ratio to the first point's. Returned: full. */
 BaseTable *std_sheet_shown (const StdSheet *sheet, const GArray *chosen);
 

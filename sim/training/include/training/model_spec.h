@@ -88,6 +88,7 @@ typedef struct {
 typedef struct {
   const BaseYamlNode *model; /* NULL: layers with given times */
   BaseNum sequence, global_batch, micro_batch, accumulate;
+  gboolean sequence_assumed; /* not a key: `sequence` was left out, and is the one that the model was trained with */
   TrnPrecisionSpec precision;
   const BaseYamlNode *recompute; /* none, selective, full, or {modules: […]} */
   TrnPipelineSpec pipeline;

@@ -167,6 +167,7 @@ typedef struct {
   const char *schedule, *precision;
   unsigned tp, cp, ep, vp, micro_batches;
   double parameters, active_parameters;
+  double assumed_sequence;     /* tokens, of a scenario without `sequence`; 0: given */
   double tokens, tokens_per_s; /* of a step; of all ranks */
   double model_flop_per_s;     /* of a rank */
   double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
