@@ -156,6 +156,7 @@ static const struct {
   { "infinity", BASE_DIM_NUMBER, "'infinity' is not a number" },
   { "0x10", BASE_DIM_NUMBER, "'0x10' is hexadecimal; write it in decimal" },
   { "1e400", BASE_DIM_NUMBER, "number '1e400' is too large; at most 1e15 is accepted" },
+  { "$1e308/kWh", BASE_DIM_MONEY_PER_ENERGY, "price of energy '$1e308/kWh' is too large; at most 1e6 USD/J is accepted" },
   { "$1e308", BASE_DIM_MONEY, "price '$1e308' is too large; at most 1e15 USD is accepted" },
   { "-1e13 s", BASE_DIM_TIME, "time '-1e13 s' is too large; at most 1e12 s is accepted" },
   { "1e-300 B/s", BASE_DIM_BANDWIDTH, "bandwidth '1e-300 B/s' is too small; 0, or at least 1e-21 B/s, is accepted" },

@@ -268,7 +268,7 @@ limit_text (const UnitDim *dim, double limit)
   g_ascii_formatd (number, sizeof number, limit < COUNT_MAX || limit > COUNT_MAX ? "%.3g" : "%.0f", limit);
   char *plus = strchr (number, '+');
   if (plus != NULL)
-    memmove (plus, plus + 1, strlen (plus));
+    memmove (plus, plus + strspn (plus, "+0"), strlen (plus + strspn (plus, "+0")) + 1);
   return g_strconcat (number, *dim->si != '\0' ? " " : "", dim->si, NULL);
 }
 
