@@ -328,6 +328,7 @@ what_cannot_be_is_refused (void)
   Odd odd = { 0 };
   g_autoptr (PlnWork) work = odd_work (small.plan, &odd);
   g_autoptr (PlnResult) result = answer_of (work, 1);
+  TEST_TRUE (result != NULL);
   guint i = 0;
   while (g_array_index (work->pieces, PlnPiece, i).count.n_rows == 0)
     i++;
