@@ -197,16 +197,21 @@ base_table_print_tsv (const BaseTable *table, GString *out)
   }
 }
 
+/* `head`: of its column, for a cell of a row; narrow screens show it before the value. NULL: the cell is a head. */
 static void
-append_html_cell (const BaseColumn *column, const char *element, const char *text, GString *out)
+append_html_cell (const BaseColumn *column, const char *head, const char *text, GString *out)
 {
-  g_autofree char *escaped = g_markup_escape_text (text, -1);
-  gboolean is_long = g_utf8_strlen (text, -1) > MOST_UNBROKEN;
-  g_string_append_printf (out, "<%s%s%s>%s</%s>", element, strcmp (element, "th") == 0 ? " scope=\"col\"" : "",
-                          column->kind != BASE_CELL_TEXT ? " class=\"n\""
-                          : is_long                      ? " class=\"l\""
-                                                         : "",
-                          escaped, element);
+  const char *element = head == NULL ? "th" : "td", *kind = "";
+  g_autofree char *escaped = g_markup_escape_text (text, -1), *label = NULL;
+  if (head != NULL) {
+    g_autofree char *name = g_markup_escape_text (head, -1);
+    label = g_strdup_printf (" data-head=\"%s\"", name);
+  }
+  if (column->kind != BASE_CELL_TEXT)
+    kind = " class=\"n\"";
+  else if (g_utf8_strlen (text, -1) > MOST_UNBROKEN)
+    kind = " class=\"l\"";
+  g_string_append_printf (out, "<%s%s%s>%s</%s>", element, kind, label != NULL ? label : " scope=\"col\"", escaped, element);
 }
 
 void
@@ -218,7 +223,7 @@ base_table_print_html (const BaseTable *table, GString *out)
   for (unsigned i = 0; i < table->n_columns; i++)
     if (base_table_has_values (table, i)) {
       shown[n] = base_table_shown (table, i);
-      append_html_cell (shown[n].column, "th", shown[n].head, out);
+      append_html_cell (shown[n].column, NULL, shown[n].head, out);
       n++;
     }
   g_string_append (out, "</tr></thead>\n<tbody>\n");
@@ -226,7 +231,7 @@ base_table_print_html (const BaseTable *table, GString *out)
     g_string_append (out, "<tr>");
     for (unsigned i = 0; i < n; i++) {
       g_autofree char *text = base_table_cell_shown (table, r, &shown[i]);
-      append_html_cell (shown[i].column, "td", text, out);
+      append_html_cell (shown[i].column, shown[i].head, text, out);
     }
     g_string_append (out, "</tr>\n");
   }
