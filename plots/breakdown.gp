@@ -16,7 +16,7 @@ series = ""
 columns_needed = "part value_s"
 without_sizes = 1
 n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
-height = 240 + 40 * (n_rows < 3 ? 3 : n_rows)
+height = 260 + 40 * (n_rows < 3 ? 3 : n_rows)
 load folder (ARG0)."common.gp"
 
 stats data using (column ("value_s")) name "V" nooutput
@@ -41,7 +41,7 @@ see (g) = strstrt (present, g) > 0 ? 1 : (present = present." ".g, 1)
 stats data using (see (sprintf ("%d", group_of (strcol ("part"))))) nooutput
 text_of (v) = sprintf ("%.4g %s, %.1f %%", v * scale, unit, 100 * v / sum_s)
 
-set key maxcols 3
+set key maxcols 3 width -3
 if (words (present) < 2) { unset key }
 unset grid
 set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1

@@ -14,7 +14,7 @@
 # scale     log or linear, of bandwidth; sizes are always logarithmic (default log)
 # bound     a horizontal line, in B/s, e.g. what the links allow; bound_name says what it is (default: none)
 # panel     a column whose values have a panel each, one of `series` (default: the line itself where there are two to six lines
-#           with bands and nothing measured, so that bands do not cover each other; "": one panel)
+#           with bands, so that bands do not cover each other; "": one panel)
 # title     headline (default: none)
 folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
 load folder (ARG0)."shell.gp"
@@ -93,7 +93,7 @@ array panel_name[max_series]
 n_panels = 0
 known_panels = "|"
 if (!exists ("panel")) { panel = "" }
-by_line = panel eq "" && has_band && n_series >= 2 && n_series <= 6 && measured eq ""
+by_line = panel eq "" && has_band && n_series >= 2 && n_series <= 6 && n_strangers == 0
 panel_of (dummy) = by_line ? label (1) : said (panel, strcol (panel))
 note_panel (p) = n_panels == max_series || strstrt (known_panels, "|".p."|") > 0 ? 1 \
   : (n_panels = n_panels + 1, panel_name[n_panels] = p, known_panels = known_panels.p."|", 1)

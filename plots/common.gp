@@ -46,6 +46,7 @@ do for [column in series] {
   }
 }
 said (column, text) = column eq "nodes" ? text.(text eq "1" ? " node" : " nodes") \
+                    : column eq "GPUs" ? text.(text eq "1" ? " GPU" : " GPUs") \
                     : column eq "ranks" ? text.(text eq "1" ? " rank" : " ranks") : text
 label (i) = i > words (keys) ? "" : (i > 1 ? ", " : "").said (word (keys, i), strcol (word (keys, i))).label (i + 1)
 

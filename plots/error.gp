@@ -36,7 +36,8 @@ if (!exists ("limit")) { limit = largest }
 limit = limit < 1.5 * accepted ? 1.5 * accepted : limit
 shown (v) = v > limit ? limit : v < -limit ? -limit : v
 
-set ylabel "predicted / measured - 1 (%)"
+set ylabel "predicted / measured - 1 (%)" \
+  .(limit < largest ? sprintf ("\nlarger errors than %g %% lie on the edge", 100 * limit) : "")
 set yrange [-105 * limit:125 * limit] # room for the finding above all points
 set format y "%g"
 set xzeroaxis linetype 1 linecolor rgb "#444444" linewidth 1

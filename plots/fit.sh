@@ -35,6 +35,16 @@ $filter {
   what = bytes "\t" machine "\t" algo "\t" proto "\t" launch "\t" ranks "\t" (max_channels == "" ? "all" : max_channels)
   print what "\t" predicted_busbw_Bps "\t" predicted_s "\t" predicted_lo_s "\t" predicted_hi_s > lines
   print what "\t" measured_busbw_Bps > points
+  n[op]++
+  off = measured_busbw_Bps / predicted_busbw_Bps - 1
+  within[op] += off >= -0.1 && off <= 0.1
+}
+END {
+  for (op in n) {
+    name = op
+    gsub ("_", "-", name)
+    printf "%s: %d of %d measured points are within +-10 %% of the fit\n", name, within[op], n[op] > (work "/" op ".title")
+  }
 }
 AWK
 awk -F '\t' -v work="$work" -f "$work/split.awk" "$points" >"$work/ops"
@@ -43,5 +53,5 @@ mkdir -p -- "$images"
 while read -r op; do
   { head -n 1 "$work/$op.lines"; tail -n +2 "$work/$op.lines" | sort -t "$(printf '\t')" -k2,7 -k1,1n -u; } >"$work/sorted"
   gnuplot -e "data='$work/sorted'; measured='$work/$op.points'; series='system algo proto launch GPUs channels'; \
-    out='$images/fit_$op.svg'; title='$op: fitted (lines, band) and measured (points)'" "$root/plots/busbw.gp"
+    out='$images/fit_$op.svg'; title='$(cat "$work/$op.title")'" "$root/plots/busbw.gp"
 done <"$work/ops"

@@ -20,7 +20,14 @@ while IFS= read -r command; do
 done <<<"$commands"
 missing=0
 for picture in $(sed -n 's/^!\[.*\](images\/\(.*\))$/\1/p' "$page"); do
-  [ -s "$picture" ] || { echo "FAILED: no command of $page drew $picture"; missing=1; }
+  [ -s "$picture" ] || { echo "FAILED: no command of $page drew $picture"; missing=1; continue; }
+  # The title, in the largest letters, has a figure.
+  case $picture in
+    *.svg)
+      grep -A 1 'font-size="20' "$picture" | grep -o '<text>[^<]*\|<tspan[^<]*' | grep -q '[0-9]' ||
+        { echo "FAILED: the title of $picture has no figure"; missing=1; }
+      ;;
+  esac
 done
 echo "$n commands drew $(sed -n 's/^!\[.*\](images\/\(.*\))$/\1/p' "$page" | wc -l) pictures"
 exit $missing

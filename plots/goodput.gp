@@ -7,7 +7,7 @@
 # data      TSV with a header line and the columns interval_s, goodput, goodput_lo, goodput_hi, goodput_closed_form, best_interval_s
 #           and best_goodput, by rising interval
 # out       file to write; its ending decides the format: .svg, .png, .pdf (default goodput.svg)
-# title     headline (default: none)
+# title     headline (default: the best interval and its goodput)
 folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
 load folder (ARG0)."shell.gp"
 if (!exists ("data")) {
@@ -28,6 +28,10 @@ do for [c in "interval_s goodput goodput_lo goodput_hi goodput_closed_form best_
 minutes (dummy) = column ("interval_s") / 60
 first (x) = column (0) < 1 ? x : NaN
 
+stats data using (column ("best_interval_s")) name "I" nooutput
+stats data using (100 * column ("best_goodput")) name "B" nooutput
+if (!exists ("title")) { title = "" }
+if (title eq "") { title = sprintf ("Goodput is highest, %.1f %%, with %.3g min between checkpoints", B_max, I_max / 60) }
 load folder (ARG0)."look.gp"
 set output out
 set key maxcols 2

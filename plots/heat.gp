@@ -142,8 +142,17 @@ set ylabel y_name
 if (logs) { set logscale x 10 }
 set xrange [edge[1]:edge[n_columns + 1]]
 set xtics ()
-wide = int (ceil (n_columns / 16.0))
-do for [k = 1:n_columns:wide] { set xtics add (sprintf ("%s", numeric ? sprintf ("%g", at[k]) : text[k]) at[k]) }
+# A column has its label where there is room beside the one before; 640 dots are across.
+along (v) = 640 * (logs ? log (v / edge[1]) / log (edge[n_columns + 1] / edge[1]) : (v - edge[1]) / (edge[n_columns + 1] - edge[1]))
+taken = -1e9
+do for [k = 1:n_columns] {
+  says = numeric ? sprintf ("%g", at[k]) : text[k]
+  half = 5.0 * strlen (says)
+  if (along (at[k]) - half > taken + 6) {
+    set xtics add (sprintf ("%s", says) at[k])
+    taken = along (at[k]) + half
+  }
+}
 set xlabel x_name."\n "
 set key samplen 3.5 maxcols 2
 if (lines eq "") { unset key }

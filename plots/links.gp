@@ -22,7 +22,7 @@ load folder (ARG0)."common.gp"
 power (b) = b < 1e3 ? 0 : b < 1e6 ? 1 : b < 1e9 ? 2 : b < 1e12 ? 3 : b < 1e15 ? 4 : 5
 array prefix[6] = ["", "k", "M", "G", "T", "P"]
 size_of (b) = sprintf ("%.4g %sB", b / 1000.0 ** power (b), prefix[power (b) + 1])
-text_of (dummy) = sprintf ("%.1f %%  %s; all of the class %s", 100 * column ("utilisation"), strcol ("busiest"), \
+text_of (dummy) = sprintf ("%.1f %%  %s; its class carried %s", 100 * column ("utilisation"), strcol ("busiest"), \
   size_of (column ("bytes")))
 
 unset key

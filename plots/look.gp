@@ -33,7 +33,7 @@ broken = broken.rest
 if (broken ne "") {
   two = strlen (rest) < strlen (title)
   set title (two ? " \n " : " ") font title_font
-  set label 99 broken at screen 0.5, graph 1 center offset 0, (two ? 1.7 : 1.1) font title_font
+  set label 99 broken at screen 0.5, graph 1 center offset 0, (two ? 2.1 : 1.1) font title_font
 }
 
 set border 3 linecolor rgb "#444444"

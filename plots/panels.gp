@@ -21,9 +21,10 @@ do for [i = 1:n_series] {
 in_panel (p, i, v) = label (1) eq name[i] && panel_of (0) eq panel_name[p] ? v : NaN
 if (scale eq "log") { set yrange [Y_min / 1.5:Y_max * 1.5] } else { set yrange [0:Y_max * 1.05] }
 coarse = ceil ((highest - lowest + 1) / (across > 2 ? 3.0 : 4.0))
+ceiling = strstrt (broken, "\n") > 0 ? 0.86 : 0.90 # below the title
 key_room = by_line ? 40.0 : 40.0 + 22 * ceil (n_kinds / 4.0)
 foot = (key_room + 56) / height
-tall = (0.90 - foot) / down
+tall = (ceiling - foot) / down
 set multiplot
 set lmargin at screen 0.02
 set rmargin at screen 0.98
@@ -36,13 +37,14 @@ set key inside top center horizontal Left reverse samplen 2 maxcols 4
 unset tics
 unset grid
 unset xlabel
-set label 98 (y eq "busbw_Bps" ? "bus bandwidth (GB/s)" : y) at screen 0.02, screen foot + (0.90 - foot) / 2 center rotate by 90
+set label 98 (y eq "busbw_Bps" ? "bus bandwidth (GB/s)" : y) at screen 0.02, screen foot + (ceiling - foot) / 2 center rotate by 90
 set label 97 "message size" at screen 0.5, screen key_room / height + 10.0 / height center
 unset ylabel
 if (by_line) {
   plot keyentry with lines linewidth 3 linecolor rgb "#0072B2" title "this panel", \
     keyentry with boxes fillstyle solid 0.3 noborder linecolor rgb "#0072B2" title "error band", \
-    keyentry with lines linewidth 1.5 linecolor rgb "#AAAAAA" title "the others", NaN notitle
+    keyentry with lines linewidth 1.5 linecolor rgb "#AAAAAA" title "the others", \
+    for [k = 1:paired ne ""] keyentry with points pointtype 6 linecolor rgb "#D55E00" title "measured", NaN notitle
 } else {
   plot for [k = 1:n_kinds] keyentry with lines linetype k title kind_name[k], NaN notitle
 }
@@ -51,26 +53,33 @@ set border 3
 set xtics nomirror out
 set ytics nomirror out
 set grid linecolor rgb "#dddddd" linewidth 1 linetype 1
-set xtics ()
-do for [k = lowest:highest:coarse] { set xtics add (iec (2.0 ** k) 2.0 ** k) }
 unset key
 do for [p = 1:n_panels] {
   c = (p - 1) % across
   r = (p - 1) / across
   set lmargin at screen 0.12 + c * 0.86 / across
   set rmargin at screen 0.12 + (c + 1) * 0.86 / across - 0.025
-  set tmargin at screen 0.90 - r * tall - 0.035
-  set bmargin at screen 0.90 - (r + 1) * tall + 0.02
+  set tmargin at screen ceiling - r * tall - 0.035
+  set bmargin at screen ceiling - (r + 1) * tall + (r + 1 < down ? 0.035 : 0.02)
   set format y (c == 0 ? "%g" : "")
+  lowest_row = p + across > n_panels # sizes stand below the last panel of a column alone
+  set xtics ()
+  do for [k = lowest:highest:coarse] { set xtics add ((lowest_row ? iec (2.0 ** k) : "") 2.0 ** k) }
   set label 1 panel_name[p] at graph 0.5, 1 center offset 0, 0.7
   if (by_line) {
     others = ""
     do for [i = 1:n_series] { if (i != p) { others = others." ".sprintf ("%d", i) } }
-    plot for [i in others] data using (column ("bytes")):(mine (int (i), column (y) / 1e9)) with lines \
-        dashtype 1 linewidth 1 linecolor rgb "#AAAAAA" notitle, \
-      data using (column ("bytes")):(mine (p, low (y))):(mine (p, high (y))) with filledcurves linecolor rgb "#0072B2" \
-        fillstyle transparent solid 0.3 noborder notitle, \
-      data using (column ("bytes")):(mine (p, column (y) / 1e9)) with lines dashtype 1 linewidth 3 linecolor rgb "#0072B2" notitle
+    drawn = "for [i in others] data using (column ('bytes')):(mine (int (i), column (y) / 1e9)) with lines" \
+      ." dashtype 1 linewidth 1 linecolor rgb '#AAAAAA' notitle," \
+      ." data using (column ('bytes')):(mine (p, low (y))):(mine (p, high (y))) with filledcurves linecolor rgb '#0072B2'" \
+      ." fillstyle transparent solid 0.3 noborder notitle," \
+      ." data using (column ('bytes')):(mine (p, column (y) / 1e9)) with lines dashtype 1 linewidth 3" \
+      ." linecolor rgb '#0072B2' notitle"
+    if (strstrt (" ".paired." ", sprintf (" %d ", p)) > 0) {
+      drawn = drawn.", measured using (column ('bytes')):(mine (p, column (y) / 1e9)) with points pointtype 6" \
+        ." pointsize 0.8 linewidth 1.5 linecolor rgb '#D55E00' notitle"
+    }
+    eval "plot ".drawn
   } else {
     here = ""
     do for [i = 1:n_series] {

@@ -28,31 +28,47 @@ n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 height = 230 + 34 * (n_rows < 2 ? 2 : n_rows)
 load folder (ARG0)."common.gp"
 
-widest = 0
-wider (v) = abs (v) > widest ? (widest = abs (v), 1) : 1
-stats data using (wider (column ("less")) + wider (column ("more"))) nooutput
-if (widest == 0) { widest = 0.01 }
+least = 0
+most = 0
+reach (v) = (least = v < least ? v : least, most = v > most ? v : most, 1)
+longest = 8
+longer (text) = strlen (text) > longest ? (longest = strlen (text), 1) : 1
+stats data using (reach (column ("less")) + reach (column ("more")) + longer (strcol ("name"))) nooutput
+if (most == least) { most = 0.01 }
 text_of (v) = abs (v) < 5e-5 ? "0 %" : sprintf (abs (v) < 0.01 ? "%+.2f %%" : "%+.1f %%", 100 * v)
 # Where both move it the same way, each has half of the bar.
 upper_to (l, m) = l * m > 0 ? 0 : 0.36
 lower_from (l, m) = l * m > 0 ? 0 : -0.36
+
+# Names on the left, then the bars, then two columns of numbers: each has a width of its own in dots, so that none lies on another.
+left = 20 + 8.6 * longest
+left = left < 110 ? 110 : left > 520 ? 520 : left
+numbers = 190.0
+span = 106.0 * (most - least) # bars, in %
+low = 100 * least - 0.03 * span
+dot = span / (945 - left - numbers) # % of a dot across
+high = low + span + numbers * dot
 unset grid
 set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1
 set border 0
 set key maxcols 2
+set lmargin at screen left / 960.0
+set rmargin at screen 945 / 960.0
 set yrange [n_rows - 0.4:-0.6]
 set ytics scale 0
-set xrange [-104 * widest:245 * widest]
-step = 10 ** floor (log10 (100 * widest))
-step = 100 * widest / step < 2 ? step / 2 : 100 * widest / step < 5 ? step : 2 * step
+set xrange [low:high]
+step = 10 ** floor (log10 (span))
+step = span / step < 2 ? step / 5 : span / step < 5 ? step / 2 : step
+while ((100 * most - 100 * least) / step > (945 - left - numbers) / 60) { step = 2 * step }
 set format x "%+g"
-set xtics -step * floor (104 * widest / step), step, step * floor (104 * widest / step)
-set xlabel "change of the ".what." (%)".note."\n "
+set xtics step * ceil (low / step), step, step * floor ((low + span) / step)
+set label 3 "change of the ".what." (%)".note at first low + span / 2, graph 0 center offset 0, -2.6
+set xlabel " \n "
 set arrow from 0, graph 0 to 0, graph 1 nohead linecolor rgb "#444444"
 plot \
   data using (50 * column ("less")):0:(0):(100 * column ("less")):($0 - 0.36):($0 + upper_to (column ("less"), column ("more"))): \
     ytic (strcol ("name")) with boxxyerror fillstyle solid noborder linecolor rgb "#0072B2" title less_is, \
   data using (50 * column ("more")):0:(0):(100 * column ("more")):($0 + lower_from (column ("less"), column ("more"))):($0 + 0.36) \
     with boxxyerror fillstyle solid noborder linecolor rgb "#E69F00" title more_is, \
-  data using (108 * widest):0:(text_of (column ("less"))) with labels left font ",15" textcolor rgb "#0072B2" notitle, \
-  data using (175 * widest):0:(text_of (column ("more"))) with labels left font ",15" textcolor rgb "#8A5A00" notitle
+  data using (low + span + 90 * dot):0:(text_of (column ("less"))) with labels right font ",15" textcolor rgb "#0072B2" notitle, \
+  data using (low + span + 180 * dot):0:(text_of (column ("more"))) with labels right font ",15" textcolor rgb "#8A5A00" notitle

@@ -49,7 +49,10 @@ done >"$work/joined"
 
 picture () # GPUs: bus bandwidth, a line a protocol and launch mode, points as measured
 {
-  local title="Ring all-reduce on $1 H200: predicted (lines) and measured (points)"
+  local title
+  title=$(awk -F '\t' -v g="$1" '
+    $7 == g { n++; e = $3 / $6 - 1; n_in += e >= -0.1 && e <= 0.1 }
+    END { printf "Ring all-reduce on %d H200: %d of %d measured points are within +-10 %%", g, n_in, n }' "$work/joined")
   awk -F '\t' -v OFS='\t' -v g="$1" '
     BEGIN { print "bytes", "series", "busbw_Bps", "time_s", "time_lo_s", "time_hi_s" }
     $7 == g { print $1, $2, 2 * (g - 1) / g * $1 / $3, $3, $4, $5 }' "$work/joined" >"$work/lines"

@@ -29,15 +29,16 @@ scale = ends ("_Bps") || ends ("_B") ? 1e-9 : 1
 without (text) = y_name[:strlen (y_name) - strlen (text)]
 y_title = ends ("_Bps") ? without ("_Bps")." (GB/s)" : ends ("_B") ? without ("_B")." (GB)" \
   : ends ("_s") && !ends ("_per_s") ? without ("_s")." (s)" : y_name
-dot (text) = strstrt (text, ".") == 0 ? text : dot (text[strstrt (text, ".") + 1:])
 in_words (text) = system ("printf '%s' ".quoted (text)." | tr _ ' '")
-blank = strstrt (x_name, " ")
-set xlabel in_words (dot (blank > 0 ? x_name[:blank - 1] : x_name)).(blank > 0 ? x_name[blank:] : "")."\n "
+set xlabel x_name."\n "
 y_title = in_words (y_title)
 set ylabel y_title
 stats data using (column ("x")) name "X" nooutput
 stats data using (column ("y")) name "Y" nooutput
-if (Y_min > 0 && Y_max / Y_min >= 30) { set logscale y 10 } else { if (Y_min >= 0) { set yrange [0:*] } }
+if (Y_min > 0 && Y_max / Y_min >= 30) {
+  set logscale y 10
+  set ylabel y_title.", logarithmic"
+} else { if (Y_min >= 0) { set yrange [0:*] } }
 wide = X_max > X_min ? X_max - X_min : 1
 if (numeric && X_min > 0 && X_max / X_min >= 8) {
   set logscale x 2

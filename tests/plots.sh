@@ -20,6 +20,44 @@ fail ()
   failed=1
 }
 
+# No text begins or ends beyond the canvas, and none lies on another of its line; a letter is taken as 0.45 of its height wide.
+lies_inside () # what
+{
+  local found
+  found=$(awk '
+    /viewBox/ { split($0, box, /[" ]+/); wide = box[5]; high = box[6] }
+    /<g transform="translate\(/ {
+      match($0, /\([-0-9.]+,[-0-9.]+\)/)
+      split(substr($0, RSTART + 1, RLENGTH - 2), at, ",")
+      turned = index($0, "rotate(") > 0
+      anchor = $0 ~ /text-anchor="end"/ ? 1 : $0 ~ /text-anchor="middle"/ ? 0.5 : 0
+      match($0, /font-size="[0-9.]+/)
+      size = substr($0, RSTART + 11, RLENGTH - 11)
+    }
+    /<text>/ && match($0, />[^<]+</) {
+      text = substr($0, RSTART + 1, RLENGTH - 2)
+      gsub(/&[a-z]+;/, "x", text)
+      if (text ~ /^ *$/)
+        next
+      length_dots = 0.45 * size * length(text)
+      from = (turned ? at[2] - (1 - anchor) * length_dots : at[1] - anchor * length_dots)
+      to = from + length_dots
+      if (from < -2 || to > (turned ? high : wide) + 2 || at[1] < 0 || at[1] > wide || at[2] < 0 || at[2] > high)
+        print "beyond the canvas: " text
+      for (k = 1; !turned && k <= n; k++)
+        if (line[k] - at[2] < size / 2 && at[2] - line[k] < size / 2 && from < end[k] - 2 && start[k] < to - 2)
+          print "\"" text "\" lies on \"" said[k] "\""
+      if (!turned) {
+        n++
+        line[n] = at[2]
+        start[n] = from
+        end[n] = to
+        said[n] = text
+      }
+    }' out.svg | head -n 3)
+  [ -z "$found" ] || fail "$1: $found"
+}
+
 draws () # script variables text…: an SVG that says each text, and not a word on stderr
 {
   local script=$1 variables=$2 text
@@ -29,6 +67,7 @@ draws () # script variables text…: an SVG that says each text, and not a word 
     fail "$script with $variables"
     return 0
   fi
+  lies_inside "$script with $variables"
   for text in "$@"; do
     grep -qF -- ">$text<" out.svg || fail "$script with $variables: no '$text' in the picture"
   done
@@ -79,6 +118,14 @@ bytes predicted_s measured_s
 ROWS
 head -n 1 coll.tsv >empty.tsv
 
+# No two series of a script share a colour.
+for script in "$plots"/*.gp; do
+  sed -n 's/^array \(shade\|colour\)\[[0-9]*\] = \[\(["0#].*\)\]$/\2/p' "$script" | while read -r list; do
+    tr ', ' '\n\n' <<<"$list" | grep -iE '(0x|#)[0-9a-f]{6}' | sort | uniq -d
+  done >twice || true
+  [ ! -s twice ] || fail "${script##*/} has a colour twice: $(tr '\n' ' ' <twice)"
+done
+
 draws busbw.gp "data='coll.tsv'" '1 node' '4 nodes' 'error band' '1 KiB' '512 KiB' 'bus bandwidth (GB/s)' 'message size'
 lacks 'measured'
 lacks '>ring' # all rows say ring: it tells nothing apart
@@ -97,17 +144,19 @@ printf '%s\n' 'section stage part point measured predicted' 'overlap together he
 printf '%s\n' 'section stage part measured predicted' 'kernels gemm_bf16 fitted 1e-3 1.1e-3' \
   'kernels gemm_bf16 held_out 2e-3 3e-3' \
   'links h2d fitted 1e-3 2e-3' | tr ' ' '\t' >kernels.tsv
-draws kernels.gp "data='kernels.tsv'; title='a b'" 'fitted' 'held out' 'gemm bf16' 'a b'
+draws kernels.gp "data='kernels.tsv'; title='a b'" 'fitted' 'held out' 'gemm bf16' 'a b: 0 of 1 held-out points are within +-10 %'
 lacks h2d
 refuses kernels.gp "data='section.tsv'; out='x.svg'" 'no point of kernels'
 refuses kernels.gp "data='coll.tsv'" "no column 'section'"
-draws section.gp "data='section.tsv'; title='a_b'" '2 of 3 held out within +-10 %' 'collective, held out' 'kernel, fitted' 'a_b'
+draws section.gp "data='section.tsv'; title='a_b'" \
+  'a_b: 2 of 3 held-out points are within +-10 %' 'collective, held out' 'kernel, fitted'
 refuses section.gp "data='section.tsv'; section='storage'" "no held-out point of section 'storage'"
 refuses section.gp "data='coll.tsv'" "no column 'section'"
 
 printf '%s\n' 'name use kind gpus measured predicted' 'a fitted vendor-tuned 8 1 1.1' 'b held_out vendor-tuned 64 2 1.9' \
   'c fitted others 8 1 0.9' 'd same_source others 8 1 1' 'e held_out own 4 1 1' | tr ' ' '\t' >training.tsv
-draws training.gp "data='training.tsv'; title='a_b'" 'a_b' 'vendor-tuned, not fitted' 'simulated / measured - 1 (%)' '64'
+draws training.gp "data='training.tsv'; title='a_b'" \
+  'a_b: 3 of 3 steps that were not fitted are within +-15 %' 'vendor-tuned, not fitted' 'simulated / measured - 1 (%)' '64'
 refuses training.gp "data='coll.tsv'" "no column 'use'"
 
 table goodput.tsv <<'ROWS'
@@ -172,8 +221,8 @@ draws heat.gp "data='words.tsv'; numeric=0" 'off' 'on' '8_a'
 head -n 2 heat.tsv >cell.tsv
 draws heat.gp "data='cell.tsv'; middle=1" '8_a' '0.25'
 awk 'BEGIN { print "x\ty\tz"; for (y = 0; y < 100; y++) for (x = 1; x <= 100; x++) print x "\trow" y "\t" x * y }' >large.tsv
-draws heat.gp "data='large.tsv'" 'row0' 'row98'
-lacks '>2<'
+draws heat.gp "data='large.tsv'" 'row0' 'row98' '2'
+lacks '>99<'
 refuses heat.gp "data='front.tsv.none'" 'cannot be read'
 refuses heat.gp "data='coll.tsv'" "no column 'x'"
 refuses heat.gp "data='heat.tsv'; lines='coll.tsv'" "no column 'line'"
@@ -217,7 +266,7 @@ draws tornado.gp "data='tornado.tsv'; title='a_b'" \
 draws tornado.gp "data='tornado.tsv'; less_is='half of it'; more_is='twice'" 'half of it' 'twice'
 refuses tornado.gp "data='parts.tsv'" "no column 'name'"
 printf 'link_class\tbusiest\tutilisation\tbytes\nib_ndr\ta_0 -> b\t0.625\t4.5e9\n' >links.tsv
-draws links.gp "data='links.tsv'" ib_ndr '62.5 %  a_0 -> b; all of the class 4.5 GB'
+draws links.gp "data='links.tsv'" ib_ndr '62.5 %  a_0 -> b; its class carried 4.5 GB'
 refuses links.gp "data='parts.tsv'" "no column 'link_class'"
 
 # Two rows of three sizes; the second row's last size has one algorithm only, which has no margin.
@@ -264,7 +313,8 @@ for op in all_reduce sendrecv; do
   done
 done >>points.tsv
 "$plots/fit.sh" points.tsv pictures 'ranks == 4 || op == "all_reduce"' >said 2>&1 && [ ! -s said ] || fail "fit.sh"
-for picture in "all_reduce>2<" "all_reduce>4<" "sendrecv>fit"; do
+for picture in "all_reduce>2 GPUs<" "all_reduce>4 GPUs<" \
+  "sendrecv>sendrecv: 2 of 2 measured points are within +-10 % of the fit<"; do
   grep -q "${picture#*>}" "pictures/fit_${picture%%>*}.svg" || fail "fit.sh: no '${picture#*>}' in the picture of ${picture%%>*}"
 done
 if "$plots/fit.sh" points.tsv pictures 'ranks == 3' >said 2>&1 || ! grep -q 'no point fits ranks == 3' said; then

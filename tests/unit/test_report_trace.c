@@ -275,13 +275,15 @@ the_timeline_of_a_large_step_has_no_gap (void)
   TEST_TRUE (computed_s > 0.3 * training->step_time_s);
   g_autoptr (GString) whole = g_string_new (NULL), begin = g_string_new (NULL);
   guint columns = 0, columns_of_begin = 0;
+  double back_s = 0;
   TEST_TRUE (rep_timeline_tsv (run.result, whole, &columns));
   TEST_INT (columns, 800);
   for (guint stage = 0; stage < 2; stage++)
     TEST_TRUE (share_of (whole->str, "forward", stage, training->step_time_s) +
                    share_of (whole->str, "backward", stage, training->step_time_s) >
                0.9);
-  TEST_TRUE (rep_timeline_begin_tsv (run.result, begin, &columns_of_begin));
+  TEST_TRUE (rep_timeline_begin_tsv (run.result, begin, &columns_of_begin, &back_s));
+  TEST_TRUE (back_s > 0 && back_s < training->step_time_s / 4);
   TEST_HAS (begin->str, "stage\tkind\tstart_s\tend_s\n0\t");
   TEST_TRUE (share_of (begin->str, "idle", 1, training->step_time_s) < 0.01);
 }
@@ -292,8 +294,9 @@ a_small_step_is_seen_whole (void)
   g_auto (ModelRun) run = model_run_with (EIGHT, PIPED, "", TRUE);
   g_autoptr (GString) out = g_string_new (NULL);
   guint columns = 0;
+  double back_s = 0;
   TEST_INT (trn_trace_stretches (run.result->training.trace)->len, 0);
-  TEST_FALSE (rep_timeline_begin_tsv (run.result, out, &columns));
+  TEST_FALSE (rep_timeline_begin_tsv (run.result, out, &columns, &back_s));
 }
 
 int

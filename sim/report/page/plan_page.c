@@ -108,8 +108,7 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
     rep_html_paragraph (html, sentence == verdict ? "lead" : NULL, *sentence);
   const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, 0);
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s,
-         kusd = row->money.total_usd * 1e-3;
+  const double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
   gboolean run = pln_tokens (plan) > 0;
   rep_html_facts_open (html);
   add_fact (html, "cluster option", rep_plan_machine (plan, row->machine), g_strdup_printf ("%u GPUs", machine->gpus));
@@ -121,8 +120,9 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
                              row->simulated ? "simulated" : "estimated"));
   if (run && row->way != PLN_ACQUISITION_NONE) {
-    add_fact (html, row->way == PLN_ACQUISITION_BUY ? "cost, purchase" : "cost, rent", g_strdup_printf ("%.4g k$", kusd),
-              g_strdup_printf ("band: %.4g to %.4g", kusd * lo, kusd * hi));
+    g_autofree char *low = rep_money (row->money.total_usd * lo), *high = rep_money (row->money.total_usd * hi);
+    add_fact (html, row->way == PLN_ACQUISITION_BUY ? "cost, purchase" : "cost, rent", rep_money (row->money.total_usd),
+              g_strdup_printf ("band: %s to %s", low, high));
     add_fact (html, "per million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
   }
   add_fact (html, "MFU", g_strdup_printf ("%.1f %%", row->step.mfu * 100), NULL);

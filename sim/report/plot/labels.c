@@ -1,4 +1,4 @@
-/* Names of constants in words, for labels of plots: "efficiency, GEMM fp8, kernels" for a line of kernels.yaml. */
+/* Names of constants in words, for labels of plots: "GEMM FP8 efficiency, kernels" for a line of kernels.yaml. */
 #include <string.h>
 
 #include "base/file.h"
@@ -11,35 +11,44 @@ typedef struct {
 
 static const Word words[] = {
   { "share", "efficiency" },
-  { "sm_efficiency", "efficiency of kernel copies" },
-  { "lane_rate", "lane rate" },
-  { "node", "price of a node" },
-  { "nic", "price of a NIC" },
-  { "transceiver", "price of a transceiver" },
-  { "cable", "price of a cable" },
-  { "price", "price" },
-  { "storage_server", "price of a storage server" },
-  { "rent", "rent of a node" },
+  { "sm_efficiency", "kernel-copy efficiency" },
+  { "node", "node price" },
+  { "nic", "NIC price" },
+  { "transceiver", "transceiver price" },
+  { "cable", "cable price" },
+  { "storage_server", "storage server price" },
+  { "rent", "node rent" },
   { "electricity", "electricity price" },
   { "pue", "power usage effectiveness" },
   { "amortisation", "years of use" },
-  { "many_nodes_piece", "far piece" },
-  { "gemm", "GEMM" },
-  { "nccl_tuner", "NCCL tuner" },
   { "library", "collective library" },
+  { "from_90", "from compute capability 9.0" },
+  { "from_100", "from compute capability 10.0" },
+  { "nics", "NIC" },
+  { "memory", "memory-bound kernel" },
 };
 
-/* A key in words; without an entry its underscores become blanks, and a name with a number is in capitals: "B200". */
+/* Written in capitals although they have no digit. */
+static const char *const capitals[] = { "gemm", "nccl", "nvls", "ib",  "ndr", "hdr", "xdr", "hgx", "dgx", "ddp",
+                                        "gpu",  "pcie", "nic",  "cpu", "sm",  "ll",  "pat", "mi",  NULL };
+/* Keys that only group others, or hold their one value. */
+static const char *const silent[] = { "value", "constants", "layers", "workload", "prices", NULL };
+
+/* A key in words: from the table; else with blanks for underscores, and names like B200, LL128 and NCCL in capitals. */
 static char *
 in_words (const char *key)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (words); i++)
     if (strcmp (words[i].key, key) == 0)
       return g_strdup (words[i].words);
-  const char *digit = strpbrk (key, "0123456789");
-  const gboolean device = (digit != NULL && digit - key <= 6) || g_str_has_prefix (key, "ib_");
-  char *text = device ? g_ascii_strup (key, -1) : g_strdup (key);
-  return g_strdelimit (text, "_", ' ');
+  g_auto (GStrv) parts = g_strsplit (key, "_", -1);
+  for (char **part = parts; *part != NULL; part++)
+    if (g_strv_contains (capitals, *part) || (strpbrk (*part, "0123456789") != NULL && g_ascii_isalpha (**part))) {
+      char *upper = g_ascii_strup (*part, -1);
+      g_free (*part);
+      *part = upper;
+    }
+  return g_strjoinv (" ", parts);
 }
 
 static size_t
@@ -74,11 +83,21 @@ append_parents (char **lines, guint at, const char *key, GString *out)
     if (head == NULL || (own >= limit && !(item && own == limit)))
       continue;
     limit = item ? own - 2 : own;
-    if (*head != '\0' && strcmp (head, key) != 0)
+    if (*head != '\0' && strcmp (head, key) != 0 && !g_strv_contains (silent, head))
       g_ptr_array_insert (parents, 0, in_words (head));
   }
   for (guint i = 0; i < parents->len; i++)
-    g_string_append_printf (out, "%s%s", i > 0 ? " " : "", (const char *)parents->pdata[i]);
+    g_string_append_printf (out, "%s ", (const char *)parents->pdata[i]);
+}
+
+/* "NIC rate" of "--set topology.node.nics.rate: rate". Returned: full. */
+static char *
+label_of_set (const char *path)
+{
+  g_auto (GStrv) parts = g_strsplit (path, ".", -1);
+  const guint n = g_strv_length (parts);
+  g_autofree char *key = in_words (n > 0 ? parts[n - 1] : ""), *parent = in_words (n > 1 ? parts[n - 2] : "");
+  return g_strdup_printf ("%s%s%s", parent, *parent != '\0' ? " " : "", key);
 }
 
 char *
@@ -90,7 +109,8 @@ rep_effect_label (const StdEffect *effect, const char *root)
   g_autofree char *file = g_strndup (effect->name, (gsize)(colon - effect->name)),
                   *path = g_path_is_absolute (file) ? g_strdup (file) : g_build_filename (root, file, NULL), *text = NULL,
                   *key = in_words (colon + 2), *base = g_path_get_basename (file);
-  GString *label = g_string_new (key);
+  if (g_str_has_prefix (file, "--set "))
+    return label_of_set (file + strlen ("--set "));
   g_autoptr (GString) parents = g_string_new (NULL);
   gsize n_B;
   if (effect->line > 0 && base_file_read (path, BASE_YAML_MAX_B, &text, &n_B, NULL)) {
@@ -98,14 +118,11 @@ rep_effect_label (const StdEffect *effect, const char *root)
     if (effect->line <= g_strv_length (lines))
       append_parents (lines, effect->line - 1, colon + 2, parents);
   }
-  if (parents->len > 0)
-    g_string_append_printf (label, ", %s", parents->str);
-  if (g_str_has_suffix (base, ".yaml")) {
-    base[strlen (base) - strlen (".yaml")] = '\0';
-    g_autofree char *name = in_words (base);
-    g_string_append_printf (label, ", %s", name);
-  }
-  return g_string_free (label, FALSE);
+  if (!g_str_has_suffix (base, ".yaml"))
+    return g_strconcat (parents->str, key, NULL);
+  base[strlen (base) - strlen (".yaml")] = '\0';
+  g_autofree char *name = in_words (base);
+  return parents->len > 0 ? g_strdup_printf ("%s%s, %s", parents->str, key, name) : g_strdup_printf ("%s %s", name, key);
 }
 
 const char *
@@ -127,12 +144,4 @@ rep_part_words (int part)
     [TRN_PART_CHECKPOINT] = "checkpoint",
   };
   return parts[part];
-}
-
-char *
-rep_plot_money (double usd)
-{
-  return usd < 1e3   ? g_strdup_printf ("$%.3g", usd)
-         : usd < 1e6 ? g_strdup_printf ("$%.0f k", usd * 1e-3)
-                     : g_strdup_printf ("$%.2f M", usd * 1e-6);
 }

@@ -99,7 +99,7 @@ title_of_front (const Pln *plan, const PlnChoiceRow *row)
                                         [PLN_AIM_COST_PER_TOKEN] = "is the cheapest",
                                         [PLN_AIM_PARETO] = "is the fastest" };
   const double days = row->run_s / 86400, lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
-  g_autofree char *machine = rep_plan_machine (plan, row->machine), *cost = rep_plot_money (row->money.total_usd);
+  g_autofree char *machine = rep_plan_machine (plan, row->machine), *cost = rep_money (row->money.total_usd);
   const double per = days < 3 ? 24 : 1;
   return g_strdup_printf ("%s %s: %s, %.3g %s (%.3g to %.3g)", machine, praise[pln_aim (plan)], cost, days * per,
                           days < 3 ? "hours" : "days", days * lo * per, days * hi * per);
@@ -120,7 +120,7 @@ title_of_cost (const Pln *plan, const PlnResult *result)
     most = part > usd ? pln_buy_names[b] : most;
     usd = fmax (usd, part);
   }
-  g_autofree char *name = rep_plan_machine (plan, row->machine), *cost = rep_plot_money (row->money.total_usd);
+  g_autofree char *name = rep_plan_machine (plan, row->machine), *cost = rep_money (row->money.total_usd);
   return g_strdup_printf ("%s costs least: %s, of which %.0f %% is %s", name, cost, 100 * usd / row->money.total_usd, most);
 }
 
@@ -168,7 +168,7 @@ rep_offers_plot (const PlnOffers *offers, GPtrArray *plots)
   for (guint i = 1; i < rows->len; i++)
     if (g_array_index (rows, PlnOffer, i).money.total_usd < least->money.total_usd)
       least = &g_array_index (rows, PlnOffer, i);
-  g_autofree char *cost = rep_plot_money (least->money.total_usd),
+  g_autofree char *cost = rep_money (least->money.total_usd),
                   *title = g_strdup_printf ("%s: %s costs least: %s", spec->name.v, least->way->name.v, cost);
   rep_plots_add (plots, "cost", "cost.gp", "Cost of each offer, by part.", title, tsv,
                  g_strdup ("; parts='bought rent once energy'"));

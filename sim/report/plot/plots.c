@@ -105,9 +105,13 @@ title_of_parts (const ScnResult *result, const char *scenario)
   const MdlCollCost *cost = rep_run_cost (result);
   if (cost != NULL) {
     unsigned most = 0;
-    for (unsigned i = 1; i < cost->n_terms; i++)
+    double all_s = 0;
+    for (unsigned i = 0; i < cost->n_terms; i++) {
+      all_s += cost->term[i].value_s;
       most = cost->term[i].value_s > cost->term[most].value_s ? i : most;
-    return g_strdup_printf ("%s: %s takes most of the estimated time", scenario, cost->term[most].name);
+    }
+    return g_strdup_printf ("%s: %s takes most of the estimated time, %.1f %%", scenario, cost->term[most].name,
+                            100 * (all_s > 0 ? cost->term[most].value_s / all_s : 0));
   }
   int most = -1;
   for (int p = 0; p < TRN_PART_N; p++)
@@ -116,7 +120,7 @@ title_of_parts (const ScnResult *result, const char *scenario)
   g_autofree char *rest =
       most < 0 ? g_strdup ("") : g_strdup_printf (", %.1f %% %s", 100 * t->part_s[most] / t->step_time_s, rep_part_words (most));
   g_autofree char *step = rep_quantity (t->step_time_s, BASE_DIM_TIME);
-  return g_strdup_printf ("%s: step time %s: %.1f %% compute%s (stage %u)", scenario, step,
+  return g_strdup_printf ("%s: step time %s, %.1f %% compute%s (stage %u)", scenario, step,
                           100 * t->part_s[TRN_PART_COMPUTE] / t->step_time_s, rest, t->stage);
 }
 
@@ -141,14 +145,18 @@ title_of_links (const GArray *links, const char *scenario)
                           100 * most->utilisation);
 }
 
-/* "x: time depends most on latency, NVLink"; the first row of a tornado's table. */
+/* "x: the step time depends most on NVLink latency: +2.3 % with 20 % more"; of the first row of a tornado's table. */
 static char *
-title_of_tornado (const GString *tsv, const char *scenario, const char *what)
+title_of_tornado (const GString *tsv, const char *scenario, const char *what, const char *less, const char *more)
 {
   g_auto (GStrv) rows = g_strsplit (tsv->str, "\n", 3);
-  g_auto (GStrv) cells = g_strsplit (rows[0] != NULL && rows[1] != NULL ? rows[1] : "", "\t", 2);
-  return cells[0] != NULL && *cells[0] != '\0' ? g_strdup_printf ("%s: the %s depends most on %s", scenario, what, cells[0])
-                                               : g_strdup_printf ("%s: sensitivity of the %s", scenario, what);
+  g_auto (GStrv) cells = g_strsplit (rows[0] != NULL && rows[1] != NULL ? rows[1] : "", "\t", 3);
+  if (g_strv_length (cells) < 3)
+    return g_strdup_printf ("%s: no input changes the %s", scenario, what);
+  const double down = g_ascii_strtod (cells[1], NULL), up = g_ascii_strtod (cells[2], NULL);
+  const gboolean first = fabs (down) >= fabs (up);
+  return g_strdup_printf ("%s: the %s depends most on %s: %+.3g %% with %s", scenario, what, cells[0], 100 * (first ? down : up),
+                          first ? less : more);
 }
 
 /* ---- pictures ---- */
@@ -179,11 +187,14 @@ add_step (GPtrArray *plots, const ScnResult *result, const char *scenario, GStri
                   : g_strdup_printf ("%s: %.1f %% of the step is pipeline bubble", scenario,
                                      100 * t->part_s[TRN_PART_BUBBLE] / t->step_time_s),
              tsv, g_strdup_printf ("; columns=%u", columns));
-  any = rep_timeline_begin_tsv (result, *tsv, &columns);
+  double back_s = 0;
+  any = rep_timeline_begin_tsv (result, *tsv, &columns, &back_s);
+  g_autofree char *back = rep_quantity (back_s, BASE_DIM_TIME), *whole = rep_quantity (t->step_time_s, BASE_DIM_TIME);
   add_drawn (plots, "timeline_begin", "timeline.gp",
              "Start of the same step, until twice the time at which the first micro-batch is back on the first stage.",
-             any ? g_strdup_printf ("%s: the start of the step, where the pipeline fills", scenario) : NULL, tsv,
-             g_strdup_printf ("; columns=%u", columns));
+             any ? g_strdup_printf ("%s: the first micro-batch is back on the first stage after %s of %s", scenario, back, whole)
+                 : NULL,
+             tsv, g_strdup_printf ("; columns=%u", columns));
   any = rep_memory_tsv (result, *tsv);
   char capacity[G_ASCII_DTOSTR_BUF_SIZE];
   add_drawn (plots, "memory", "memory.gp", "Memory of a GPU of each pipeline stage at its fullest moment, and its capacity.",
@@ -214,9 +225,8 @@ rep_plots_add_goodput (GPtrArray *plots, const Gdp *goodput, const char *scenari
   g_autoptr (GString) tsv = g_string_new (NULL);
   if (!rep_goodput_curve_tsv (goodput, tsv))
     return;
-  g_autofree char *every = rep_quantity (goodput->best.interval_s, BASE_DIM_TIME),
-                  *title = g_strdup_printf ("%s: goodput is highest, %.1f %%, with %s between checkpoints", scenario,
-                                            100 * goodput->best.goodput.mean, every);
+  g_autofree char *title = g_strdup_printf ("%s: goodput is highest, %.1f %%, with %.3g min between checkpoints", scenario,
+                                            100 * goodput->best.goodput.mean, goodput->best.interval_s / 60);
   rep_plots_add (plots, "goodput", "goodput.gp",
                  "Goodput by the work between checkpoints: the mean of the simulated runs, their band, and the closed form.", title,
                  g_steal_pointer (&tsv), NULL);
@@ -227,7 +237,7 @@ rep_plots_add_goodput_sensitivity (GPtrArray *plots, const GArray *goodput_sensi
 {
   GString *tsv = g_string_new (NULL);
   rep_goodput_sensitivity_tsv (goodput_sensitivity, time_s, tsv);
-  g_autofree char *title = title_of_tornado (tsv, scenario, "time for the same work");
+  g_autofree char *title = title_of_tornado (tsv, scenario, "time for the same work", "less", "more");
   rep_plots_add (plots, "tornado_goodput", "tornado.gp",
                  "Change of the time for the same work when one input is halved or doubled, or the step time moves over its band.",
                  title, tsv, g_strdup ("; less_is='halved (step time: low)'; more_is='doubled (high)'"));
@@ -267,8 +277,10 @@ rep_plots_add_sensitivity (GPtrArray *plots, const StdSensitivity *sensitivity, 
     return;
   GString *tsv = g_string_new (NULL);
   sensitivity_tsv (sensitivity, base_lookup_root (lookup), tsv);
-  g_autofree char *title = title_of_tornado (tsv, scenario, what);
+  const int by = (int)lround (sensitivity->by * 100);
+  g_autofree char *less = g_strdup_printf ("%d %% less", by), *more = g_strdup_printf ("%d %% more", by),
+                  *title = title_of_tornado (tsv, scenario, what, less, more);
   rep_plots_add (plots, "tornado", "tornado.gp", "Change of the answer when one constant changes.", title, tsv,
-                 g_strdup_printf ("; by=%d; what='%s'; note='%s'", (int)lround (sensitivity->by * 100), what,
+                 g_strdup_printf ("; by=%d; what='%s'; note='%s'", by, what,
                                   sensitivity->first != NULL ? "; *: another option is best then" : ""));
 }

@@ -1,4 +1,5 @@
 /* Pictures of sweeps: collectives by size, algorithms against each other, predictions against measurements, keys that vary. */
+#include <math.h>
 #include <string.h>
 
 #include "report/plots.h"
@@ -58,22 +59,29 @@ name_of_column (const char *key, double *scale)
   return g_strdup_printf ("%s (%s)", stem, rate ? "GB/s" : bytes ? "GB" : "s");
 }
 
-/* "node.nics.rate (Gb/s)", quoted; *numeric: its values stand at their numbers, else side by side. Returned: full. */
-static char *
-name_of_axis (const StdAxis *axis, gboolean *numeric)
-{
-  const char *unit = "";
-  *numeric = std_axis_is_numeric (axis, &unit);
-  g_autofree char *name = *unit != '\0' ? g_strdup_printf ("%s (%s)", axis->path, unit) : g_strdup (axis->path);
-  return rep_plot_quote (name);
-}
-
 /* "tier" of "workload.tier". */
 static const char *
 last_part (const char *path)
 {
   const char *dot = strrchr (path, '.');
   return dot != NULL ? dot + 1 : path;
+}
+
+/* "io size" of "workload.io_size". Returned: full. */
+static char *
+in_words (const char *path)
+{
+  return g_strdelimit (g_strdup (last_part (path)), "_", ' ');
+}
+
+/* "rate (Gb/s)" of "node.nics.rate", quoted; *numeric: its values stand at their numbers, else side by side. Returned: full. */
+static char *
+name_of_axis (const StdAxis *axis, gboolean *numeric)
+{
+  const char *unit = "";
+  *numeric = std_axis_is_numeric (axis, &unit);
+  g_autofree char *key = in_words (axis->path), *name = *unit != '\0' ? g_strdup_printf ("%s (%s)", key, unit) : g_strdup (key);
+  return rep_plot_quote (name);
 }
 
 static void
@@ -112,12 +120,57 @@ series_of (const StdSheet *sheet, guint row, guint y)
   return g_strdup (series->len > 0 ? series->str : std_sheet_key (sheet, y));
 }
 
+/* "threads 128, tier nvme": where a row stands. */
+static void
+append_place (GString *out, const StdSheet *sheet, guint row)
+{
+  for (guint i = 0; i < sheet->n_axes; i++) {
+    g_autofree char *text = std_sheet_text (sheet, row, i), *name = in_words (std_sheet_key (sheet, i));
+    g_string_append_printf (out, "%s%s %s", i > 0 ? ", " : "", name, text);
+  }
+}
+
+/* "run x: rate (GB/s): lowest 0.795 (threads 1, tier fsx), highest 28.4 (threads 128, tier nvme)"; `asked` alone where there is no
+ * number. Returned: full. */
+static char *
+title_of_sheet (const StdSheet *sheet, guint column, const char *asked)
+{
+  guint least = 0, most = 0;
+  gboolean none = TRUE;
+  double low = 0, high = 0, scale;
+  for (guint r = 0; r < sheet->point->len; r++) {
+    BaseCell cell;
+    if (!std_sheet_cell (sheet, r, column, &cell) || cell.kind == BASE_CELL_TEXT || !isfinite (cell.number))
+      continue;
+    if (none || cell.number < low) {
+      low = cell.number;
+      least = r;
+    }
+    if (none || cell.number > high) {
+      high = cell.number;
+      most = r;
+    }
+    none = FALSE;
+  }
+  if (none)
+    return g_strdup (asked);
+  g_autofree char *name = name_of_column (std_sheet_key (sheet, column), &scale);
+  GString *title = g_string_new (NULL);
+  g_string_append_printf (title, "%s: %s: lowest %.3g (", asked, g_strdelimit (name, "_", ' '), scale * low);
+  append_place (title, sheet, least);
+  g_string_append_printf (title, "), highest %.3g (", scale * high);
+  append_place (title, sheet, most);
+  g_string_append_c (title, ')');
+  return g_string_free (title, FALSE);
+}
+
 void
-rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title)
+rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *asked)
 {
   const StdAxis *axis = axes->pdata[0];
   gboolean numeric;
-  g_autofree char *x_name = name_of_axis (axis, &numeric), *y_name = rep_plot_quote (std_sheet_key (sheet, y));
+  g_autofree char *x_name = name_of_axis (axis, &numeric), *y_name = rep_plot_quote (std_sheet_key (sheet, y)),
+                  *title = title_of_sheet (sheet, y, asked);
   GString *tsv = g_string_new ("x\tlabel\tseries\ty\n");
   for (guint r = 0; r < sheet->point->len; r++) {
     BaseCell cell;
@@ -135,12 +188,13 @@ rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *ax
 }
 
 void
-rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title)
+rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *asked)
 {
   gboolean numeric;
   double scale;
   g_autofree char *z_name = name_of_column (std_sheet_key (sheet, z), &scale), *x_name = name_of_axis (axes->pdata[0], &numeric),
-                  *y_name = rep_plot_quote (std_sheet_key (sheet, 1)), *quoted = rep_plot_quote (z_name);
+                  *up_name = in_words (std_sheet_key (sheet, 1)), *y_name = rep_plot_quote (up_name),
+                  *quoted = rep_plot_quote (z_name), *title = title_of_sheet (sheet, z, asked);
   GString *tsv = g_string_new ("x\ty\tz\n");
   for (guint r = 0; r < sheet->point->len; r++) {
     BaseCell cell;

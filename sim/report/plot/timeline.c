@@ -272,13 +272,14 @@ keep_before (Timeline *line, double window_s)
 }
 
 gboolean
-rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns)
+rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns, double *back_s)
 {
   if (rep_run_step (result) == NULL || result->training.trace == NULL)
     return FALSE;
   Timeline line = { .blocks = g_array_new (FALSE, FALSE, sizeof (Block)) };
   take_trace (&line, result->training.trace);
-  const double window_s = 2 * first_is_back (result->training.trace);
+  *back_s = first_is_back (result->training.trace);
+  const double window_s = 2 * *back_s;
   const gboolean told = window_s > 0 && line.blocks->len > REP_TIMELINE_ROWS && window_s < line.end_s / 2;
   if (told) {
     keep_before (&line, window_s);

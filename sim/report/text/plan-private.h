@@ -6,6 +6,8 @@
 
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
+/* "$412 k", with a minus or without. Returned: full. */
+char *rep_money (double usd);
 /* "TP4 PP2 VP10 DP32"; of `prose` "TP4 x PP2 x DP32". Returned: full. */
 char *rep_plan_layout (const TrnClosedQuery *query, gboolean prose);
 /* The largest part of a step that is not compute: "tensor-parallel communication"; "compute" where the others are under 1 %. */

@@ -24,9 +24,8 @@ machine_of (const Verdict *v, guint machine)
   return &g_array_index (pln_machines (v->plan), PlnMachine, machine);
 }
 
-/* "$411 k". Returned: full. */
-static char *
-money (double usd)
+char *
+rep_money (double usd)
 {
   return fabs (usd) >= 1e6   ? g_strdup_printf ("$%.3g M", usd * 1e-6)
          : fabs (usd) >= 1e3 ? g_strdup_printf ("$%.3g k", usd * 1e-3)
@@ -97,8 +96,8 @@ append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
   g_string_append_printf (text, ": %s", time);
   if (row->way != PLN_ACQUISITION_NONE && pln_tokens (v->plan) > 0) {
     const PlnMachine *m = machine_of (v, row->machine);
-    g_autofree char *cost = money (row->money.total_usd), *from = money (row->money.total_usd * lo),
-                    *to = money (row->money.total_usd * hi), *all = money (m->capital_usd);
+    g_autofree char *cost = rep_money (row->money.total_usd), *from = rep_money (row->money.total_usd * lo),
+                    *to = rep_money (row->money.total_usd * hi), *all = rep_money (m->capital_usd);
     g_string_append_printf (text, ", %s %sfor this run (%s to %s)", cost, row->way == PLN_ACQUISITION_BUY ? "" : "rent ", from, to);
     if (row->way == PLN_ACQUISITION_BUY)
       g_string_append_printf (text, ", %s to buy", all);
@@ -256,8 +255,8 @@ cost_against (const Verdict *v, const PlnChoiceRow *row, double ratio)
   double buy = machine_of (v, row->machine)->capital_usd, first_buy = machine_of (v, first->machine)->capital_usd;
   if (!(pln_tokens (v->plan) > 0) || row->way == PLN_ACQUISITION_NONE || first->way == PLN_ACQUISITION_NONE)
     return NULL;
-  g_autofree char *cost = against (ratio, "cost"), *usd = money (fabs (ratio - 1) * first->money.total_usd),
-                  *all = money (fabs (buy - first_buy));
+  g_autofree char *cost = against (ratio, "cost"), *usd = rep_money (fabs (ratio - 1) * first->money.total_usd),
+                  *all = rep_money (fabs (buy - first_buy));
   gboolean own = row->way == PLN_ACQUISITION_BUY && first->way == PLN_ACQUISITION_BUY && fabs (buy - first_buy) > 1e-3 * first_buy;
   return g_strdup_printf ("%s (%s%s%s%s)", cost, usd, own ? "; " : "", own ? all : "",
                           !own              ? ""
@@ -374,7 +373,7 @@ say_rent_or_buy (Verdict *v)
     return;
   const PlnChoiceRow *row = row_at (v, 0);
   const PlnMachine *machine = machine_of (v, row->machine);
-  g_autofree char *all = money (machine->capital_usd), *rent = money (machine->rent_usd_per_s * row->run_s);
+  g_autofree char *all = rep_money (machine->capital_usd), *rent = rep_money (machine->rent_usd_per_s * row->run_s);
   GString *text = g_string_new (NULL);
   g_string_append_printf (text, "Rent or buy: rent costs %s for this run, purchase %s", rent, all);
   if (isinf (even_s) || (prices->amortisation.set && even_s > prices->amortisation.v))

@@ -42,9 +42,9 @@ void rep_plots_add_coll (GPtrArray *plots, const BaseTable *table, MdlOp op);
 /* The map of winners, and the bandwidths. */
 void rep_plots_add_compare (GPtrArray *plots, const StdCompare *compare, const char *topology);
 /* One column over the values of the first axis, a line for each combination of the others and of what rows of a point differ in. */
-void rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *title);
+void rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *asked);
 /* One column over two axes, as colours; each point has one row. */
-void rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *title);
+void rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *asked);
 /* Predicted against measured (CalPrediction); those of `name`. */
 void rep_plots_add_points (GPtrArray *plots, const GArray *points, const char *name);
 
@@ -86,8 +86,8 @@ gboolean rep_parts_tsv (const ScnResult *result, GString *out);
 #define REP_TIMELINE_ROWS 6000u
 gboolean rep_timeline_tsv (const ScnResult *result, GString *out, guint *columns);
 /* The same of the start alone, until twice the time at which the first micro-batch is back on the first stage: of steps in which
- * single passes are narrower than a column. FALSE: a step is short enough to be seen whole. */
-gboolean rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns);
+ * single passes are narrower than a column. *back_s: half of that window. FALSE: a step is short enough to be seen whole. */
+gboolean rep_timeline_begin_tsv (const ScnResult *result, GString *out, guint *columns, double *back_s);
 
 /* plots/memory.gp: stage, then B of weights, gradients, optimizer, activations, buffers and what else there is. FALSE: not
  * known. */
