@@ -68,11 +68,14 @@ measure () # pages, divided by commas; in the light and in the dark; findings go
 cat >bad.html <<'BAD'
 <!DOCTYPE html><html lang="en"><title>bad</title><main><h1>bad</h1><p style="color:#aaa">pale</p><p style="width:50rem">wide</p>
 <figure><svg width="90" height="20" role="img"><text y="15">one</text><text y="15">two</text></svg></figure>
-<p>below</p><p style="margin-top:-2rem">above</p><table><tr><th>head</th></tr></table><i id="a"></i><i id="a"></i></main></html>
+<p>below</p><p style="margin-top:-2rem">above</p><table><tr><th>head</th></tr></table>
+<div class="scroll" tabindex="0" style="overflow-x:auto"><table><tr><td style="min-width:90rem">far</td></tr></table></div>
+<i id="a"></i><i id="a"></i></main></html>
 BAD
 measure bad.html
 for what in 'wider than its window' 'contrast 2.3' 'a picture without words' '"one" lies on text "two"' \
-  'P "below" lies on P "above"' 'a head without a scope' 'two elements with id a'; do
+  'P "below" lies on P "above"' 'a head without a scope' \
+  'a table is cut: TABLE "far"' 'two elements with id a'; do
   grep -qF -- "$what" findings || fail "a bad page passes: not found: $what"
 done
 measure page.html,plan.html,small.html,coll.html,compare.html
