@@ -17,7 +17,7 @@ refuse (GMarkupParseContext *context, GError **error, const char *what)
 {
   int line, column;
   g_markup_parse_context_get_position (context, &line, &column);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%d:%d: %s", line, column, what);
+  base_fail (error, BASE_ERROR_INPUT, "%d:%d: %s", line, column, what);
   return FALSE;
 }
 
@@ -108,14 +108,13 @@ cal_import_nccl_graph (const CalText *text, const char *name, const char *over, 
     int line, column;
     g_markup_parse_context_get_position (context, &line, &column);
     if (cause->domain == BASE_ERROR)
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%s", text->path, cause->message);
+      base_fail (error, BASE_ERROR_INPUT, "%s:%s", text->path, cause->message);
     else
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:%d:%d: %s", text->path, line, column, cause->message);
+      base_fail (error, BASE_ERROR_INPUT, "%s:%d:%d: %s", text->path, line, column, cause->message);
     return NULL;
   }
   if (!reader.found.graph[CAL_GRAPH_RING].set || reader.found.gpus < 2) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s:1:1: no ring (<graph pattern=\"4\">) over two GPUs or more",
-                 text->path);
+    base_fail (error, BASE_ERROR_INPUT, "%s:1:1: no ring (<graph pattern=\"4\">) over two GPUs or more", text->path);
     return NULL;
   }
   if (text->warnings != NULL)

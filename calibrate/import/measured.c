@@ -44,7 +44,7 @@ cal_fail (const CalText *text, CalPlace place, GError **error, const char *forma
   va_start (args, format);
   g_autofree char *what = g_strdup_vprintf (format, args), *prefix = place_prefix (text, place);
   va_end (args);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, what);
+  base_fail (error, BASE_ERROR_INPUT, "%s%s", prefix, what);
   return FALSE;
 }
 

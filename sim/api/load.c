@@ -45,19 +45,18 @@ fr_data_root (const char *file, GError **error)
   if (named != NULL && *named != '\0') {
     if (holds (named, "topologies"))
       return g_strdup (named);
-    g_set_error (
-        error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-        "FORERUN_DATA is '%s', which holds no topologies/; it names the folder with topologies/, scenarios/ and calibrate/", named);
+    base_fail (error, BASE_ERROR_INPUT,
+               "FORERUN_DATA is '%s', which holds no topologies/; it names the folder with topologies/, scenarios/ and calibrate/",
+               named);
     return NULL;
   }
   char *root = file != NULL ? root_above (file) : NULL;
   if (root == NULL && is_root (FORERUN_SOURCE_DIR))
     root = g_strdup (FORERUN_SOURCE_DIR);
   if (root == NULL)
-    g_set_error (
-        error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-        "the shipped topologies were not found beside the program (../share/forerun), above it, or where it was built; set "
-        "FORERUN_DATA to the folder with topologies/, scenarios/ and calibrate/");
+    base_fail (error, BASE_ERROR_INPUT,
+               "the shipped topologies were not found beside the program (../share/forerun), above it, or where it was built; set "
+               "FORERUN_DATA to the folder with topologies/, scenarios/ and calibrate/");
   return root;
 }
 

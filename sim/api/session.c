@@ -43,8 +43,10 @@ fr_fail (FrError **out, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
-  GError *error = g_error_new_valist (BASE_ERROR, (gint)BASE_ERROR_INPUT, format, args);
+  g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
+  GError *error = NULL;
+  base_fail (&error, BASE_ERROR_INPUT, "%s", text);
   return fr_error_take (out, error);
 }
 

@@ -10,8 +10,8 @@ fr_fail_of (const char *verb, GError **error, const char *format, ...)
   va_start (args, format);
   g_autofree char *what = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s%s%s", verb != NULL ? "forerun " : "", verb != NULL ? verb : "",
-               verb != NULL ? ": " : "", what);
+  base_fail (error, BASE_ERROR_INPUT, "%s%s%s%s", verb != NULL ? "forerun " : "", verb != NULL ? verb : "",
+             verb != NULL ? ": " : "", what);
   return FALSE;
 }
 

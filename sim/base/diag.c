@@ -1,5 +1,6 @@
 #include "base/diag.h"
 
+#include "base/text.h"
 #include "diag-private.h"
 #include "units/text-private.h"
 
@@ -70,7 +71,7 @@ base_mark_prefix (BaseMark mark)
 {
   if (mark.file == NULL)
     return g_strdup ("");
-  g_autofree char *file = base_text_escape (mark.file, '\0');
+  g_autofree char *file = base_text_escape (mark.file, "");
   if (mark.line == 0)
     return g_strdup_printf ("%s: ", file);
   if (mark.column == 0)
@@ -144,7 +145,7 @@ static char *
 format_message (BaseMark mark, const char *format, va_list args)
 {
   g_autofree char *body = g_strdup_vprintf (format, args);
-  g_autofree char *line = base_text_escape (body, '\0'); /* one message is one line, whatever a user's text holds */
+  g_autofree char *line = base_text_escape (body, ""); /* one message is one line, whatever a user's text holds */
   g_autofree char *prefix = base_mark_prefix (mark);
   return g_strconcat (prefix, line, NULL);
 }
@@ -197,7 +198,7 @@ base_diag_add_error (BaseDiag *diag, BaseMark mark, const GError *error)
     return;
   }
   /* A ready message may be several lines: those of another diag. */
-  g_autofree char *body = base_text_escape (error->message, '\n');
+  g_autofree char *body = base_text_escape (error->message, "\n");
   g_autofree char *prefix = base_mark_prefix (mark);
   error_take (diag, mark, g_strconcat (prefix, body, NULL));
 }

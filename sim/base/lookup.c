@@ -189,9 +189,8 @@ fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const
   visit_aliases (lookup, folder, add_alias, all);
   g_ptr_array_add (all, NULL);
   g_autofree char *hint = *other == '\0' ? base_hint (name, (const char *const *)all->pdata) : g_strdup ("");
-  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT,
-               "no '%s.yaml' in '%s' nor among the shipped %s%s%s; 'forerun list %s' names them", shown, beside, folder, other,
-               hint, kind);
+  base_fail (error, BASE_ERROR_INPUT, "no '%s.yaml' in '%s' nor among the shipped %s%s%s; 'forerun list %s' names them", shown,
+             beside, folder, other, hint, kind);
 }
 
 typedef struct {
@@ -248,7 +247,7 @@ base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder
   g_return_val_if_fail (lookup != NULL && name != NULL && folder != NULL, NULL);
   g_autofree char *beside = folder_of (from);
   if (name[0] == '\0') {
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "an empty name; give a name or a path ending in .yaml");
+    base_fail (error, BASE_ERROR_INPUT, "an empty name; give a name or a path ending in .yaml");
     return NULL;
   }
   if (is_path (name)) {
@@ -259,8 +258,8 @@ base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder
     if (is_other_file (path, NULL))
       return g_steal_pointer (&path);
     g_autofree char *shown = base_text_shown (path);
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "no file '%s'%s", shown,
-                 from != NULL && !g_path_is_absolute (name) ? "; a path is relative to the file that names it" : "");
+    base_fail (error, BASE_ERROR_INPUT, "no file '%s'%s", shown,
+               from != NULL && !g_path_is_absolute (name) ? "; a path is relative to the file that names it" : "");
     return NULL;
   }
   g_autofree char *file = g_strconcat (name, ".yaml", NULL);

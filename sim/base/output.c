@@ -24,7 +24,7 @@ fail_errno (const char *path, int number, GError **error)
 {
   gboolean input = number == ENOENT || number == ENOTDIR || number == EISDIR || number == ENAMETOOLONG || number == ELOOP;
   const char *reason = number == EISDIR ? "is a folder; name a file" : number == ENOENT ? "no such folder" : g_strerror (number);
-  g_set_error (error, BASE_ERROR, (int)(input ? BASE_ERROR_INPUT : BASE_ERROR_RUN), "cannot write '%s': %s", path, reason);
+  base_fail (error, input ? BASE_ERROR_INPUT : BASE_ERROR_RUN, "cannot write '%s': %s", path, reason);
   return FALSE;
 }
 
@@ -261,7 +261,7 @@ base_output_folder (const char *folder, GError **error)
     return FALSE;
   if (g_mkdir_with_parents (folder, 0777) == 0)
     return TRUE;
-  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_RUN, "%s: the folder cannot be made: %s", folder, g_strerror (errno));
+  base_fail (error, BASE_ERROR_RUN, "%s: the folder cannot be made: %s", folder, g_strerror (errno));
   return FALSE;
 }
 
@@ -307,6 +307,6 @@ base_output_stdout (const char *text, gsize n_B, gboolean *closed, GError **erro
     *closed = TRUE;
     return TRUE;
   }
-  g_set_error (error, BASE_ERROR, (int)BASE_ERROR_RUN, "cannot write to standard output: %s", g_strerror (errno));
+  base_fail (error, BASE_ERROR_RUN, "cannot write to standard output: %s", g_strerror (errno));
   return FALSE;
 }

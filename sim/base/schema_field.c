@@ -1,6 +1,7 @@
 /* Leaves: scalars and lists of scalars. */
 #include "schema-private.h"
 
+#include "base/text.h"
 #include "base/watch.h"
 #include "diag-private.h"
 #include "units/text-private.h"
@@ -248,7 +249,8 @@ read_text (SchemaReader *reader, const BaseField *field, const BaseYamlNode *nod
     base_schema_fail_kind (reader, field, node);
     return FALSE;
   }
-  *out = (BaseStr){ base_arena_strdup (reader->context->arena, base_yaml_text (node)), TRUE, base_yaml_mark (node) };
+  g_autofree char *text = base_text_one_line (g_strdup (base_yaml_text (node)));
+  *out = (BaseStr){ base_arena_strdup (reader->context->arena, text), TRUE, base_yaml_mark (node) };
   return TRUE;
 }
 

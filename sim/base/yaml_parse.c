@@ -1,5 +1,6 @@
 /* libyaml's events to a tree of nodes. The stack is our own: depth is counted before a node is made, and an alias is counted as all
  * that it stands for, so that neither deep nor wide "bombs" cost more than the limits. */
+#include "base/text.h"
 #include "yaml-private.h"
 
 #include "base/diag.h"
@@ -196,6 +197,13 @@ check_tag (const Reader *reader, const yaml_char_t *tag, BaseMark mark, gboolean
 }
 
 static gboolean
+is_printable (const char *text)
+{
+  g_autofree char *shown = base_text_escape (text, "");
+  return strcmp (shown, text) == 0;
+}
+
+static gboolean
 on_key (Reader *reader, const yaml_event_t *event, BaseMark mark)
 {
   Frame *frame = top (reader);
@@ -205,6 +213,8 @@ on_key (Reader *reader, const yaml_event_t *event, BaseMark mark)
     return base_fail_at (reader->error, mark, "a NUL character in a key");
   if (plain && base_yaml_text_is_null (text))
     return base_fail_at (reader->error, mark, "an empty key; a key is a word before ':'");
+  if (!is_printable (text))
+    return base_fail_at (reader->error, mark, "a control character in a key; letters, digits and signs are accepted");
   if (plain && strcmp (text, "<<") == 0)
     return base_fail_at (reader->error, mark,
                          "merge keys ('<<') are not supported; write the keys out, or name a file that has them");

@@ -38,8 +38,7 @@ base_yaml_load_data (const char *name, const char *bytes, gsize n_B, GError **er
   g_return_val_if_fail (name != NULL && (bytes != NULL || n_B == 0), NULL);
   g_autoptr (BaseYaml) yaml = document_new (name);
   if (n_B > BASE_YAML_MAX_B) {
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: is %" G_GSIZE_FORMAT " B long; at most %u B are read", name, n_B,
-                 BASE_YAML_MAX_B);
+    base_fail (error, BASE_ERROR_INPUT, "%s: is %" G_GSIZE_FORMAT " B long; at most %u B are read", name, n_B, BASE_YAML_MAX_B);
     return NULL;
   }
   if (!base_yaml_parse (yaml->arena, yaml->path, FALSE, bytes, n_B, &yaml->root, error))

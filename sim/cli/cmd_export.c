@@ -1,6 +1,7 @@
 /* forerun export: a cluster, and what forerun would take on it, as other programs read them. */
 #include <string.h>
 
+#include "base/text.h"
 #include "cluster/hostlist.h"
 #include "comm-private.h"
 #include "export-private.h"
@@ -27,6 +28,9 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
+/* Slurm's files have no quotes: other characters would write other lines. */
+#define HOST_SET G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_."
+
 enum { SLURM, TUNER, DOT };
 static const BaseName kinds[] = { { "slurm-topology", SLURM, "topology.conf, or topology.yaml" },
                                   { "tuner-conf", TUNER, "what NCCL should take" },
@@ -43,15 +47,22 @@ hosts_of (const Cli *cli, const char *list, const Clu *clu, GError **error)
   for (guint32 i = 0; list == NULL && i < n; i++)
     g_ptr_array_add (hosts, g_strdup_printf ("node%u", i));
   if (list != NULL && !clu_hostlist_expand (list, hosts, NULL, error)) {
-    g_prefix_error (error, "forerun %s: --hosts '%s': ", cli->verb->name, list);
+    g_autofree char *shown = base_text_escape (list, "");
+    g_prefix_error (error, "forerun %s: --hosts '%s': ", cli->verb->name, shown);
     return NULL;
   }
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  for (guint i = 0; i < hosts->len; i++)
-    if (!g_hash_table_add (seen, hosts->pdata[i])) {
-      cli_fail (cli, error, "--hosts names '%s' twice; each node has a name of its own", (const char *)hosts->pdata[i]);
+  for (guint i = 0; i < hosts->len; i++) {
+    const char *host = hosts->pdata[i];
+    if (!g_ascii_isalnum (*host) || host[strspn (host, HOST_SET)] != '\0') {
+      cli_fail (cli, error, "--hosts: '%s' is not the name of a host; letters, digits, '-', '_' and '.' are accepted", host);
       return NULL;
     }
+    if (!g_hash_table_add (seen, hosts->pdata[i])) {
+      cli_fail (cli, error, "--hosts names '%s' twice; each node has a name of its own", host);
+      return NULL;
+    }
+  }
   if (hosts->len == n)
     return g_steal_pointer (&hosts);
   cli_fail (cli, error, "--hosts names %u node%s, and %s has %u; -n says how many are built", hosts->len,

@@ -219,7 +219,7 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts
     return FALSE;
   g_autofree char *infeasible = rep_plan_infeasible (result);
   if (cli->varies != NULL && infeasible != NULL) { /* a point of --vary has no row to show */
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INFEASIBLE, "forerun plan: %s", infeasible);
+    base_fail (error, BASE_ERROR_INFEASIBLE, "forerun plan: %s", infeasible);
     return FALSE;
   }
   const Answer answer = { plan, result, sensitivity, (guint)counts->rows };

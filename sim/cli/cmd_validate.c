@@ -63,6 +63,7 @@ static void
 write_answer (Cli *cli, const Flags *flags, const CalData *data, const CalValidation *found, ColMode mode)
 {
   RepEnvelope envelope = cli_envelope (cli);
+  cli->document = flags->points;
   if (flags->points)
     rep_validate_points_tsv (found->points, cli->out);
   else if (cli->format == CLI_FORMAT_JSON) {

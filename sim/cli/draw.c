@@ -1,4 +1,5 @@
 /* Pictures and reports as files of the answer. */
+#include "base/text.h"
 #include "draw-private.h"
 
 gboolean
@@ -13,8 +14,7 @@ static gboolean
 fail (const Cli *cli, GError *cause, GError **error)
 {
   if (cause->domain == BASE_ERROR && cause->code == (gint)BASE_ERROR_INPUT) {
-    cli_fail (cli, error, "%s", cause->message);
-    g_error_free (cause);
+    g_propagate_prefixed_error (error, cause, "forerun %s: ", cli->verb->name);
   } else
     g_propagate_error (error, cause);
   return FALSE;
@@ -84,8 +84,9 @@ cli_page_add (Cli *cli, const char *path, const GPtrArray *plots, RepPage *page,
   g_autofree char *html = rep_page (page, cli->lookup, &drawn, &cause);
   if (html == NULL)
     return fail (cli, cause, error);
+  g_autofree char *shown = base_text_escape (path, "");
   if (!drawn)
-    g_string_append_printf (cli->talk, "gnuplot is not installed: %s has no pictures\n", path);
+    g_string_append_printf (cli->talk, "gnuplot is not installed: %s has no pictures\n", shown);
   return cli_add_file (cli, "--report", path, g_string_new (html), error);
 }
 

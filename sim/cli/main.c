@@ -8,6 +8,7 @@
 
 #include "base/finite.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "cli-private.h"
 #include "manual-private.h"
 #include "models/self_check.h"
@@ -31,8 +32,9 @@ status_of (const GError *error)
 static int
 report (const GError *error)
 {
-  fputs (error->message, stderr);
-  if (!g_str_has_suffix (error->message, "\n"))
+  g_autofree char *text = base_text_escape (error->message, "\n");
+  fputs (text, stderr);
+  if (!g_str_has_suffix (text, "\n"))
     fputc ('\n', stderr);
   return status_of (error);
 }
@@ -62,17 +64,16 @@ find_verb (const char *name, GError **error)
   if (verb_named (name) != NULL)
     return verb_named (name);
   if (name[0] == '-') {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "forerun: '%s' stands where a verb is expected; write flags after the verb. Without a verb: --help, --version",
-                 name);
+    base_fail (error, BASE_ERROR_INPUT,
+               "forerun: '%s' stands where a verb is expected; write flags after the verb. Without a verb: --help, --version",
+               name);
     return NULL;
   }
   const char *names[G_N_ELEMENTS (verbs)] = { NULL };
   for (size_t i = 0; verbs[i] != NULL; i++)
     names[i] = verbs[i]->name;
   g_autofree char *hint = base_hint (name, names);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "forerun: unknown verb '%s'%s; forerun --help lists the verbs", name,
-               hint);
+  base_fail (error, BASE_ERROR_INPUT, "forerun: unknown verb '%s'%s; forerun --help lists the verbs", name, hint);
   return NULL;
 }
 
@@ -89,6 +90,15 @@ check_numbers (const Cli *cli, GError **error)
   return fault == NULL;
 }
 
+/* Whatever a file says of itself, it steers no terminal. */
+static void
+clean_answer (Cli *cli)
+{
+  const gboolean json = cli->format == CLI_FORMAT_JSON || cli->format == CLI_FORMAT_NCCL_TESTS_JSON || *cli->out->str == '{';
+  const gboolean tabs = cli->format == CLI_FORMAT_TSV || cli->document;
+  base_text_clean (cli->out, tabs ? "\n\t" : "\n", json);
+}
+
 /* All of the answer exists before any of it is written; stdout comes last, since it cannot be taken back. */
 static int
 finish (Cli *cli, gboolean done, GError *error)
@@ -98,9 +108,13 @@ finish (Cli *cli, gboolean done, GError *error)
     return CLI_EXIT_DONE; /* the one that tells has the status */
   }
   if (!cli->quiet)
-    for (guint i = 0; i < cli->warnings->len; i++)
-      fprintf (stderr, "warning: %s\n", (const char *)g_ptr_array_index (cli->warnings, i));
+    for (guint i = 0; i < cli->warnings->len; i++) {
+      g_autofree char *text = base_text_escape (g_ptr_array_index (cli->warnings, i), "");
+      fprintf (stderr, "warning: %s\n", text);
+    }
+  base_text_clean (cli->talk, "\n", FALSE);
   fputs (cli->talk->str, stderr);
+  clean_answer (cli);
   g_autoptr (GError) cause = error;
   const char *target = cli->help ? NULL : cli->output;
   done = done && check_numbers (cli, &cause) && (cli->folder == NULL || base_output_folder (cli->folder, &cause));

@@ -97,11 +97,10 @@ refuse (ColComm *comm, const ColCollRequest *request, GError **error)
   }
   if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
     why = "it is not offered for this operation";
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s",
-               base_name (mdl_op_names, (int)request->op),
-               request->algo >= 0 ? base_name (mdl_algo_names, request->algo) : "by any algorithm",
-               request->proto >= 0 ? " with " : "", request->proto >= 0 ? base_name (mdl_proto_names, request->proto) : "",
-               why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
+  base_fail (error, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s", base_name (mdl_op_names, (int)request->op),
+             request->algo >= 0 ? base_name (mdl_algo_names, request->algo) : "by any algorithm",
+             request->proto >= 0 ? " with " : "", request->proto >= 0 ? base_name (mdl_proto_names, request->proto) : "",
+             why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
   return FALSE;
 }
 

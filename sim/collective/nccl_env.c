@@ -300,8 +300,7 @@ col_nccl_parse (const char *const *pairs, const char *label, ColSettings *settin
   for (; pairs != NULL && *pairs != NULL; pairs++) {
     const char *equals = strchr (*pairs, '=');
     if (equals == NULL || equals == *pairs || strpbrk (*pairs, "\r\n") != NULL) {
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s '%s': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)",
-                   label, *pairs);
+      base_fail (error, BASE_ERROR_INPUT, "%s '%s': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)", label, *pairs);
       return NULL;
     }
     g_autofree char *name = g_strndup (*pairs, (gsize)(equals - *pairs));

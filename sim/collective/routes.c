@@ -166,10 +166,10 @@ col_check_shm (const Clu *clu, const ColSettings *settings, const CluRoute *rout
   if (!settings->no_shm || route->transport != CLU_TRANSPORT_SHM)
     return TRUE;
   g_autofree char *a = clu_dev_name (clu, from), *b = clu_dev_name (clu, to);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not "
-               "modelled",
-               a, b);
+  base_fail (error, BASE_ERROR_INPUT,
+             "NCCL_SHM_DISABLE=1: %s and %s have no P2P and would talk over the network inside their node, which is not "
+             "modelled",
+             a, b);
   return FALSE;
 }
 

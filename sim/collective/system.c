@@ -36,7 +36,7 @@ col_fail_at (GError **error, BaseMark mark, const char *format, ...)
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
   g_autofree char *prefix = base_mark_prefix (mark);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, text);
+  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, text); /* which may be several lines */
   return FALSE;
 }
 

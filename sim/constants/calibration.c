@@ -255,7 +255,7 @@ load_sections (const Load *load, GError **error)
     if (yaml == NULL)
       return FALSE;
     if (node == NULL) {
-      g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "%s: no key '%s'", path, section->name);
+      base_fail (error, BASE_ERROR_INPUT, "%s: no key '%s'", path, section->name);
       return FALSE;
     }
     if (!read_map (load, section->schema, node, FALSE, BASE_SOURCE_ASSUMED, load->cal->section[s], error))
@@ -296,8 +296,7 @@ cst_load (const CstQuery *query, GError **error)
   if (vendor == NCCL && !load_tuner (&load, query, error))
     return NULL;
   if (vendor != NCCL && query->nccl != NULL && !query->nccl_if_known) {
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "a version of NCCL is asked for, but the library here is %s",
-                 cal->library.name.v);
+    base_fail (error, BASE_ERROR_INPUT, "a version of NCCL is asked for, but the library here is %s", cal->library.name.v);
     return NULL;
   }
   return g_steal_pointer (&cal);

@@ -107,13 +107,13 @@ pick_version (const File *file, const char *version, BaseDiag *warnings, BaseDia
     return FALSE;
   guint64 wanted = newest;
   if (version != NULL && !read_version (version, &wanted)) {
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "'%s' is no version of NCCL; accepted: %s to %s, as '2.28' or '2.28.9'",
-                 version, file->first.v, file->newest.v);
+    base_fail (error, BASE_ERROR_INPUT, "'%s' is no version of NCCL; accepted: %s to %s, as '2.28' or '2.28.9'", version,
+               file->first.v, file->newest.v);
     return FALSE;
   }
   if (wanted < first) {
-    g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "how NCCL %s chooses is not known; accepted: %s to %s", version,
-                 file->first.v, file->newest.v);
+    base_fail (error, BASE_ERROR_INPUT, "how NCCL %s chooses is not known; accepted: %s to %s", version, file->first.v,
+               file->newest.v);
     return FALSE;
   }
   guint64 series = newest / 10000u * 10000u + LATEST_PATCH;

@@ -112,9 +112,9 @@ report_circle (const EngGraph *graph, const uint32_t *n_waiting, GError **error)
   if (n > NAMED)
     g_string_append_printf (text, "%" PRIu32 " more, the last of which waits for ", n - NAMED);
   if (n == 1)
-    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "a task waits for itself: %s", last);
+    base_fail (error, BASE_ERROR_RUN, "a task waits for itself: %s", last);
   else
-    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "%" PRIu32 " tasks wait for each other in a circle: %s%s", n, text->str, last);
+    base_fail (error, BASE_ERROR_RUN, "%" PRIu32 " tasks wait for each other in a circle: %s%s", n, text->str, last);
 }
 
 static gboolean
@@ -126,8 +126,8 @@ check_holds (const EngGraph *graph, GError **error)
       const GraphResource *resource = graph_resource (graph, hold->resource);
       if (hold->n_units > resource->n_units) {
         g_autofree char *name = eng_graph_describe_task (graph, t);
-        g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "%s holds %" PRIu32 " units of '%s', which has %" PRIu32, name,
-                     hold->n_units, graph_name (graph, resource->name), resource->n_units);
+        base_fail (error, BASE_ERROR_RUN, "%s holds %" PRIu32 " units of '%s', which has %" PRIu32, name, hold->n_units,
+                   graph_name (graph, resource->name), resource->n_units);
         return FALSE;
       }
       i = hold->next;

@@ -18,8 +18,7 @@ apply_sets (Scn *scenario, const char *const *sets, GPtrArray *topology_sets, GE
   for (; sets != NULL && *sets != NULL; sets++) {
     const char *equals = strchr (*sets, '=');
     if (equals == NULL || equals == *sets) {
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "--set '%s': expected path.to.key=value (e.g. cluster.nodes=4)",
-                   *sets);
+      base_fail (error, BASE_ERROR_INPUT, "--set '%s': expected path.to.key=value (e.g. cluster.nodes=4)", *sets);
       return FALSE;
     }
     g_autofree char *path = g_strndup (*sets, (gsize)(equals - *sets));

@@ -265,9 +265,9 @@ choose_path (const Clu *clu, const ColSettings *settings, const StoCopies *copie
   if (last != NULL)
     g_propagate_error (error, g_steal_pointer (&last));
   else
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "'%s' and '%s' have no path '%s'; accepted: fastest, or one that joins them (forerun topo %s --path %s %s)",
-                 pair->from_name, pair->to_name, path_names[copies->path], clu_name (clu), pair->from_name, pair->to_name);
+    base_fail (error, BASE_ERROR_INPUT,
+               "'%s' and '%s' have no path '%s'; accepted: fastest, or one that joins them (forerun topo %s --path %s %s)",
+               pair->from_name, pair->to_name, path_names[copies->path], clu_name (clu), pair->from_name, pair->to_name);
   return FALSE;
 }
 
@@ -360,9 +360,9 @@ price_all (const Clu *clu, const ColSettings *settings, const StoCopies *copies,
     gboolean kernel = copies->by == STO_BY_KERNEL || copies->by == STO_BY_KERNEL_READ;
     if (kernel && !is_kernel (copy->copy)) {
       *fault = STO_FAULT_BY;
-      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                   "no kernel copies from '%s' to '%s': it does between two GPUs that reach each other; accepted: by: engine",
-                   copies->pair[i].from_name, copies->pair[i].to_name);
+      base_fail (error, BASE_ERROR_INPUT,
+                 "no kernel copies from '%s' to '%s': it does between two GPUs that reach each other; accepted: by: engine",
+                 copies->pair[i].from_name, copies->pair[i].to_name);
       return NULL;
     }
     if (!find_uses (clu, settings, copies->path, copy, error)) {

@@ -156,8 +156,7 @@ fail_column (const StdSheet *sheet, const char *name, GError **error)
     g_ptr_array_add (known, (char *)std_sheet_key (sheet, i));
   g_ptr_array_add (known, NULL);
   g_autofree char *hint = base_hint (name, (const char *const *)known->pdata), *all = g_strjoinv (", ", (char **)known->pdata);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "--columns: this answer has no column '%s'%s; columns here: %s", name,
-               hint, all);
+  base_fail (error, BASE_ERROR_INPUT, "--columns: this answer has no column '%s'%s; columns here: %s", name, hint, all);
 }
 
 /* Where nobody asked for columns: of rows that have names these first, and all of an answer without any of the usual ones. */

@@ -1,6 +1,5 @@
 #include "study/vary.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/parallel.h"
@@ -41,36 +40,24 @@ split_values (const char *text, GPtrArray *values)
   }
 }
 
-static gboolean fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-/* Always FALSE. */
-static gboolean
-fail (GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_propagate_error (error, g_error_new_valist (BASE_ERROR, (gint)BASE_ERROR_INPUT, format, args));
-  va_end (args);
-  return FALSE;
-}
-
 /* Appends the axis that `text` says. */
 static gboolean
 read_axis (const char *text, GPtrArray *axes, GError **error)
 {
   const char *equals = strchr (text, '=');
   if (equals == NULL || equals == text)
-    return fail (error, "--vary '%s' is not PATH=A,B,…; for example --vary node.nics.rate='200 Gb/s,400 Gb/s'", text);
+    return base_fail (error, BASE_ERROR_INPUT,
+                      "--vary '%s' is not PATH=A,B,…; for example --vary node.nics.rate='200 Gb/s,400 Gb/s'", text);
   StdAxis *axis = g_new (StdAxis, 1);
   *axis = (StdAxis){ g_strndup (text, (gsize)(equals - text)), g_ptr_array_new_with_free_func (g_free) };
   g_ptr_array_add (axes, axis);
   split_values (equals + 1, axis->values);
   for (guint i = 0; i < axis->values->len; i++)
     if (*(const char *)axis->values->pdata[i] == '\0')
-      return fail (error, "--vary '%s': value %u is empty; values stand between commas", text, i + 1);
+      return base_fail (error, BASE_ERROR_INPUT, "--vary '%s': value %u is empty; values stand between commas", text, i + 1);
   for (guint i = 0; i + 1 < axes->len; i++)
     if (strcmp (((const StdAxis *)axes->pdata[i])->path, axis->path) == 0)
-      return fail (error, "--vary %s is given twice; all its values belong into one", axis->path);
+      return base_fail (error, BASE_ERROR_INPUT, "--vary %s is given twice; all its values belong into one", axis->path);
   return TRUE;
 }
 
@@ -85,7 +72,7 @@ std_axes_read (char *const *texts, GError **error)
     points *= ((const StdAxis *)axes->pdata[axes->len - 1])->values->len;
   }
   if (points > STD_VARY_MOST) {
-    fail (error, "--vary asks for %.0f combinations; at most %u are accepted", points, STD_VARY_MOST);
+    base_fail (error, BASE_ERROR_INPUT, "--vary asks for %.0f combinations; at most %u are accepted", points, STD_VARY_MOST);
     return NULL;
   }
   return g_steal_pointer (&axes);

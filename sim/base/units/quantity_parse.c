@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FAIL(error, ...) g_set_error (error, BASE_ERROR, (int)BASE_ERROR_INPUT, __VA_ARGS__)
+#define FAIL(error, ...) base_fail (error, BASE_ERROR_INPUT, __VA_ARGS__)
 
 typedef struct {
   Decimal number;

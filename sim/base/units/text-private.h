@@ -14,9 +14,6 @@ gboolean base_text_is_printable (gunichar c);
  * Returned: full, g_free. */
 char *base_text_shown (const char *text);
 
-/* The same escapes without the cut; `keep` is a character that passes (0: none). Returned: full, g_free. */
-char *base_text_escape (const char *text, char keep);
-
 /* 'a', 'b', 'c' (at most `most` of them, then "…"); NULL ends `names`. Returned: full, g_free. */
 char *base_text_list (const char *const *names, unsigned most);
 

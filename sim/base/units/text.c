@@ -30,27 +30,82 @@ base_text_is_printable (gunichar c)
   return g_unichar_isprint (c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
 }
 
-char *
-base_text_escape (const char *text, char keep)
+/* Of one byte outside UTF-8 with c (gunichar)-1. */
+static void
+append_json (GString *out, gunichar c)
+{
+  if (c > 0x10ffff)
+    g_string_append (out, "\\ufffd");
+  else if (c >= 0x10000)
+    g_string_append_printf (out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+  else
+    g_string_append_printf (out, "\\u%04x", c);
+}
+
+static GString *
+escape (const char *text, const char *keep, gboolean json)
 {
   GString *out = g_string_new (NULL);
   for (const char *p = text; *p != '\0';) {
     gunichar c = g_utf8_get_char_validated (p, -1);
     gboolean valid = c != (gunichar)-1 && c != (gunichar)-2;
-    if (*p == keep && keep != '\0') {
-      g_string_append_c (out, *p++);
-    } else if (valid && base_text_is_printable (c)) {
-      const char *next = g_utf8_next_char (p);
+    const char *next = valid ? g_utf8_next_char (p) : p + 1;
+    if (strchr (keep, *p) != NULL || (valid && base_text_is_printable (c))) {
       g_string_append_len (out, p, next - p);
-      p = next;
+    } else if (json) {
+      append_json (out, valid ? c : (gunichar)-1);
     } else if (*p == '\n' || *p == '\t' || *p == '\r') {
       g_string_append (out, *p == '\n' ? "\\n" : *p == '\t' ? "\\t" : "\\r");
-      p++;
     } else {
-      g_string_append_printf (out, "\\x%02x", (unsigned char)*p++);
+      next = p + 1;
+      g_string_append_printf (out, "\\x%02x", (unsigned char)*p);
     }
+    p = next;
   }
-  return g_string_free (out, FALSE);
+  return out;
+}
+
+char *
+base_text_escape (const char *text, const char *keep)
+{
+  return g_string_free (escape (text, keep, FALSE), FALSE);
+}
+
+/* TRUE where all is printable ASCII but for `keep`: nearly always, and soon seen. */
+static gboolean
+is_clean (const GString *text, const char *keep)
+{
+  gboolean clean = TRUE;
+  for (gsize i = 0; i < text->len && clean; i++)
+    clean = (text->str[i] >= ' ' && text->str[i] <= '~') || strchr (keep, text->str[i]) != NULL;
+  return clean;
+}
+
+void
+base_text_clean (GString *text, const char *keep, gboolean json)
+{
+  if (is_clean (text, keep))
+    return;
+  GString *clean = escape (text->str, keep, json);
+  g_string_assign (text, clean->str);
+  g_string_free (clean, TRUE);
+}
+
+char *
+base_text_one_line (char *text)
+{
+  char *to = text;
+  for (const char *p = text; *p != '\0'; p++) {
+    const gboolean ends = *p == '\n' || *p == '\r' || *p == '\t';
+    if (!ends)
+      *to++ = *p;
+    else if (to > text && to[-1] != ' ')
+      *to++ = ' ';
+  }
+  while (to > text && to[-1] == ' ')
+    to--;
+  *to = '\0';
+  return text;
 }
 
 char *
@@ -65,7 +120,7 @@ base_text_shown (const char *text)
     n++;
   }
   g_autofree char *head = g_strndup (text, (gsize)(end - text));
-  g_autofree char *clean = base_text_escape (head, '\0');
+  g_autofree char *clean = base_text_escape (head, "");
   return g_strconcat (clean, *end != '\0' ? "…" : "", NULL);
 }
 

@@ -106,8 +106,11 @@ judge (const Word *words, int n, Cli *cli, GError **why, GError **error)
     return FALSE;
   }
   for (int i = 1; i < n; i++) {
-    if (!words[i].read)
-      return cli_fail (cli, error, "process %d of %d, on %s: %s", i, n, words[i].host, words[i].why);
+    if (!words[i].read) { /* its message may be several lines */
+      g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "forerun %s: process %d of %d, on %s: %s", cli->verb->name, i, n,
+                   words[i].host, words[i].why);
+      return FALSE;
+    }
     if (strcmp (words[i].sum, words[0].sum) != 0)
       return cli_fail (cli, error,
                        "process %d of %d on %s read another plan or other data than process 0 on %s; give all the same files, or "

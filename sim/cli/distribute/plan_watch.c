@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "base/text.h"
 #include "base/progress.h"
 #include "plan-private.h"
 
@@ -150,9 +151,10 @@ take_file (CliPlanWatch *watch, PlnWork *work, GError **error)
   watch->cuts_before = pln_work_count (work).cuts_done;
   watch->runs_before = pln_work_n_runs (work);
   watch->there = TRUE;
+  g_autofree char *shown = base_text_escape (watch->resume, "");
   if (!watch->cli->quiet)
     g_string_append_printf (watch->cli->talk, "Continuing: %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " configurations\n",
-                            watch->resume, watch->cuts_before, count.n_cuts);
+                            shown, watch->cuts_before, count.n_cuts);
   return TRUE;
 }
 
@@ -181,9 +183,9 @@ cli_plan_watch_end (CliPlanWatch *watch, PlnWork *work, gboolean done, GError **
   if (done)
     return TRUE;
   const PlnCount count = pln_work_count (work);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN,
-               "forerun plan: interrupted; %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-               " configurations; repeat the command to continue",
-               watch->resume, count.cuts_done, count.n_cuts);
+  base_fail (error, BASE_ERROR_RUN,
+             "forerun plan: interrupted; %s has %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+             " configurations; repeat the command to continue",
+             watch->resume, count.cuts_done, count.n_cuts);
   return FALSE;
 }

@@ -195,8 +195,8 @@ write_tree (Writer *w, GError **error)
       n_above++;
     }
   } else {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "%s: not all nodes hang on a fabric with switches, and Slurm's tree is one of switches", clu_name (w->clu));
+    base_fail (error, BASE_ERROR_INPUT, "%s: not all nodes hang on a fabric with switches, and Slurm's tree is one of switches",
+               clu_name (w->clu));
   }
   g_ptr_array_unref (names);
   g_array_unref (roots);
@@ -218,9 +218,9 @@ write_blocks (Writer *w, GError **error)
         lines, w->how->yaml ? "      - block: block%u\n        nodes: \"%s\"\n" : "BlockName=block%u Nodes=%s\n", block, text);
   }
   if (largest < 2) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-                 "%s: no NVLink domain is wider than a node, and blocks are such domains; --plugin tree tells the switches",
-                 clu_name (w->clu));
+    base_fail (error, BASE_ERROR_INPUT,
+               "%s: no NVLink domain is wider than a node, and blocks are such domains; --plugin tree tells the switches",
+               clu_name (w->clu));
     return FALSE;
   }
   if (w->how->yaml)

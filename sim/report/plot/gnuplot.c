@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "process-private.h"
 
 const char *
@@ -96,7 +97,7 @@ assign (GString *commands, const char *variable, const char *value)
 static gboolean
 fail_run (GError **error, const char *what, const char *why)
 {
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s: %s", what, why);
+  base_fail (error, BASE_ERROR_RUN, "%s: %s", what, why);
   return FALSE;
 }
 
@@ -150,8 +151,7 @@ find_script (const RepPlot *plot, const BaseLookup *lookup, const char *flag, GE
   g_autofree char *path = g_build_filename (root, "plots", plot->script, NULL);
   if (base_file_is_file (path))
     return g_steal_pointer (&path);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s needs %s, which is not there: plots/ belongs to the shipped data",
-               flag, path);
+  base_fail (error, BASE_ERROR_INPUT, "%s needs %s, which is not there: plots/ belongs to the shipped data", flag, path);
   return NULL;
 }
 
@@ -218,7 +218,9 @@ leave_data (const RepPlot *plot, const char *script, const char *path, GPtrArray
                           "#!/bin/sh\n# Draws a plot from the data beside this script.\n"
                           "cd -- \"$(dirname -- \"$0\")\" && gnuplot -d -e %s %s\n",
                           quoted, quoted_script);
-  g_string_append_printf (talk, "gnuplot is not installed: instead of %s its data were written, and %s draws them\n", path, file);
+  g_autofree char *shown = base_text_escape (path, ""), *shown_file = base_text_escape (file, "");
+  g_string_append_printf (talk, "gnuplot is not installed: instead of %s its data were written, and %s draws them\n", shown,
+                          shown_file);
   add_file (files, file, text);
 }
 

@@ -97,7 +97,7 @@ rep_process_run (const RepProcess *process, GString *said, GError **error)
   const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_DO_NOT_REAP_CHILD;
   if (!g_spawn_async_with_pipes (process->folder, (char **)process->words, NULL, flags, begin_child, (gpointer)process, &pid, NULL,
                                  NULL, &fd, &cause)) {
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s cannot be run: %s", process->words[0], cause->message);
+    base_fail (error, BASE_ERROR_RUN, "%s cannot be run: %s", process->words[0], cause->message);
     return FALSE;
   }
   const gboolean ended = await (pid, fd, process->limit_s * 1000 / TICK_MS, said, &status);
@@ -110,10 +110,8 @@ rep_process_run (const RepProcess *process, GString *said, GError **error)
     return TRUE;
   g_autofree char *text = g_utf8_make_valid (g_strdelimit (g_strstrip (said->str), "\n", ' '), -1); /* a message is one line */
   if (ended)
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s failed: %s", process->words[0],
-                 *text != '\0' ? text : "it prints no reason");
+    base_fail (error, BASE_ERROR_RUN, "%s failed: %s", process->words[0], *text != '\0' ? text : "it prints no reason");
   else
-    g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_RUN, "%s did not end within %u s and was stopped", process->words[0],
-                 process->limit_s);
+    base_fail (error, BASE_ERROR_RUN, "%s did not end within %u s and was stopped", process->words[0], process->limit_s);
   return FALSE;
 }
