@@ -132,7 +132,7 @@ a_network_is_bought_by_its_parts (void)
   /* 32 nodes of 8 adapters at 400 Gb/s: 8 leaves with 32 ports down and 32 up, 4 spines of 64; 256 cables to nodes and 256 above.
    * 8 storage servers. A single node needs no network. */
   static const char prices[] = PRICES_HEAD
-      "fabric: {ports: [{rate: 200 Gb/s, cable: $1}, {rate: 400 Gb/s, adapter: $2000, transceiver: $1000, cable: $100}], "
+      "fabric: {ports: [{rate: 200 Gb/s, cable: $1}, {rate: 400 Gb/s, nic: $2000, transceiver: $1000, cable: $100}], "
       "switches: [{type: qm9700, price: $40000}]}\nstorage_server: $10000\n";
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GError) error = NULL;
@@ -158,12 +158,12 @@ a_part_without_a_price_is_named (void)
   static const struct {
     const char *fabric, *said;
   } bad[] = {
-    { "network: $1000\nfabric: {ports: [{rate: 400 Gb/s, cable: $1}], switches: []}\n", "price the same" },
+    { "network: $1000\nfabric: {ports: [{rate: 400 Gb/s, cable: $1}], switches: []}\n", "both price the network" },
     { "fabric: {ports: [], switches: []}\n", "'ports' is empty" },
-    { "fabric: {ports: [{rate: 400 Gb/s, cable: $1}, {rate: 200 Gb/s, cable: $1}], switches: []}\n", "rates of 'ports' rise" },
-    { "fabric: {ports: [{rate: 200 Gb/s, cable: $1}], switches: []}\n", "no price of ports of 400 Gb/s" },
+    { "fabric: {ports: [{rate: 400 Gb/s, cable: $1}, {rate: 200 Gb/s, cable: $1}], switches: []}\n", "rates of 'ports' must rise" },
+    { "fabric: {ports: [{rate: 200 Gb/s, cable: $1}], switches: []}\n", "no port price covers 400 Gb/s" },
     { "fabric: {ports: [{rate: 400 Gb/s, cable: $1}], switches: []}\n",
-      "no price of a switch of type qm9700, of which hgx_h100 has 8" },
+      "switch type qm9700 has no price, and hgx_h100 has 8 of these" },
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
