@@ -180,7 +180,7 @@ touched 'a storage type' 1
 
 # ---- a kind of workload: GPUs wait ----
 
-row sim/scenario/include/scenario/scenario.h IO 'WAIT, wait, "all GPUs wait"'
+row sim/scenario/include/scenario/scenario.h PROGRAM 'WAIT, wait, "all GPUs wait"'
 cat >sim/scenario/kind_wait.c <<'C'
 /* Workloads of kind `wait`: all GPUs wait for some time. */
 #include "jobs-private.h"

@@ -170,7 +170,8 @@ price_bucket (ColComm *comm, const ColCollRequest *request, ColSettings *setting
 static gboolean
 beside_of (const CliScenarioRun *run, Beside *out, GError **error)
 {
-  if (run->result->kind == SCN_KIND_TRANSFER || run->result->kind == SCN_KIND_IO || collective_of (run->result)->n_ranks < 2)
+  if (run->result->kind == SCN_KIND_TRANSFER || run->result->kind == SCN_KIND_IO || run->result->kind == SCN_KIND_PROGRAM ||
+      collective_of (run->result)->n_ranks < 2)
     return TRUE;
   ColSettings settings = *scn_settings (run->scenario);
   ColCollRequest request;
@@ -188,6 +189,8 @@ rows_of (const ScnResult *result)
     return rep_terms_table (&result->transfer.cost);
   if (result->kind == SCN_KIND_IO)
     return rep_explain_io_table (&result->io);
+  if (result->kind == SCN_KIND_PROGRAM)
+    return rep_run_table (result);
   return result->training.terms != NULL ? rep_step_terms_table (&result->training)
                                         : rep_terms_table (&collective_of (result)->cost);
 }
@@ -209,7 +212,7 @@ append_body (const CliScenarioRun *run, const Beside *beside, GString *out)
     rep_explain_io_text (clu, &result->io, out);
     return;
   }
-  if (result->kind == SCN_KIND_TRAINING || scn_result_members (result) != NULL)
+  if (result->kind == SCN_KIND_TRAINING || result->kind == SCN_KIND_PROGRAM || scn_result_members (result) != NULL)
     rep_run_text (result, out);
   rep_step_terms_text (&result->training, out);
   if (coll->n_ranks > 1 || result->kind == SCN_KIND_COLLECTIVE) {
@@ -230,6 +233,10 @@ build_body (const CliScenarioRun *run, const Beside *beside, const Gdp *goodput,
   }
   if (result->kind == SCN_KIND_IO) {
     rep_explain_io_json (clu, &result->io, json);
+    return;
+  }
+  if (result->kind == SCN_KIND_PROGRAM) {
+    rep_run_json (result, json);
     return;
   }
   RepExplain explain = { .clu = clu,

@@ -27,9 +27,10 @@ sto_io_homes (const ColSystem *system)
 {
   GArray *homes = g_array_new (FALSE, FALSE, sizeof (StoIoHome));
   for (guint i = 0; i < system->gpus->len; i++) {
-    guint32 node = clu_dev_node (system->clu, clu_gpu (system->clu, g_array_index (system->gpus, guint32, i)));
+    CluDev gpu = clu_gpu (system->clu, g_array_index (system->gpus, guint32, i));
+    guint32 node = clu_dev_node (system->clu, gpu);
     StoIoHome *last = homes->len > 0 ? &g_array_index (homes, StoIoHome, homes->len - 1) : NULL;
-    const StoIoHome fresh = { node, 1 };
+    const StoIoHome fresh = { node, 1, clu_dev_index (system->clu, gpu) };
     if (last != NULL && last->node == node)
       last->n_gpus++;
     else
@@ -42,7 +43,7 @@ StoIoPlace
 sto_io_place (const GArray *homes, guint32 client)
 {
   const StoIoHome *home = &g_array_index (homes, StoIoHome, client % homes->len);
-  return (StoIoPlace){ home->node, client / homes->len % home->n_gpus };
+  return (StoIoPlace){ home->node, home->first + client / homes->len % home->n_gpus };
 }
 
 CluDev

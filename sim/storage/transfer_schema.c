@@ -19,9 +19,9 @@ static const BaseName by_names[] = { { "auto", STO_BY_AUTO, "default method: cop
                                      { "kernel", STO_BY_KERNEL, "stores by a kernel on the sending GPU" },
                                      { "kernel_read", STO_BY_KERNEL_READ, "loads by a kernel on the receiving GPU" },
                                      { NULL, 0, NULL } };
-static const BaseName memory_names[] = { { "pinned", 0, "page-locked, for the copy engine" },
-                                         { "pageable", 1, "copied through pinned buffers of the driver" },
-                                         { NULL, 0, NULL } };
+const BaseName sto_memory_names[] = { { "pinned", 0, "page-locked, for the copy engine" },
+                                      { "pageable", 1, "copied through pinned buffers of the driver" },
+                                      { NULL, 0, NULL } };
 
 static const BaseField transfer_fields[] = {
   BASE_ROW (StoTransferSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "`transfer`"),
@@ -38,7 +38,8 @@ static const BaseField transfer_fields[] = {
             .help = "how several sources and destinations pair"),
   BASE_ROW (StoTransferSpec, "both_ways", both_ways, BOOL, .fallback = "no", .help = "also copies as much back, concurrently"),
   BASE_ROW (StoTransferSpec, "by", by, ENUM, .names = by_names, .fallback = "auto", .help = "method of copies between GPUs"),
-  BASE_ROW (StoTransferSpec, "memory", memory, ENUM, .names = memory_names, .fallback = "pinned", .help = "host memory of an end"),
+  BASE_ROW (StoTransferSpec, "memory", memory, ENUM, .names = sto_memory_names, .fallback = "pinned",
+            .help = "host memory of an end"),
   BASE_ROW_NUM (StoTransferSpec, "streams", streams, COUNT, .min = "1", .max = "1024", .fallback = "1",
                 .help = "TCP connections of a copy between nodes without RDMA, each on a core of its own"),
   BASE_ROW (StoTransferSpec, "queued", queued, BOOL, .fallback = "no",

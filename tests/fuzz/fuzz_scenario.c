@@ -18,6 +18,7 @@ is_small (const Scn *scenario)
     return FALSE;
   return scenario->kind == SCN_KIND_TRAINING   ? layers <= 1000 && training->micro_batches.v * training->parallel.pp.v <= 1000
          : scenario->kind == SCN_KIND_TRANSFER ? scenario->transfer.count.v <= 1000
+         : scenario->kind == SCN_KIND_PROGRAM  ? scenario->program.repeat.v <= 100
          : scenario->system.settings.steps == COL_STEPS_EXACT ? scenario->collective.bytes.v <= 1e6
                                                               : TRUE;
 }

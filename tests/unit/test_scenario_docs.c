@@ -10,6 +10,7 @@ static const BaseSchema *const schemas[] = { &scn_schema_scenario,
                                              &scn_schema_collective,
                                              &sto_schema_transfer,
                                              &sto_schema_io,
+                                             &scn_schema_program,
                                              &trn_schema_training,
                                              &col_schema_nccl,
                                              &scn_schema_degrade,
@@ -56,7 +57,7 @@ examples_run (void)
     run_example (example);
     g_free (example);
   }
-  TEST_INT (n, 11);
+  TEST_INT (n, 12);
 }
 
 int

@@ -9,10 +9,11 @@
 /* One value with its unit; `more` below it, NULL: nothing. */
 void rep_html_quantity (GString *html, const char *name, double value, BaseDim dim, const char *more);
 
-/* Of a TrnResult, a ScnResult, a StoIoResult and a StoTransferResult. */
+/* Of a TrnResult, a ScnResult, a StoIoResult, a StoTransferResult and a ScnProgramResult. */
 void rep_training_facts (const void *of, GString *html);
 void rep_coll_facts (const void *of, GString *html);
 void rep_io_facts (const void *of, GString *html);
 void rep_transfer_facts (const void *of, GString *html);
+void rep_program_facts (const void *of, GString *html);
 
 #endif

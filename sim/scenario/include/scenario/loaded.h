@@ -23,6 +23,7 @@ struct Scn {
   ScnCollectiveSpec collective;
   StoTransferSpec transfer;
   StoIoSpec io;
+  ScnProgramSpec program;
   TrnJob training; /* on `system` */
   void *own;       /* the spec of a kind that has no member here, in the arena of `yaml` */
   ScnBackgroundSpec background;

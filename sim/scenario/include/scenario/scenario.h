@@ -3,6 +3,7 @@
 #define SCENARIO_SCENARIO_H
 
 #include "base/member.h"
+#include "scenario/program.h"
 #include "storage/transfer.h"
 #include "training/training.h"
 
@@ -12,7 +13,8 @@
   ROW (COLLECTIVE, collective, "one collective operation")                                  \
   ROW (TRANSFER, transfer, "copies from one device to another")                             \
   ROW (TRAINING, training, "a training step of a model, or of layers with given times")     \
-  ROW (IO, io, "storage reads and writes")
+  ROW (IO, io, "storage reads and writes")                                                  \
+  ROW (PROGRAM, program, "copies, kernels and collectives on streams")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
 typedef enum { SCN_KIND_ROWS (SCN_KIND_ENUM_) SCN_KIND_N } ScnKind;
@@ -99,6 +101,7 @@ typedef struct {
   StoTransferResult transfer;
   StoIoResult io;
   TrnResult training;
+  ScnProgramResult program;
   gpointer own;           /* owned: of a kind that has no member here, what its row's `members` are of */
   ColRunInfo run;         /* links, warnings, spans */
   unsigned communicators; /* made before; not part of any time */

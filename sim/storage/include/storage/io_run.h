@@ -34,7 +34,7 @@ gboolean sto_io_route (const Clu *clu, const ColSettings *settings, const StoIoE
 
 /* A node on which a system may use GPUs, and how many. */
 typedef struct {
-  guint32 node, n_gpus;
+  guint32 node, n_gpus, first; /* first: of its node */
 } StoIoHome;
 /* Those of a system, in the order of its GPUs. Returned: full, of StoIoHome. */
 GArray *sto_io_homes (const ColSystem *system);

@@ -22,6 +22,7 @@ typedef struct {
 } StoTransferSpec;
 
 extern const BaseSchema sto_schema_transfer;
+extern const BaseName sto_memory_names[]; /* 0: pinned, 1: pageable */
 
 /* Names that are not said to be owned are borrowed from the spec. */
 typedef struct {
