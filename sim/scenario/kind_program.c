@@ -17,8 +17,8 @@ const BaseName scn_do_names[] = { { "event", SCN_DO_NONE, "waits or records" },
 
 /* ---- keys ---- */
 
-#define ENDS_HELP                                                                                                           \
-  "gpuN, nodeM.gpuN, nodeM.host or nodeM.hostN (memory of a socket), `host` (of the stream's node); default: the stream's " \
+#define ENDS_HELP                                                                                                                 \
+  "gpuN, nodeM.gpuN, nodeM.hostN (memory of a socket), `host` (memory of the socket of the stream's GPU); default: the stream's " \
   "GPU"
 static const BaseField copy_fields[] = {
   BASE_ROW (ScnDoCopy, "from", from, STR, .help = ENDS_HELP),

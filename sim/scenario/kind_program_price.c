@@ -32,6 +32,14 @@ find_gpu (const Clu *clu, const BaseStr *name, const char *text, BaseMark mark, 
   return TRUE;
 }
 
+/* The memory of a GPU's socket: GPUs are spread evenly over the sockets. */
+static CluDev
+host_of (const Clu *clu, CluDev gpu)
+{
+  const guint32 node = clu_dev_node (clu, gpu), memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
+  return clu_node_device (clu, node, CLU_DEV_MEMORY, clu_dev_index (clu, gpu) * memories / clu_gpus_per_node (clu, node));
+}
+
 /* An end of a copy: a GPU or a memory; absent: the stream's GPU. */
 static gboolean
 find_end (const Clu *clu, const ScnEntry *entry, const BaseStr *name, gboolean gpu_only, CluDev *dev, GError **error)
@@ -40,10 +48,9 @@ find_end (const Clu *clu, const ScnEntry *entry, const BaseStr *name, gboolean g
   *dev = clu_gpu (clu, entry->gpu);
   if (name->v == NULL)
     return TRUE;
-  g_autofree char *host = g_strdup_printf ("node%u.host", clu_dev_node (clu, *dev));
-  *dev = clu_find (clu, strcmp (name->v, "host") == 0 ? host : name->v, &why);
-  if (why != NULL)
-    return col_fail_at (error, name->mark, "%s", why->message);
+  *dev = strcmp (name->v, "host") == 0 ? host_of (clu, *dev) : clu_find (clu, name->v, &why);
+  if (why != NULL || *dev == CLU_NONE)
+    return col_fail_at (error, name->mark, "%s", why != NULL ? why->message : "the node has no host memory");
   CluDevKind kind = clu_dev_kind (clu, *dev);
   if (kind == CLU_DEV_GPU || (kind == CLU_DEV_MEMORY && !gpu_only))
     return TRUE;
