@@ -43,6 +43,15 @@ bands_have_one_unit (void)
   TEST_STR (none, "1 s");
 }
 
+static void
+a_column_takes_the_larger_unit_where_its_least_value_still_shows (void)
+{
+  TEST_STR (base_scale_of (BASE_DIM_TIME, 500e-9, 268.4e-6).unit, "us");
+  TEST_STR (base_scale_of (BASE_DIM_TIME, 50e-9, 268.4e-6).unit, "ns");
+  TEST_STR (base_scale_of (BASE_DIM_TIME, 10e-6, 80e-3).unit, "us");
+  TEST_STR (base_scale_of (BASE_DIM_TIME, 500e-9, 8e-6).unit, "ns");
+}
+
 static const BaseColumn columns[] = {
   { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },        { "time_s", "time", BASE_CELL_NUMBER, 0, NULL, 0 },
   { "rate_Bps", "rate", BASE_CELL_NUMBER, 0, NULL, 1 },  { "nothing", "nothing", BASE_CELL_NUMBER, 0, NULL, 0 },
@@ -129,6 +138,8 @@ main (void)
   static const TestCase cases[] = {
     { "quantities take the unit that reads best", quantities_take_the_unit_that_reads_best },
     { "bands have one unit", bands_have_one_unit },
+    { "a column takes the larger unit where its least value still shows",
+      a_column_takes_the_larger_unit_where_its_least_value_still_shows },
     { "tables leave out what finds no room", tables_leave_out_what_finds_no_room },
     { "picked columns stand in the order asked", picked_columns_stand_in_the_order_asked },
     { "prose breaks at blanks", prose_breaks_at_blanks },

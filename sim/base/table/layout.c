@@ -103,6 +103,7 @@ static const struct {
 /* A greatest value of this many units takes a larger unit; sizes in bytes stay so, up to 100 GB. */
 #define MOST_SHOWN   1e6
 #define MOST_BYTES   1e11
+#define MANY_SHOWN   1e4 /* likewise of times, where the least still is a tenth of the larger unit: 0.5 and 268.4 us, no ns */
 #define SHOWN_DIGITS 4
 
 static const Unit *
@@ -110,7 +111,9 @@ unit_for (BaseDim dim, double least, double most)
 {
   const Unit *unit = units_of[dim].units != NULL ? units_of[dim].units : plain;
   const double deciding = units_of[dim].by_least ? least : most, shown = unit == bytes ? MOST_BYTES : MOST_SHOWN;
-  while (unit[1].unit != NULL && (deciding >= unit[1].from || most / unit->si >= shown))
+  while (unit[1].unit != NULL &&
+         (deciding >= unit[1].from || most / unit->si >= shown ||
+          (units_of[dim].units == times && most / unit->si >= MANY_SHOWN && least >= unit[1].si / 10)))
     unit++;
   return unit;
 }
