@@ -50,7 +50,8 @@ wrong_input_is_refused_with_its_position (void)
     { NODE ("nodes: 1000001\n"), "1000000" },
     { NODE ("nodes: 0\n"), "at least 1" },
     { NODE ("management: 0 B/s\n"), "at least" },
-    { NODE ("  nics: {type: " T_NIC ", count: 8, rate: 1e308 B/s}\n"), "'rate' must be at most 1 EB/s" }, /* two are no number */
+    { NODE ("  nics: {type: " T_NIC ", count: 8, rate: 1e308 B/s}\n"), /* two are no number */
+      "is too large; at most 1e18 B/s is accepted" },
     { NODE ("nvlink_domain: rack\n"), "nvlink_domain is 'node' or a number of nodes" },
     { NODE ("nvlink_domain: {nodes: 4}\n"), "an NVLink domain wider than a node needs nvlink kind switch, not none" },
     { NODE ("storage: [{name: a, tier: nfs, per_server: 1 GB/s}]\n"),
