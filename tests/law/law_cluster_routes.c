@@ -254,6 +254,16 @@ same_bare (const CluRoute *route, const CluRoute *bare)
          route->path_class == bare->path_class && route->nic_class == bare->nic_class;
 }
 
+/* Where a route may begin or end instead of at `end`: with a process on the wrong socket, a host buffer of the GPU at the other end
+ * is in another memory of the node. */
+static CluDev
+as_found (const Clu *clu, const CluRouteOptions *options, CluDev end, CluDev other, CluDev found)
+{
+  const gboolean host = clu_dev_kind (clu, end) == CLU_DEV_MEMORY && clu_dev_kind (clu, other) == CLU_DEV_GPU;
+  const gboolean moved = clu_dev_kind (clu, found) == CLU_DEV_MEMORY && clu_dev_node (clu, found) == clu_dev_node (clu, end);
+  return options->degrade.remote_numa && host && moved && clu_dev_node (clu, end) == clu_dev_node (clu, other) ? found : end;
+}
+
 /* One cluster's routes. FALSE: a law is broken, and stderr says where. */
 static gboolean
 check_cluster (const Clu *clu, const char *text, BaseRandom *random)
@@ -276,11 +286,16 @@ check_cluster (const Clu *clu, const char *text, BaseRandom *random)
                      clu_route_find (clu, a, b, &options, &again, &error) &&
                      clu_route_find (clu, a, b, &bare_options, &bare, &error);
     const char *broken = NULL;
+    CluDev first = a, last = b;
+    if (found && there.hops->len > 0) {
+      first = as_found (clu, &options, a, b, g_array_index (there.hops, CluHop, 0).from);
+      last = as_found (clu, &options, b, a, g_array_index (there.hops, CluHop, there.hops->len - 1).to);
+    }
     if (!found)
       broken = "found";
-    else if (!chains (clu, &there, a, b))
+    else if (!chains (clu, &there, first, last))
       broken = "a chain";
-    else if (!conserves (&flow, &there, a, b))
+    else if (!conserves (&flow, &there, first, last))
       broken = "conserving";
     else if (fabs (there.latency_s - back.latency_s) > 1e-12)
       broken = "as long as the way back";

@@ -274,15 +274,15 @@ what_is_not_of_the_plan_is_refused (void)
   static const struct {
     const char *from, *to, *says;
   } cases[] = {
-    { "\"pieces\" : 11", "\"pieces\" : 12", "state.json: has 12 pieces, the plan 11" },
+    { "\"pieces\" : 11", "\"pieces\" : 12", "state.json: has 12 pieces, but the plan has 11" },
     { "\"pieces\" : 11", "\"pieces\" : \"11\"", "state.json: pieces: a whole number from 0 to 4294967295 is accepted" },
-    { "\"piece\" : 3", "\"piece\" : 11", "state.json: piece 11 is none of this plan, which has 11" },
-    { "\"piece\" : 3", "\"piece\" : 2", "state.json: piece 2 is done already" },
-    { "\"out\" : \"0 ", "\"out\" : \"-1 ", "state.json: piece 0: 'out' and 'over' are not 12 figures each" },
-    { "\"out\" : \"0 ", "\"out\" : \"1 ", "state.json: piece 0 has 5 configurations, the plan's 4" },
-    { "\"done\" : [", "\"done\" : [ 7,", "state.json: 'done' is no list of pieces" },
-    { "\"runs\" : [", "\"runs\" : [ \"1 2\",", "state.json: run 0 is none of this plan" },
-    { "\"rows\" : [\n", "\"rows\" : [ \"nan\",\n", "is none of this plan" },
+    { "\"piece\" : 3", "\"piece\" : 11", "state.json: piece 11 does not belong to this plan, which has 11 pieces" },
+    { "\"piece\" : 3", "\"piece\" : 2", "state.json: piece 2 is there twice" },
+    { "\"out\" : \"0 ", "\"out\" : \"-1 ", "state.json: piece 0: 'out' and 'over' are not 12 values each" },
+    { "\"out\" : \"0 ", "\"out\" : \"1 ", "state.json: piece 0 has 5 configurations, in the plan 4" },
+    { "\"done\" : [", "\"done\" : [ 7,", "state.json: 'done' is not a list of pieces" },
+    { "\"runs\" : [", "\"runs\" : [ \"1 2\",", "state.json: run 0 does not belong to this plan" },
+    { "\"rows\" : [\n", "\"rows\" : [ \"nan\",\n", "does not belong to this plan" },
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
@@ -314,7 +314,7 @@ a_row_that_the_plan_would_not_have_is_refused (void)
     i++;
   g_array_index (work->pieces, PlnPiece, i).rows[0].step.step_time_s *= 1e6; /* past the deadline of 90 days */
   g_array_index (work->pieces, PlnPiece, i).rows[0].step_time_s *= 1e6;
-  g_autofree char *text = text_of (work), *says = g_strdup_printf ("state.json: piece %u, row 0 is none of this plan", i);
+  g_autofree char *text = text_of (work), *says = g_strdup_printf ("state.json: piece %u, row 0 does not belong to this plan", i);
   TEST_FALSE (read_text (fresh, text, &error));
   TEST_STR (error->message, says);
 }
@@ -350,7 +350,7 @@ what_cannot_be_is_refused (void)
     g_autofree char *text = text_of (work);
     *cases[c].figure = before;
     TEST_FALSE (read_text (fresh, text, &error));
-    TEST_HAS (error->message, "is none of this plan");
+    TEST_HAS (error->message, "does not belong to this plan");
   }
 }
 

@@ -113,8 +113,10 @@ a_table_shows_what_its_text_shows (void)
   base_table_row (table);
   rep_html_table (html, table);
   TEST_STR (html->str, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n<table>\n"
-                       "<thead><tr><th scope=\"col\">na&lt;me</th><th scope=\"col\" class=\"n\">value (%)</th></tr></thead>\n"
-                       "<tbody>\n<tr><td>a&lt;b</td><td class=\"n\">12.5</td></tr>\n<tr><td>-</td><td class=\"n\">-</td></tr>\n"
+                       "<thead><tr><th scope=\"col\">na&lt;me</th><th class=\"n\" scope=\"col\">value (%)</th></tr></thead>\n"
+                       "<tbody>\n<tr><td data-head=\"na&lt;me\">a&lt;b</td><td class=\"n\" data-head=\"value (%)\">12.5</td></tr>\n"
+                       "<tr><td data-head=\"na&lt;me\">-</td><td class=\"n\" data-head=\"value (%)\">-</td></tr>\n"
+                       ""
                        "</tbody>\n</table>\n</div>\n");
 }
 
@@ -128,7 +130,8 @@ a_column_without_a_value_is_left_out (void)
   base_table_row (table);
   rep_html_table (html, table);
   TEST_TRUE (strstr (html->str, "value (%)") == NULL);
-  TEST_HAS (html->str, "<tr><td class=\"l\">a text of more than 32 characters wraps</td></tr>\n<tr><td>-</td></tr>");
+  TEST_HAS (html->str, "<tr><td class=\"l\" data-head=\"na&lt;me\">a text of more than 32 characters wraps</td></tr>\n"
+                       "<tr><td data-head=\"na&lt;me\">-</td></tr>");
 }
 
 static void

@@ -159,7 +159,7 @@ what_cannot_be_is_refused_with_its_place (void)
     { "jobs:\n  - {nodes: 0, " REDUCES "}\n  - {name: job 0, nodes: 1, " REDUCES "}\n",
       "s.yaml:19:12: two jobs are named 'job 0'" },
     { "jobs: [{name: '', nodes: 0, " REDUCES "}]\n", "s.yaml:17:15: '' cannot name a job" },
-    { "jobs: [{name: \"a\\tb\", nodes: 0, " REDUCES "}]\n", "s.yaml:17:15: 'a\\tb' cannot name a job" },
+    { "jobs: [{name: \"\", nodes: 0, " REDUCES "}]\n", "s.yaml:17:15: '' cannot name a job" },
     { "jobs: [{nodes: [], workload: {kind: io, tier: fs, bytes: 1 GB}}]\n", "s.yaml:17:16: job 'job 0' has no 'nodes'" },
     { "jobs: [{nodes: 0, workload: {" TRAINS ", checkpoint: {every: 1, stall: 10 s}}}]\n",
       "s.yaml:17:101: a checkpoint among jobs needs 'tier', where it goes" },

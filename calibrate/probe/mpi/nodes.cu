@@ -251,8 +251,8 @@ nodes_nccl (Probe *probe, Nodes *nodes)
   if (!ok)
     probe_note (probe, "nccl: out of memory");
   if (ok) {
-    NcclWorkers workers = { &workers, nodes->files.xml, start, query, stop, keep };
-    ok = nccl_section_run (probe, &plan, &workers, true);
+    NcclWorkers calls = { &workers, nodes->files.xml, start, query, stop, keep };
+    ok = nccl_section_run (probe, &plan, &calls, true);
     stop (&workers, 0);
   }
   if (nodes->lost)
