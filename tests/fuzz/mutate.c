@@ -623,13 +623,15 @@ main (int argc, char **argv)
   const guint n_files = (guint)g_ascii_strtoull (argv[3], NULL, 10), n_lines = (guint)g_ascii_strtoull (argv[4], NULL, 10);
   const gint64 only = argc > 6 ? g_ascii_strtoll (argv[6], NULL, 10) : -1;
   g_autofree char *forerun = realpath (argv[1], NULL), *source = realpath (argv[2], NULL);
-  Campaign c = { .forerun = forerun, .source = source, .seed = (guint)g_ascii_strtoull (argv[5], NULL, 10) };
+  static Campaign c; /* kept to the end of the program: nothing of it is freed */
+  c = (Campaign){ .forerun = forerun, .source = source, .seed = (guint)g_ascii_strtoull (argv[5], NULL, 10) };
   c.work = g_dir_make_tmp ("mutate-XXXXXX", NULL);
   if (forerun == NULL || source == NULL || c.work == NULL)
     g_error ("%s, %s or the temporary folder cannot be opened", argv[1], argv[2]);
   c.folder = g_build_filename (c.work, "case", NULL);
   c.data = g_build_filename (c.work, "data", NULL);
-  c.found = g_build_filename (g_get_current_dir (), "mutate-found", NULL);
+  g_autofree char *here = g_get_current_dir ();
+  c.found = g_build_filename (here, "mutate-found", NULL);
   g_mkdir_with_parents (c.folder, 0777);
   sigset_t child;
   sigemptyset (&child);

@@ -33,7 +33,8 @@ is_compute (unsigned kind)
 static EngTime
 late_of (const TrnBuild *b, EngTask task, EngTime length)
 {
-  return (EngTime)((double)length * (1 - 1 / b->lane[g_array_index (b->notes, TrnNote, task).lane].slow));
+  const double slow = b->lane[g_array_index (b->notes, TrnNote, task).lane].slow; /* below 1 on faster GPUs than the slowest type */
+  return slow > 1 ? (EngTime)((double)length * (1 - 1 / slow)) : 0;
 }
 
 /* What a cause of a gap on `lane` counts as. Whatever others do within their turns is the bubble, their communication too; but the
