@@ -224,7 +224,8 @@ coverage ()
   command -v gcovr >/dev/null || die "coverage needs gcovr (as root: apt-get install gcovr)"
   # Counters add up over runs: what an earlier one left would count too.
   [ ! -d "$root/build/coverage" ] || find "$root/build/coverage" -name '*.gcda' -delete
-  run_tests coverage -L 'unit|golden|law' -LE slow
+  # Counters need libgcov where a program is linked to the static library, and inlining changes the order of the walk's calls.
+  run_tests coverage -L 'unit|golden|law' -LE slow -E 'installed_where_it_lies|architecture_is_what_is_built'
   "$root/tests/coverage.sh" "$root" "$root/build/coverage" "$jobs"
 }
 
