@@ -141,10 +141,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_autoptr (Clu) clu = cli_cluster_load (cli, words[0], (guint32)nodes, error);
   if (clu == NULL)
     return FALSE;
-  const gboolean measured = flags->calibration != NULL;
-  const MdlLibrary *constants = measured || flags->ladder ? constants_of (cli, flags->calibration, clu, error) : NULL;
-  if ((measured || flags->ladder) &&
-      (constants == NULL || (measured && !clu_links_set (clu, mdl_library_links (constants), error))))
+  const gboolean measured = flags->calibration != NULL, asks = measured || flags->ladder;
+  const MdlLibrary *constants = asks ? constants_of (cli, flags->calibration, clu, error) : NULL;
+  if (asks && (constants == NULL || (measured && !clu_links_set (clu, mdl_library_links (constants), error))))
     return FALSE;
   if (flags->ladder) {
     write_ladder (cli, clu, constants->kernels);

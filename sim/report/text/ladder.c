@@ -57,13 +57,23 @@ add_route (GArray *rungs, const Clu *clu, const char *level, CluDev from, CluDev
   g_array_append_val (rungs, rung);
 }
 
+/* What a GPU reads of its own memory; NAN: not known. */
+static double
+memory_Bps (const Clu *clu)
+{
+  const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
+  if (gpu == NULL || !gpu->memory_bandwidth.set)
+    return (double)NAN;
+  return gpu->memory_bandwidth.v * (gpu->memory_efficiency.set ? gpu->memory_efficiency.v : 1);
+}
+
 static void
 add_gpu (GArray *rungs, const Clu *clu, const struct MdlKernels *kernels)
 {
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
-  if (gpu == NULL || !gpu->memory_bandwidth.set)
+  const double hbm_Bps = memory_Bps (clu);
+  if (isnan (hbm_Bps))
     return;
-  const double hbm_Bps = gpu->memory_bandwidth.v * (gpu->memory_efficiency.set ? gpu->memory_efficiency.v : 1);
   const BaseNum *l2 = kernels != NULL ? &kernels->memory.cache_rate : NULL;
   if (l2 != NULL && l2->set) {
     const Rung cache = { "L2 cache", g_strdup ("gpu0's SMs"), "l2", hbm_Bps * l2->v, (double)NAN, 0, l2->source };
@@ -142,12 +152,8 @@ rungs_of (const Clu *clu, const struct MdlKernels *kernels)
   add_host_memory (rungs, clu);
   add_route (rungs, clu, "GPU to GPU, network", gpu, far_gpu (clu), 1, 0);
   add_storage (rungs, clu, host);
-  double hbm_Bps = (double)NAN;
   for (guint i = 0; i < rungs->len; i++)
-    if (g_strcmp0 (g_array_index (rungs, Rung, i).link_class, "hbm") == 0)
-      hbm_Bps = g_array_index (rungs, Rung, i).rate_Bps;
-  for (guint i = 0; i < rungs->len; i++)
-    g_array_index (rungs, Rung, i).slower = hbm_Bps / g_array_index (rungs, Rung, i).rate_Bps;
+    g_array_index (rungs, Rung, i).slower = memory_Bps (clu) / g_array_index (rungs, Rung, i).rate_Bps;
   return rungs;
 }
 

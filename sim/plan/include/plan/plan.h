@@ -12,7 +12,7 @@ extern const BaseName pln_aim_names[];
 typedef enum { PLN_ACQUISITION_NONE, PLN_ACQUISITION_BUY, PLN_ACQUISITION_RENT } PlnAcquisition; /* NONE: no price is known */
 extern const BaseName pln_acquisition_names[];
 
-/* Why a configuration fell out; those from MEMORY on are constraints. */
+/* Why a configuration is rejected; those from MEMORY on are constraints. */
 typedef enum {
   PLN_REJECTED_GPUS,
   PLN_REJECTED_LAYERS,
@@ -164,7 +164,7 @@ typedef struct {
 
 typedef struct {
   GArray *rows;                    /* PlnChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
-  guint64 n_asked, out[PLN_REJECTED_N]; /* configurations, and why they fell out */
+  guint64 n_asked, out[PLN_REJECTED_N]; /* configurations, and why they were rejected */
   double over[PLN_REJECTED_N];          /* of constraints: by how much the nearest failed, relative */
   guint64 dropped[PLN_REJECTED_N];      /* of `out`: those that the engine put there */
   guint64 n_met;
