@@ -66,12 +66,11 @@ fits (const EngNeed *need, double beside_B, const char *what, GError **error)
   g_autofree char *counts = counts_of (need), *wanted = base_quantity_format (bytes, BASE_DIM_BYTES, 3),
                   *limit = base_quantity_format (limit_B, BASE_DIM_BYTES, 3),
                   *beside = base_quantity_format (beside_B, BASE_DIM_BYTES, 3);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
-               "%s: %s need about %s of memory%s%s%s, and the limit is %s; make the input smaller, or raise the limit with "
-               "--limit-memory",
-               what, counts, wanted, beside_B > 0 ? " beside the " : "", beside_B > 0 ? beside : "",
-               beside_B > 0 ? " of other jobs" : "", limit);
-  return FALSE;
+  return base_fail (error, BASE_ERROR_INPUT,
+                    "%s: %s need about %s of memory%s%s%s, and the limit is %s; make the input smaller, or raise the limit with "
+                    "--limit-memory",
+                    what, counts, wanted, beside_B > 0 ? " beside the " : "", beside_B > 0 ? beside : "",
+                    beside_B > 0 ? " of other jobs" : "", limit);
 }
 
 gboolean

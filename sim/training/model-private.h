@@ -85,6 +85,7 @@ typedef struct {
 typedef struct {
   MdlGpu gpu;
   guint32 ranks;
+  guint32 first; /* of their GPUs, its global number */
   double pace; /* a layer's time over that of the slowest type */
 } TrnGpuType;
 

@@ -28,10 +28,7 @@ staging_memory (const End *end)
 {
   if (end->kind == CLU_DEV_MEMORY && !end->remote)
     return end->local;
-  guint32 socket = clu_socket_of (end->t, end->local), n = end->t->n[CLU_DEV_SOCKET];
-  if (socket == CLU_NONE)
-    socket = 0; /* nothing links it to a host: the way there will say so */
-  return end->t->first[CLU_DEV_MEMORY] + (end->remote ? (socket + 1) % n : socket);
+  return clu_host_memory (end->t, end->local, end->remote);
 }
 
 static End

@@ -34,12 +34,13 @@ clu_route_clear (CluRoute *route)
 
 static const CluPart whole = { 1, 1, TRUE };
 
-/* Where bytes of local device `at` lie in host memory: at its socket's, or with a process on the wrong socket at the next one's. */
-static guint32
-host_memory (const CluTemplate *t, guint32 at, const CluDegrade *degrade)
+guint32
+clu_host_memory (const CluTemplate *t, guint32 local, gboolean remote)
 {
-  const guint32 socket = clu_socket_of (t, at), n = t->n[CLU_DEV_SOCKET];
-  return t->first[CLU_DEV_MEMORY] + (socket == CLU_NONE ? 0 : degrade->remote_numa ? (socket + 1) % n : socket);
+  guint32 socket = clu_socket_of (t, local);
+  if (socket == CLU_NONE)
+    socket = 0; /* nothing links it to a host: the way there will say so */
+  return t->first[CLU_DEV_MEMORY] + (remote ? (socket + 1) % t->n[CLU_DEV_SOCKET] : socket);
 }
 
 /* Two GPUs of one node. */
@@ -60,7 +61,7 @@ between_gpus (CluPath *path, guint32 node, guint32 a, guint32 b, const CluDegrad
     return TRUE;
   }
   /* Through host memory: of the sender's socket, or of the wrong one. */
-  const guint32 memory = host_memory (t, from, degrade);
+  const guint32 memory = clu_host_memory (t, from, degrade->remote_numa);
   path->out->transport = degrade->host_only ? CLU_TRANSPORT_TCP : CLU_TRANSPORT_SHM;
   path->out->path_class = host != CLU_PATH_N ? host : CLU_PATH_SYS;
   return clu_path_host (path, node, from, memory, &whole, error) && clu_path_host (path, node, memory, to, &whole, error);
@@ -70,9 +71,8 @@ between_gpus (CluPath *path, guint32 node, guint32 a, guint32 b, const CluDegrad
 static guint32
 copied_memory (const CluTemplate *t, guint32 memory, guint32 gpu, const CluDegrade *degrade)
 {
-  const guint32 socket = clu_socket_of (t, gpu);
-  return degrade->remote_numa && socket != CLU_NONE && memory == t->first[CLU_DEV_MEMORY] + socket ? host_memory (t, gpu, degrade)
-                                                                                                   : memory;
+  const gboolean own = memory == clu_host_memory (t, gpu, FALSE);
+  return degrade->remote_numa && own ? clu_host_memory (t, gpu, TRUE) : memory;
 }
 
 /* Between a GPU, memory, a drive or an adapter and another of these in one node. */
@@ -91,7 +91,7 @@ inside_node (CluPath *path, guint32 node, CluDev from_dev, CluDev to_dev, const 
   /* A drive is read and written by its own DMA: into GPU memory only under the same switch, else by way of the host. */
   gboolean drive = a == CLU_DEV_NVME || b == CLU_DEV_NVME, host = a == CLU_DEV_MEMORY || b == CLU_DEV_MEMORY;
   if (drive && !host && ((path_class > CLU_PATH_PXB && !options->peer_drives) || degrade->no_gdr)) {
-    const guint32 memory = host_memory (t, b == CLU_DEV_GPU ? to : from, degrade);
+    const guint32 memory = clu_host_memory (t, b == CLU_DEV_GPU ? to : from, degrade->remote_numa);
     return clu_path_host (path, node, from, memory, &whole, error) && clu_path_host (path, node, memory, to, &whole, error);
   }
   if (a == CLU_DEV_MEMORY && b == CLU_DEV_GPU)

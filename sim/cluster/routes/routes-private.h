@@ -8,6 +8,9 @@
 /* --- node.c. Local device numbers. */
 void clu_path_node_link (CluPath *path, guint32 node, guint32 local_link, gboolean forward, const CluPart *part);
 /* FALSE and *error when the tree does not join the two. */
+/* Local number of the memory where bytes of local device `local` are staged: at its socket, or with `remote`, of a process on the
+ * wrong socket, at the next one. */
+guint32 clu_host_memory (const CluTemplate *t, guint32 local, gboolean remote);
 gboolean clu_path_host (CluPath *path, guint32 node, guint32 from, guint32 to, const CluPart *part, GError **error);
 /* `straight`: no memory of the host is at either end. */
 void clu_path_add_host (CluPath *path, guint32 node, const CluHostPath *way, gboolean straight, const CluPart *part);

@@ -47,10 +47,16 @@ type_of (GArray *types, const Clu *clu, guint32 node)
 }
 
 static guint32
+gpu_of (const TrnModel *model, guint32 rank)
+{
+  return g_array_index (model->job->system->gpus, guint32, rank);
+}
+
+static guint32
 node_of (const TrnModel *model, guint32 rank)
 {
   const Clu *clu = model->job->system->clu;
-  return clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, rank)));
+  return clu_dev_node (clu, clu_gpu (clu, gpu_of (model, rank)));
 }
 
 void
@@ -64,10 +70,12 @@ trn_model_take_gpus (TrnModel *model)
     const guint32 node = node_of (model, i);
     type = node != seen ? type_of (types, clu, node) : type;
     seen = node;
-    type->ranks++;
+    type->first = type->ranks++ == 0 ? gpu_of (model, i) : type->first;
   }
-  const guint32 *gpus = (const guint32 *)(const void *)model->job->system->gpus->data;
-  col_gpu_facts (clu, col_gpu_slowest (clu, gpus, model->grid.n), &model->gpu);
+  g_autofree guint32 *firsts = g_new (guint32, types->len);
+  for (guint i = 0; i < types->len; i++)
+    firsts[i] = g_array_index (types, TrnGpuType, i).first;
+  col_gpu_facts (clu, col_gpu_slowest (clu, firsts, types->len), &model->gpu);
   if (types->len < 2 || model->job->system->kernels == NULL) { /* without constants only keys are checked */
     g_array_unref (types);
     return;
