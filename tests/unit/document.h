@@ -49,6 +49,17 @@ document_has (GPtrArray *sections, const char *section)
   return g_ptr_array_find_with_equal_func (sections, section, g_str_equal, NULL);
 }
 
+/* How the lists are read. Returned: full. */
+static inline char *
+document_legend (const BaseSchema *const *schemas)
+{
+  g_autofree char *units = schema_units (schemas);
+  return g_strdup_printf (
+      "In parentheses: the kind of value, its limits and the default. A key that is a link is a mapping; the link "
+      "leads to its keys.%s%s%s\n",
+      units[0] != '\0' ? "\nQuantities have units: " : "", units, units[0] != '\0' ? "." : "");
+}
+
 /* "## Keys" and the tables of all schemas (ends with NULL), without those that another page has (NULL: none). Returned: full. */
 static inline char *
 document_reference (const BaseSchema *const *schemas, const DocumentOther *other)
@@ -56,7 +67,9 @@ document_reference (const BaseSchema *const *schemas, const DocumentOther *other
   static const BaseSchema *const none[] = { NULL };
   g_autoptr (GPtrArray) sections = document_sections (schemas);
   g_autoptr (GPtrArray) others = document_sections (other != NULL ? other->schemas : none);
-  GString *out = g_string_new ("\n## Keys\n");
+  g_autofree char *legend = document_legend (schemas);
+  GString *out = g_string_new ("\n## Keys\n\n");
+  g_string_append (out, legend);
   for (unsigned i = 0; i < sections->len; i++)
     if (!document_has (others, sections->pdata[i]))
       g_string_append_printf (out, "\n### %s\n", (const char *)sections->pdata[i]);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* A cell of a table holds no more names than these when the list below the table holds them too. */
-#define MOST_NAMES_IN_CELL 4
+/* A line holds no more names than these when they are explained elsewhere. */
+#define MOST_NAMES_IN_LINE 4
 
 static gboolean
 embeds (const BaseField *field)
@@ -39,28 +39,24 @@ collect (const BaseSchema *schema)
   return all;
 }
 
-/* A cell of a Markdown table holds no bar and no line break. */
+/* A link to a schema's heading. GitHub's anchor: lower case, blanks to hyphens, other punctuation dropped. */
 static void
-append_cell (GString *out, const char *text)
+append_anchor (GString *out, const BaseSchema *schema)
 {
-  for (const char *p = text != NULL ? text : ""; *p != '\0'; p++)
-    if (*p == '|')
-      g_string_append (out, "\\|");
-    else
-      g_string_append_c (out, *p == '\n' ? ' ' : *p);
-}
-
-/* GitHub's anchor of a heading: lower case, blanks to hyphens, other punctuation dropped. */
-static void
-append_link (GString *out, const BaseSchema *schema)
-{
-  g_string_append_printf (out, "[%s](#", schema->name);
+  g_string_append (out, "(#");
   for (const char *p = schema->name; *p != '\0'; p++)
     if (g_ascii_isalnum (*p) || *p == '_' || *p == '-')
       g_string_append_c (out, g_ascii_tolower (*p));
     else if (*p == ' ')
       g_string_append_c (out, '-');
   g_string_append_c (out, ')');
+}
+
+static void
+append_link (GString *out, const BaseSchema *schema)
+{
+  g_string_append_printf (out, "[%s]", schema->name);
+  append_anchor (out, schema);
 }
 
 /* How many names a field accepts, if they have explanations, which are listed below the table; else 0. */
@@ -74,21 +70,29 @@ n_explained (const BaseField *field)
   return explained ? n : 0;
 }
 
-/* Only a number with a unit needs an example of how it is written. */
+static gboolean
+is_number (const BaseField *field)
+{
+  return field->kind == BASE_FIELD_NUM || field->kind == BASE_FIELD_NUMS;
+}
+
+/* Numbers without a unit need no example of how they are written. */
+static gboolean
+has_unit (const BaseField *field)
+{
+  return is_number (field) && field->dim != BASE_DIM_NUMBER && field->dim != BASE_DIM_COUNT && field->dim != BASE_DIM_RATIO;
+}
+
 static void
 append_number (GString *out, const BaseField *field, gboolean list)
 {
-  gboolean plain = field->dim == BASE_DIM_NUMBER || field->dim == BASE_DIM_COUNT || field->dim == BASE_DIM_RATIO;
   g_string_append_printf (out, "%s%s", base_dim_name (field->dim), list ? " or list" : "");
-  if (!plain)
-    g_string_append_printf (out, ", e.g. `%s`", base_dim_example (field->dim));
-  const char *separator = plain ? "," : ";";
   if (field->min != NULL && field->max != NULL)
-    g_string_append_printf (out, "%s %s to %s", separator, field->min, field->max);
+    g_string_append_printf (out, ", %s to %s", field->min, field->max);
   else if (field->min != NULL)
-    g_string_append_printf (out, "%s at least %s", separator, field->min);
+    g_string_append_printf (out, " ≥ %s", field->min);
   else if (field->max != NULL)
-    g_string_append_printf (out, "%s at most %s", separator, field->max);
+    g_string_append_printf (out, " ≤ %s", field->max);
 }
 
 /* Where the names of an enumeration are listed. */
@@ -97,22 +101,22 @@ typedef struct {
   const BaseField *field;
 } Listed;
 
-/* The names, or where the table or the list is that has them. */
+/* The names, or the key that explains them; nothing where they are listed below this very key. */
 static void
 append_choice (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
 {
   const Listed *first = g_hash_table_lookup (listed, field->names);
-  if (n_explained (field) <= MOST_NAMES_IN_CELL) {
+  if (first != NULL && first->field == field)
+    return;
+  if (n_explained (field) <= MOST_NAMES_IN_LINE) {
     for (const BaseName *name = field->names; name->name != NULL; name++)
       g_string_append_printf (out, "%s`%s`", name == field->names ? "" : ", ", name->name);
-  } else if (first != NULL && first->field != field) {
-    g_string_append_printf (out, "a name, as `%s`", first->field->key);
-    if (first->schema != schema) {
-      g_string_append (out, " of ");
-      append_link (out, first->schema);
-    }
-  } else {
-    g_string_append (out, "a name, see below");
+    return;
+  }
+  g_string_append_printf (out, "as `%s`", first->field->key);
+  if (first->schema != schema) {
+    g_string_append (out, " of ");
+    append_link (out, first->schema);
   }
 }
 
@@ -132,49 +136,29 @@ append_value (GString *out, GHashTable *listed, const BaseSchema *schema, const 
       g_string_append (out, "text or list");
       return;
     case BASE_FIELD_BOOL:
-      g_string_append (out, "`true` or `false`");
+      g_string_append (out, "boolean");
       return;
     case BASE_FIELD_ENUM:
       append_choice (out, listed, schema, field);
       return;
     case BASE_FIELD_MAP:
-      g_string_append (out, "mapping ");
-      append_link (out, field->sub);
       return;
     case BASE_FIELD_LIST:
       g_string_append (out, "list of ");
       append_link (out, field->sub);
       return;
     case BASE_FIELD_REF:
-      g_string_append_printf (out, "name in `%s`, path, or mapping ", field->folder);
+      g_string_append_printf (out, "name in `%s`, path, or ", field->folder);
       append_link (out, field->sub);
       return;
     case BASE_FIELD_NODE:
-      g_string_append (out, field->sub != NULL ? "see meaning; as a mapping " : "see meaning");
       if (field->sub != NULL)
         append_link (out, field->sub);
       return;
   }
 }
 
-static void
-append_row (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
-{
-  g_autoptr (GString) value = g_string_new (NULL);
-  append_value (value, listed, schema, field);
-  g_string_append_printf (out, "| `%s` | ", field->key);
-  append_cell (out, value->str);
-  g_string_append (out, " | ");
-  if (field->required)
-    g_string_append (out, "**required**");
-  else if (field->fallback != NULL)
-    g_string_append_printf (out, "`%s`", field->fallback);
-  g_string_append (out, " | ");
-  append_cell (out, field->help);
-  g_string_append (out, " |\n");
-}
-
-/* A field whose names have explanations lists them below its table. Of fields with the same names, only the first does. */
+/* A field whose names have explanations lists them. Of fields with the same names, only the first does. */
 static void
 find_lists (GHashTable *listed, const BaseSchema *schema)
 {
@@ -192,9 +176,40 @@ append_names (GString *out, GHashTable *listed, const BaseField *field)
   const Listed *first = g_hash_table_lookup (listed, field->names);
   if (first == NULL || first->field != field)
     return;
-  g_string_append_printf (out, "\n`%s`:\n\n", field->key);
   for (const BaseName *name = field->names; name->name != NULL; name++)
-    g_string_append_printf (out, "- `%s`%s%s\n", name->name, name->help != NULL ? ": " : "", name->help != NULL ? name->help : "");
+    g_string_append_printf (out, "  - `%s`%s%s\n", name->name, name->help != NULL ? ": " : "",
+                            name->help != NULL ? name->help : "");
+}
+
+/* Where a line is to hold another part. */
+static void
+append_comma (GString *part)
+{
+  if (part->len > 0)
+    g_string_append (part, ", ");
+}
+
+/* One key: "- `KEY` (kind of value, default): meaning", then the names that it explains. The key of a mapping links to it. */
+static void
+append_key (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
+{
+  g_autoptr (GString) value = g_string_new (NULL);
+  append_value (value, listed, schema, field);
+  if (field->required) {
+    append_comma (value);
+    g_string_append (value, "**required**");
+  } else if (field->fallback != NULL) {
+    append_comma (value);
+    g_string_append_printf (value, "default `%s`", field->fallback);
+  }
+  g_string_append_printf (out, field->kind == BASE_FIELD_MAP ? "- [`%s`]" : "- `%s`", field->key);
+  if (field->kind == BASE_FIELD_MAP)
+    append_anchor (out, field->sub);
+  if (value->len > 0)
+    g_string_append_printf (out, " (%s)", value->str);
+  g_string_append_printf (out, ": %s\n", field->help);
+  if (field->kind == BASE_FIELD_ENUM)
+    append_names (out, listed, field);
 }
 
 static void
@@ -203,15 +218,30 @@ append_section (GString *out, GHashTable *listed, const BaseSchema *schema)
   find_lists (listed, schema);
   g_string_append_printf (out, "%s## %s\n\n", out->len > 0 ? "\n" : "", schema->name);
   if (schema->help != NULL)
-    g_string_append_printf (out, "%s\n\n", schema->help);
+    g_string_append_printf (out, "%s%s", schema->help, schema->scalar_key != NULL ? " " : "\n\n");
   if (schema->scalar_key != NULL)
     g_string_append_printf (out, "A bare value sets `%s`.\n\n", schema->scalar_key);
-  g_string_append (out, "| key | value | default | meaning |\n|---|---|---|---|\n");
   for (const BaseField *field = schema->fields; field->key != NULL; field++)
-    append_row (out, listed, schema, field);
-  for (const BaseField *field = schema->fields; field->key != NULL; field++)
-    if (field->kind == BASE_FIELD_ENUM)
-      append_names (out, listed, field);
+    append_key (out, listed, schema, field);
+}
+
+char *
+schema_units (const BaseSchema *const *schemas)
+{
+  g_return_val_if_fail (schemas != NULL, NULL);
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  for (; *schemas != NULL; schemas++)
+    collect_into (all, *schemas);
+  gboolean seen[BASE_DIM_N] = { FALSE };
+  GString *out = g_string_new (NULL);
+  for (unsigned i = 0; i < all->len; i++)
+    for (const BaseField *field = ((const BaseSchema *)all->pdata[i])->fields; field->key != NULL; field++)
+      if (has_unit (field) && !seen[field->dim]) {
+        seen[field->dim] = TRUE;
+        g_string_append_printf (out, "%s%s `%s`", out->len > 0 ? ", " : "", base_dim_name (field->dim),
+                                base_dim_example (field->dim));
+      }
+  return g_string_free (out, FALSE);
 }
 
 char *
@@ -234,12 +264,6 @@ schema_document (const BaseSchema *schema)
   g_return_val_if_fail (schema != NULL, NULL);
   const BaseSchema *const schemas[] = { schema, NULL };
   return schema_documents (schemas);
-}
-
-static gboolean
-is_number (const BaseField *field)
-{
-  return field->kind == BASE_FIELD_NUM || field->kind == BASE_FIELD_NUMS;
 }
 
 /* What the kind needs and the row lacks; NULL when all is there. */

@@ -52,49 +52,38 @@ static const BaseField fields[] = {
 static const BaseSchema schema = { .name = "topology", .help = "A cluster.", .fields = fields };
 
 static void
-a_table_is_printed_for_each_mapping_once (void)
+a_list_is_printed_for_each_mapping_once (void)
 {
   g_autofree char *text = schema_document (&schema);
   TEST_STR (text, "## topology\n"
                   "\n"
                   "A cluster.\n"
                   "\n"
-                  "| key | value | default | meaning |\n"
-                  "|---|---|---|---|\n"
-                  "| `nodes` | whole number, at least 1 | **required** | how many |\n"
-                  "| `speed` | frequency, e.g. `337 kIOPS` | `1.5 GHz` | how fast |\n"
-                  "| `kind` | `torus`, `none` | `none` | shape |\n"
-                  "| `up` | mapping [Fabric.link](#fabriclink) |  | up |\n"
-                  "| `down` | mapping [Fabric.link](#fabriclink) |  | down |\n"
-                  "| `links` | list of [Fabric.link](#fabriclink) |  | links |\n"
-                  "| `type` | name in `topologies/links`, path, or mapping [Fabric.link](#fabriclink) |  | type |\n"
-                  "| `under` | text or list |  | under |\n"
-                  "| `name` | text |  | name |\n"
-                  "| `sharp` | `true` or `false` |  | sharp |\n"
-                  "| `dims` | whole number or list, at most 64 |  | dims |\n"
-                  "| `domain` | see meaning; as a mapping [NVLink domain](#nvlink-domain) |  | `node`, or how many |\n"
-                  "| `any` | see meaning |  | anything |\n"
-                  "\n"
-                  "`kind`:\n"
-                  "\n"
-                  "- `torus`: rings in each direction\n"
-                  "- `none`: no fabric\n"
+                  "- `nodes` (whole number ≥ 1, **required**): how many\n"
+                  "- `speed` (frequency, default `1.5 GHz`): how fast\n"
+                  "- `kind` (default `none`): shape\n"
+                  "  - `torus`: rings in each direction\n"
+                  "  - `none`: no fabric\n"
+                  "- [`up`](#fabriclink): up\n"
+                  "- [`down`](#fabriclink): down\n"
+                  "- `links` (list of [Fabric.link](#fabriclink)): links\n"
+                  "- `type` (name in `topologies/links`, path, or [Fabric.link](#fabriclink)): type\n"
+                  "- `under` (text or list): under\n"
+                  "- `name` (text): name\n"
+                  "- `sharp` (boolean): sharp\n"
+                  "- `dims` (whole number or list ≤ 64): dims\n"
+                  "- `domain` ([NVLink domain](#nvlink-domain)): `node`, or how many\n"
+                  "- `any`: anything\n"
                   "\n"
                   "## Fabric.link\n"
                   "\n"
-                  "A cable.\n"
+                  "A cable. A bare value sets `rate`.\n"
                   "\n"
-                  "A bare value sets `rate`.\n"
-                  "\n"
-                  "| key | value | default | meaning |\n"
-                  "|---|---|---|---|\n"
-                  "| `rate` | bandwidth, e.g. `450 GB/s`; 1 b/s to 1 TB/s |  | one way \\| per port |\n"
+                  "- `rate` (bandwidth, 1 b/s to 1 TB/s): one way | per port\n"
                   "\n"
                   "## NVLink domain\n"
                   "\n"
-                  "| key | value | default | meaning |\n"
-                  "|---|---|---|---|\n"
-                  "| `nodes` | whole number |  | nodes |\n");
+                  "- `nodes` (whole number): nodes\n");
 }
 
 typedef struct {
@@ -121,25 +110,18 @@ names_are_listed_once (void)
   g_autofree char *text = schema_documents (schemas);
   TEST_STR (text, "## first one\n"
                   "\n"
-                  "| key | value | default | meaning |\n"
-                  "|---|---|---|---|\n"
-                  "| `a` | a name, see below |  | inside |\n"
-                  "| `b` | a name, as `a` |  | outside |\n"
-                  "| `small` | `only` |  | size |\n"
-                  "\n"
-                  "`a`:\n"
-                  "\n"
-                  "- `r`: red\n"
-                  "- `s`: sand\n"
-                  "- `t`: tan\n"
-                  "- `u`: umber\n"
-                  "- `v`: violet\n"
+                  "- `a`: inside\n"
+                  "  - `r`: red\n"
+                  "  - `s`: sand\n"
+                  "  - `t`: tan\n"
+                  "  - `u`: umber\n"
+                  "  - `v`: violet\n"
+                  "- `b` (as `a`): outside\n"
+                  "- `small` (`only`): size\n"
                   "\n"
                   "## second\n"
                   "\n"
-                  "| key | value | default | meaning |\n"
-                  "|---|---|---|---|\n"
-                  "| `c` | a name, as `a` of [first one](#first-one) |  | below |\n");
+                  "- `c` (as `a` of [first one](#first-one)): below\n");
 }
 
 static void
@@ -193,7 +175,7 @@ int
 main (void)
 {
   static const TestCase cases[] = {
-    { "a table is printed for each mapping, once", a_table_is_printed_for_each_mapping_once },
+    { "a list is printed for each mapping, once", a_list_is_printed_for_each_mapping_once },
     { "names are listed once", names_are_listed_once },
     { "a sound table has no fault", a_sound_table_has_no_fault },
     { "faults of a table are named", faults_of_a_table_are_named },

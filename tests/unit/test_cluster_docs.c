@@ -1,6 +1,7 @@
 /* docs/topology.md: its reference is what the schema tables print, its examples load. `test_cluster_docs --write` renews the
  * reference. */
 #include "cluster_fixture.h"
+#include "document.h"
 #include "schema_document.h"
 #include "spec/spec-private.h"
 
@@ -28,7 +29,10 @@ static char *
 reference (void)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  static const BaseSchema *const schemas[] = { &clu_schema_topology, &clu_schema_override, &clu_schema_domain, NULL };
+  g_autofree char *legend = document_legend (schemas);
   GString *out = g_string_new (MARK "\n## Keys\n\n");
+  g_string_append_printf (out, "%s\n", legend);
   add_sections (out, seen, &clu_schema_topology);
   add_sections (out, seen, &clu_schema_override);
   add_sections (out, seen, &clu_schema_domain);
