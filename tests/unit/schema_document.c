@@ -86,9 +86,10 @@ has_unit (const BaseField *field)
 static void
 append_number (GString *out, const BaseField *field, gboolean list)
 {
-  g_string_append_printf (out, "%s%s", base_dim_name (field->dim), list ? " or list" : "");
+  g_string_append_printf (out, "%s%s", field->dim == BASE_DIM_COUNT ? "integer" : base_dim_name (field->dim),
+                          list ? " or list" : "");
   if (field->min != NULL && field->max != NULL)
-    g_string_append_printf (out, ", %s to %s", field->min, field->max);
+    g_string_append_printf (out, " %s–%s", field->min, field->max);
   else if (field->min != NULL)
     g_string_append_printf (out, " ≥ %s", field->min);
   else if (field->max != NULL)

@@ -59,7 +59,7 @@ a_list_is_printed_for_each_mapping_once (void)
                   "\n"
                   "A cluster.\n"
                   "\n"
-                  "- `nodes` (whole number ≥ 1, **required**): how many\n"
+                  "- `nodes` (integer ≥ 1, **required**): how many\n"
                   "- `speed` (frequency, default `1.5 GHz`): how fast\n"
                   "- `kind` (default `none`): shape\n"
                   "  - `torus`: rings in each direction\n"
@@ -71,7 +71,7 @@ a_list_is_printed_for_each_mapping_once (void)
                   "- `under` (text or list): under\n"
                   "- `name` (text): name\n"
                   "- `sharp` (boolean): sharp\n"
-                  "- `dims` (whole number or list ≤ 64): dims\n"
+                  "- `dims` (integer or list ≤ 64): dims\n"
                   "- `domain` ([NVLink domain](#nvlink-domain)): `node`, or how many\n"
                   "- `any`: anything\n"
                   "\n"
@@ -79,11 +79,11 @@ a_list_is_printed_for_each_mapping_once (void)
                   "\n"
                   "A cable. A bare value sets `rate`.\n"
                   "\n"
-                  "- `rate` (bandwidth, 1 b/s to 1 TB/s): one way | per port\n"
+                  "- `rate` (bandwidth 1 b/s–1 TB/s): one way | per port\n"
                   "\n"
                   "## NVLink domain\n"
                   "\n"
-                  "- `nodes` (whole number): nodes\n");
+                  "- `nodes` (integer): nodes\n");
 }
 
 typedef struct {
