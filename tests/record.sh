@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# calibrate/record.yaml, which reports show, and the first table of docs/validation.md are the summary of that page's other tables.
+# calibrate/record.yaml, which reports show, and the first table of docs/validation.md are the summary of that page's other tables
+# and of tests/accuracy/collectives.txt.
 # usage: record.sh [--update] SOURCE_DIR     (--update renews both)
 set -euo pipefail
 
@@ -8,7 +9,7 @@ if [ "${1:-}" = --update ]; then
   update=1
   shift
 fi
-[ $# -eq 1 ] || { sed -n '3s/^# //p' "$0" >&2; exit 2; }
+[ $# -eq 1 ] || { sed -n '4s/^# //p' "$0" >&2; exit 2; }
 document=$1/docs/validation.md
 record=$1/calibrate/record.yaml
 tmp=$(mktemp)
@@ -31,7 +32,7 @@ trap 'rm -f -- "$tmp" "$page"' EXIT
     inside && /^\| (vendor-tuned|others|own) [^,]*\|/ {
       n = split ($0, cell, / *\| */)
       if (n >= 7 && cell[2] !~ /,/) row("training steps", cell[2], cell[3], cell[4], cell[5], 90)
-    }' "$1/docs/validation_collectives.md" "$document"
+    }' "$1/tests/accuracy/collectives.txt" "$document"
 } >"$tmp"
 [ "$(grep -c 'what: collectives' "$tmp")" -eq 3 ] && grep -q 'what: training steps.*held out' "$tmp" ||
   { echo "$document: the summaries are not where they were"; exit 1; }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Published and measured training steps, simulated: how far off they are, by source, GPU and format. docs/validation.md holds the
-# table, and no row may be worse than tests/data/training/limits.txt allows.
+# Errors of published and measured training steps, simulated. docs/validation.md has the summary and the ratios of pairs,
+# tests/accuracy/training.txt the rows by source, GPU and format and the runs with large errors. No row may be worse than
+# tests/data/training/limits.txt allows.
 # usage: training.sh [--update|--limits|--fit|--points FILE|--only REGEX] FORERUN SOURCE_DIR
-#   --update   renews the table of docs/validation.md (limits are still judged)
+#   --update   renews docs/validation.md and training.txt (limits are still judged)
 #   --limits   prints limits.txt anew: 1.3 times what is reached
 #   --fit      prints the efficiencies that calibrate/defaults/frameworks.yaml should have, from the rows marked `fitted`
 #   --points   writes name, use, kind, source, GPUs, measured and predicted seconds, for plots/training.gp
@@ -11,7 +12,7 @@ set -euo pipefail
 
 usage ()
 {
-  sed -n '4,9s/^# //p' "$0" >&2
+  sed -n '5,10s/^# //p' "$0" >&2
   exit 2
 }
 what=compare argument=
@@ -101,15 +102,17 @@ document=$source/docs/validation.md
 worse=0
 score table -v limits="$source/tests/data/training/limits.txt" >"$tmp/table" || worse=1
 {
-  cat -- "$tmp/table"
-  echo
-  echo '| run with an error above 15 % | use | measured (s) | predicted (s) | error |'
-  echo '|---|---|---|---|---|'
-  score misses || true # told above
-  echo
+  sed '/^| use |/,$d' "$tmp/table"
   awk -v bands="$source/calibrate/defaults/comparisons/steps.yaml" -f "$tools/csv.awk" -f "$tools/training_ratios.awk" \
     "$tmp/predicted" "${runs[@]}" || echo worse >"$tmp/ratios"
 } >"$tmp/block"
+{
+  sed -n '/^| use |/,$p' "$tmp/table"
+  echo
+  echo '| run with an error above 15 % | use | measured (s) | predicted (s) | error |'
+  echo '|---|---|---|---|---|'
+  score misses || true # reported above
+} >"$tmp/rows"
 grep -qxF -- '<!-- tests/training.sh -->' "$document" || { echo "$document: no line '<!-- tests/training.sh -->'"; exit 1; }
 awk -v file="$tmp/block" '
   $0 == "<!-- end of tests/training.sh -->" { inside = 0 }
@@ -118,8 +121,10 @@ awk -v file="$tmp/block" '
 [ ! -e "$tmp/ratios" ] || worse=1
 status=0
 diff -u -- "$document" "$tmp/new" || status=1
+diff -u -- "$tools/training.txt" "$tmp/rows" || status=1
 if [ "$what" = update ]; then
   cp -- "$tmp/new" "$document"
+  cp -- "$tmp/rows" "$tools/training.txt"
   status=0
 elif [ "$status" -ne 0 ]; then
   echo "If the change is meant: tests/training.sh --update FORERUN SOURCE_DIR"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tables of docs/validation.md and docs/validation_collectives.md are what plots/validation.sh and forerun validate print.
-# No row is worse than its margin.
-# usage: validation.sh [--update] FORERUN SOURCE_DIR     (--update renews both tables; the margins are still judged)
+# The tables of docs/validation.md and docs/validation_collectives.md are what plots/validation.sh and `forerun validate --points`
+# give; tests/accuracy/collectives.txt is what `forerun validate --wide` prints. No row is worse than its margin.
+# usage: validation.sh [--update] FORERUN SOURCE_DIR     (--update renews all of them; the margins are still judged)
 set -euo pipefail
 
 update=
@@ -26,13 +26,48 @@ renew () # document, first line, last line, file with what belongs between them
   [ -z "$update" ] || cp -- "$tmp/new" "$1"
 }
 
+# A row for each value of the column "$1" (a heading and a field of --points): in each size band the number of measurements, the
+# median error and the worst, in per cent.
+summary () # heading, field
+{
+  echo "| $1 | below 64 KiB: points, median, worst | 64 KiB to 16 MiB | 16 MiB and more |"
+  echo "|---|---|---|---|"
+  awk -F '\t' -v OFS='\t' -v field="$2" '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+      name = $at[field]
+      if (!(name in order)) order[name] = ++n
+      e = $at["predicted_s"] / $at["measured_s"] - 1
+      print order[name], name, $at["bytes"] < 65536 ? 1 : $at["bytes"] < 16777216 ? 2 : 3, e < 0 ? -e : e
+    }' "$tmp/points" | LC_ALL=C sort -t "$(printf '\t')" -k1,1n -k3,3n -k4,4g | awk -F '\t' '
+    function close_cell(    m) {
+      if (n > 0) {
+        m = n % 2 ? e[(n + 1) / 2] : (e[n / 2] + e[n / 2 + 1]) / 2
+        cell[band] = sprintf("%d, %.1f %%, %.1f %%", n, 100 * m, 100 * e[n])
+      }
+      n = 0
+    }
+    function close_row() {
+      close_cell()
+      if (name != "") printf "| %s | %s | %s | %s |\n", name, cell[1], cell[2], cell[3]
+      split("", cell)
+    }
+    $2 != name { close_row(); name = $2; band = 0 }
+    $3 != band { close_cell(); band = $3 }
+    { e[++n] = $4 }
+    END { close_row() }'
+}
+
 worse=0
 "$2/plots/validation.sh" --tables "$forerun" >"$tmp/ring"
 FORERUN_DATA=$2 "$forerun" validate --quiet --wide >"$tmp/scores" || worse=$?
-{ echo '```text'; cat -- "$tmp/scores"; echo '```'; } >"$tmp/block"
+FORERUN_DATA=$2 "$forerun" validate --quiet --points >"$tmp/points" || true # the verdict is that of the other call
+{ summary system system; echo; summary operation op; echo; summary nodes nodes; } >"$tmp/block"
 
 renew "$2/docs/validation.md" '<!-- plots/validation.sh --tables -->' '<!-- end -->' "$tmp/ring"
-renew "$2/docs/validation_collectives.md" '<!-- forerun validate --quiet --wide -->' '<!-- end of forerun validate -->' "$tmp/block"
+renew "$2/docs/validation_collectives.md" '<!-- tests/validation.sh -->' '<!-- end of tests/validation.sh -->' "$tmp/block"
+diff -u -- "$2/tests/accuracy/collectives.txt" "$tmp/scores" || status=1
+[ -z "$update" ] || cp -- "$tmp/scores" "$2/tests/accuracy/collectives.txt"
 if [ -n "$update" ]; then
   status=0
 elif [ "$status" -ne 0 ]; then

@@ -10,8 +10,8 @@
  *     note    what a reader should know
  *
  * After `:` stands a path into "results" of the JSON: keys and list indices joined by dots. Commands run in the folder of the
- * case, a command once however many of its answers are looked at. With --markdown a table of all cases and answers is printed
- * (docs/cases.md); with --document FILE each case fails that has another row there. */
+ * case, each command once. --markdown prints the table of all cases (docs/cases.md), --answers their values (answers.tsv in the
+ * folder). With --document FILE, a case fails if its row in FILE or its line in answers.tsv differs. */
 #include <ctype.h>
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -249,9 +249,12 @@ unref_parser (gpointer parser)
     g_object_unref (parser);
 }
 
-/* Returns how much of the case fails. `document`: the text that has its row, or NULL. */
+/* What is printed of a case. */
+typedef enum { PRINT_VERDICT, PRINT_ROW, PRINT_ANSWERS } Print;
+
+/* Returns how much of the case fails. `document` and `answers`: the texts that have its row and its answers, or NULL. */
 static unsigned
-run_case (const char *forerun, const char *folder, const char *file, gboolean markdown, const char *document)
+run_case (const char *forerun, const char *folder, const char *file, Print print, const char *document, const char *answers)
 {
   Case c = { .forerun = forerun, .folder = folder, .file = file, .answers = g_string_new (NULL) };
   c.value = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -269,12 +272,14 @@ run_case (const char *forerun, const char *folder, const char *file, gboolean ma
   }
   if (c.n_checks == 0 || c.title == NULL || c.kind == NULL || c.source == NULL)
     complain (&c, "a case needs a title, a kind, a source and at least one check");
-  g_autofree char *row = g_strdup_printf ("| %.2s | %s | %s | %s | %s | %s |\n", file, c.title, c.kind, c.answers->str,
-                                          c.n_failed == 0 ? "holds" : "FAILS", c.note != NULL ? c.note : "");
+  g_autofree char *row = g_strdup_printf ("| %.2s | %s | %s | %s |\n", file, c.title, c.kind, c.note != NULL ? c.note : "");
+  g_autofree char *line = g_strdup_printf ("%.*s\t%s\n", (int)strcspn (file, "."), file, c.answers->str);
   if (document != NULL && strstr (document, row) == NULL)
     complain (&c, "docs/cases.md has another row than:\n%s", row);
-  if (markdown)
-    printf ("%s", row);
+  if (answers != NULL && strstr (answers, line) == NULL)
+    complain (&c, "answers.tsv has another line than:\n%s", line);
+  if (print != PRINT_VERDICT)
+    printf ("%s", print == PRINT_ROW ? row : line);
   else
     printf ("%-40s %3u checks  %s\n", file, c.n_checks, c.n_failed == 0 ? "ok" : "FAILED");
   unsigned failed = c.n_failed;
@@ -298,19 +303,22 @@ int
 main (int argc, char **argv)
 {
   int first = 3; /* of the cases that are named */
-  gboolean markdown = argc > first && strcmp (argv[first], "--markdown") == 0;
-  first += markdown;
-  g_autofree char *document = NULL;
+  Print print = argc > first && strcmp (argv[first], "--markdown") == 0  ? PRINT_ROW
+                : argc > first && strcmp (argv[first], "--answers") == 0 ? PRINT_ANSWERS
+                                                                         : PRINT_VERDICT;
+  first += print != PRINT_VERDICT;
+  g_autofree char *document = NULL, *answers = NULL;
   g_autoptr (GError) error = NULL;
   if (argc > first + 1 && strcmp (argv[first], "--document") == 0) {
-    if (!g_file_get_contents (argv[first + 1], &document, NULL, &error)) {
+    g_autofree char *path = g_build_filename (argv[2], "answers.tsv", NULL);
+    if (!g_file_get_contents (argv[first + 1], &document, NULL, &error) || !g_file_get_contents (path, &answers, NULL, &error)) {
       fprintf (stderr, "%s\n", error->message);
       return 2;
     }
     first += 2;
   }
   if (argc < 3) {
-    fprintf (stderr, "usage: cases FORERUN FOLDER [--markdown] [--document FILE] [NN …]\n");
+    fprintf (stderr, "usage: cases FORERUN FOLDER [--markdown|--answers] [--document FILE] [NN …]\n");
     return 2;
   }
   g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_free);
@@ -325,11 +333,11 @@ main (int argc, char **argv)
     }
   g_ptr_array_sort (files, by_name);
   unsigned failed = 0;
-  if (markdown)
-    printf ("| case | question | kind | forerun's answers (SI) | verdict | note |\n|---|---|---|---|---|---|\n");
+  if (print == PRINT_ROW)
+    printf ("| case | question | kind | note |\n|---|---|---|---|\n");
   for (guint i = 0; i < files->len; i++)
-    failed += run_case (argv[1], argv[2], files->pdata[i], markdown, document);
-  if (!markdown)
+    failed += run_case (argv[1], argv[2], files->pdata[i], print, document, answers);
+  if (print == PRINT_VERDICT)
     printf ("%u cases, %u failures\n", files->len, failed);
   return files->len > 0 && failed == 0 ? 0 : 1;
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# docs/cases.md has a row of each case, in order; that a row is what the case answers today is seen by the case itself.
+# docs/cases.md has a row of each case, in order. The case itself compares its row, and its line in scenarios/cases/answers.tsv.
+# --update renews both.
 # usage: document.sh [--update RUN_CASES FORERUN] SOURCE_DIR
 set -euo pipefail
 
 if [ "${1:-}" = --update ]; then
   document=$4/docs/cases.md
+  "$2" "$3" "$4/scenarios/cases" --answers >"$document.new" || true
+  mv -- "$document.new" "$4/scenarios/cases/answers.tsv"
   "$2" "$3" "$4/scenarios/cases" --markdown >"$document.new" || true
   awk -v file="$document.new" '
     $0 == "<!-- end -->" { inside = 0 }
@@ -15,7 +18,7 @@ if [ "${1:-}" = --update ]; then
   rm -- "$document.new"
   exit
 fi
-[ $# -eq 1 ] || { sed -n '3s/^# //p' "$0" >&2; exit 2; }
+[ $# -eq 1 ] || { sed -n '4s/^# //p' "$0" >&2; exit 2; }
 diff -u --label docs/cases.md --label scenarios/cases \
   <(sed -n '/^<!-- run_cases --markdown -->$/,/^<!-- end -->$/s/^| \([0-9][0-9]\) |.*/\1/p' "$1/docs/cases.md") \
   <(cd -- "$1/scenarios/cases" && printf '%.2s\n' *.expect | LC_ALL=C sort)
