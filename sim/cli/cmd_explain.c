@@ -141,18 +141,160 @@ explain_op (Cli *cli, const FrCollFlags *flags, const FrCollQuery *question, GEr
 
 /* ---- a scenario ---- */
 
-/* The run's own answer. A step keeps that of its largest gradient bucket without its loads. */
+/* What a kind of workload has to explain. NULL `collective`: nothing of it is priced by a communicator. */
+typedef struct {
+  const ColAnswer *(*collective) (const ScnResult *result);
+  gboolean by_bucket; /* the collective is a step's gradient bucket: its loads are priced again */
+  void (*answer) (const ScnResult *result, GString *out); /* what it adds to the answer of `run`; NULL: nothing */
+  BaseTable *(*rows) (const ScnResult *result);           /* of TSV; returned: full */
+  void (*text) (const CliScenarioRun *run, const RepExplain *explain, GString *out);
+  void (*json) (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json);
+} Explained;
+
 static const ColAnswer *
-collective_of (const ScnResult *result)
+own_collective (const ScnResult *result)
 {
-  return result->kind == SCN_KIND_TRAINING ? &result->training.all_reduce : &result->coll;
+  return &result->coll;
 }
 
-/* The same with its loads. */
 static const ColAnswer *
-loaded_of (const ScnResult *result, const Beside *beside)
+gradient_bucket (const ScnResult *result)
 {
-  return beside->bucket.n_ranks > 0 ? &beside->bucket : collective_of (result);
+  return &result->training.all_reduce;
+}
+
+static void
+collective_answer (const ScnResult *result, GString *out)
+{
+  rep_largest_term (&result->coll, out);
+}
+
+static BaseTable *
+collective_rows (const ScnResult *result)
+{
+  return rep_terms_table (&result->coll.cost);
+}
+
+static void
+collective_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  (void)run;
+  rep_explain_text (explain, out);
+}
+
+static void
+collective_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)run, (void)goodput;
+  rep_explain_json (explain, json);
+}
+
+static BaseTable *
+transfer_rows (const ScnResult *result)
+{
+  return rep_terms_table (&result->transfer.cost);
+}
+
+static void
+transfer_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  rep_explain_transfer_text (explain->clu, &run->result->transfer, out);
+}
+
+static void
+transfer_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)goodput;
+  rep_explain_transfer_json (explain->clu, &run->result->transfer, json);
+}
+
+static BaseTable *
+io_rows (const ScnResult *result)
+{
+  return rep_explain_io_table (&result->io);
+}
+
+static void
+io_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  rep_explain_io_text (explain->clu, &run->result->io, out);
+}
+
+static void
+io_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)goodput;
+  rep_explain_io_json (explain->clu, &run->result->io, json);
+}
+
+static BaseTable *
+training_rows (const ScnResult *result)
+{
+  return result->training.terms != NULL ? rep_step_terms_table (&result->training)
+                                        : rep_terms_table (&result->training.all_reduce.cost);
+}
+
+static void
+training_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  rep_run_text (run->result, out);
+  rep_step_terms_text (&run->result->training, out);
+  if (explain->coll->n_ranks > 1) {
+    g_string_append_c (out, '\n');
+    rep_explain_text (explain, out);
+  }
+}
+
+static void
+training_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "step");
+  rep_run_json (run->result, json);
+  if (run->result->training.terms != NULL)
+    rep_step_terms_json (&run->result->training, json);
+  json_builder_set_member_name (json, "all_reduce");
+  if (explain->coll->n_ranks > 1)
+    rep_explain_json (explain, json);
+  else
+    json_builder_add_null_value (json);
+  if (goodput != NULL) {
+    json_builder_set_member_name (json, "goodput");
+    json_builder_begin_object (json);
+    rep_goodput_json (goodput, json);
+    json_builder_end_object (json);
+  }
+  json_builder_end_object (json);
+}
+
+static void
+run_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  (void)explain;
+  rep_run_text (run->result, out);
+}
+
+static void
+run_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)explain, (void)goodput;
+  rep_run_json (run->result, json);
+}
+
+static const Explained explained[] = {
+  [SCN_KIND_COLLECTIVE] = { own_collective, FALSE, collective_answer, collective_rows, collective_text, collective_json },
+  [SCN_KIND_TRANSFER] = { NULL, FALSE, NULL, transfer_rows, transfer_text, transfer_json },
+  [SCN_KIND_TRAINING] = { gradient_bucket, TRUE, NULL, training_rows, training_text, training_json },
+  [SCN_KIND_IO] = { NULL, FALSE, NULL, io_rows, io_text, io_json },
+};
+
+/* A kind without a row here explains itself by what `run` prints of it. */
+static const Explained *
+explained_of (const ScnResult *result)
+{
+  static const Explained as_run = { NULL, FALSE, NULL, rep_run_table, run_text, run_json };
+  return (gsize)result->kind < G_N_ELEMENTS (explained) && explained[result->kind].rows != NULL ? &explained[result->kind]
+                                                                                                : &as_run;
 }
 
 /* By the closed form, as the step priced it. */
@@ -170,100 +312,28 @@ price_bucket (ColComm *comm, const ColCollRequest *request, ColSettings *setting
 static gboolean
 beside_of (const CliScenarioRun *run, Beside *out, GError **error)
 {
-  if (run->result->kind == SCN_KIND_TRANSFER || run->result->kind == SCN_KIND_IO || run->result->kind == SCN_KIND_PROGRAM ||
-      collective_of (run->result)->n_ranks < 2)
+  const Explained *kind = explained_of (run->result);
+  const ColAnswer *coll = kind->collective != NULL ? kind->collective (run->result) : NULL;
+  if (coll == NULL || coll->n_ranks < 2)
     return TRUE;
   ColSettings settings = *scn_settings (run->scenario);
   ColCollRequest request;
   g_autoptr (ColComm) comm = scn_comm (run->scenario, run->result, &settings, &request, error);
-  if (comm == NULL || (run->result->kind == SCN_KIND_TRAINING && !price_bucket (comm, &request, &settings, &out->bucket, error)))
+  if (comm == NULL || (kind->by_bucket && !price_bucket (comm, &request, &settings, &out->bucket, error)))
     return FALSE;
-  return list_alternatives (comm, &request, &settings, loaded_of (run->result, out), out, error);
+  return list_alternatives (comm, &request, &settings, kind->by_bucket ? &out->bucket : coll, out, error);
 }
 
-/* What TSV has of it. Returned: full. */
-static BaseTable *
-rows_of (const ScnResult *result)
+/* With what stands beside it; `coll` is NULL where the kind has no collective. */
+static RepExplain
+explanation (const CliScenarioRun *run, const Beside *beside)
 {
-  if (result->kind == SCN_KIND_TRANSFER)
-    return rep_terms_table (&result->transfer.cost);
-  if (result->kind == SCN_KIND_IO)
-    return rep_explain_io_table (&result->io);
-  if (result->kind == SCN_KIND_PROGRAM)
-    return rep_run_table (result);
-  return result->training.terms != NULL ? rep_step_terms_table (&result->training)
-                                        : rep_terms_table (&collective_of (result)->cost);
-}
-
-static void
-append_body (const CliScenarioRun *run, const Beside *beside, GString *out)
-{
-  const Clu *clu = scn_cluster (run->scenario);
-  const ScnResult *result = run->result;
-  const ColAnswer *coll = loaded_of (result, beside);
-  RepExplain explain = {
-    .clu = clu, .coll = coll, .alternatives = beside->alternatives, .nccl = beside->has_nccl ? &beside->nccl : NULL
-  };
-  if (result->kind == SCN_KIND_TRANSFER) {
-    rep_explain_transfer_text (clu, &result->transfer, out);
-    return;
-  }
-  if (result->kind == SCN_KIND_IO) {
-    rep_explain_io_text (clu, &result->io, out);
-    return;
-  }
-  if (result->kind == SCN_KIND_TRAINING || result->kind == SCN_KIND_PROGRAM || scn_result_members (result) != NULL)
-    rep_run_text (result, out);
-  rep_step_terms_text (&result->training, out);
-  if (coll->n_ranks > 1 || result->kind == SCN_KIND_COLLECTIVE) {
-    if (out->len > 0)
-      g_string_append_c (out, '\n');
-    rep_explain_text (&explain, out);
-  }
-}
-
-static void
-build_body (const CliScenarioRun *run, const Beside *beside, const Gdp *goodput, JsonBuilder *json)
-{
-  const Clu *clu = scn_cluster (run->scenario);
-  const ScnResult *result = run->result;
-  if (result->kind == SCN_KIND_TRANSFER) {
-    rep_explain_transfer_json (clu, &result->transfer, json);
-    return;
-  }
-  if (result->kind == SCN_KIND_IO) {
-    rep_explain_io_json (clu, &result->io, json);
-    return;
-  }
-  if (result->kind == SCN_KIND_PROGRAM) {
-    rep_run_json (result, json);
-    return;
-  }
-  RepExplain explain = { .clu = clu,
-                         .coll = loaded_of (result, beside),
-                         .alternatives = beside->alternatives,
-                         .nccl = beside->has_nccl ? &beside->nccl : NULL };
-  if (result->kind != SCN_KIND_TRAINING) {
-    rep_explain_json (&explain, json);
-    return;
-  }
-  json_builder_begin_object (json);
-  json_builder_set_member_name (json, "step");
-  rep_run_json (result, json);
-  if (result->training.terms != NULL)
-    rep_step_terms_json (&result->training, json);
-  json_builder_set_member_name (json, "all_reduce");
-  if (explain.coll->n_ranks > 1)
-    rep_explain_json (&explain, json);
-  else
-    json_builder_add_null_value (json);
-  if (goodput != NULL) {
-    json_builder_set_member_name (json, "goodput");
-    json_builder_begin_object (json);
-    rep_goodput_json (goodput, json);
-    json_builder_end_object (json);
-  }
-  json_builder_end_object (json);
+  const Explained *kind = explained_of (run->result);
+  const ColAnswer *own = kind->collective != NULL ? kind->collective (run->result) : NULL;
+  return (RepExplain){ .clu = scn_cluster (run->scenario),
+                       .coll = beside->bucket.n_ranks > 0 ? &beside->bucket : own,
+                       .alternatives = beside->alternatives,
+                       .nccl = beside->has_nccl ? &beside->nccl : NULL };
 }
 
 static const char *
@@ -311,26 +381,28 @@ explain_scenario (Cli *cli, const FrCollFlags *flags, const char *path, GError *
   g_autoptr (Gdp) goodput = gdp_scenario_has_failures (run.scenario) ? cli_goodput (cli, &run, error) : NULL;
   if (goodput == NULL && gdp_scenario_has_failures (run.scenario))
     return FALSE;
+  const Explained *kind = explained_of (run.result);
+  const RepExplain explain = explanation (&run, &beside);
   RepEnvelope envelope = cli_envelope (cli);
   if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
-    build_body (&run, &beside, goodput, json);
+    kind->json (&run, &explain, goodput, json);
     cli_json_close (cli, json);
     return TRUE;
   }
   if (cli->format == CLI_FORMAT_TSV) {
-    cli_rows (cli, rows_of (run.result));
+    cli_rows (cli, kind->rows (run.result));
     return TRUE;
   }
   cli_scenario_answer (&run, cli->out);
-  if (run.result->kind == SCN_KIND_COLLECTIVE)
-    rep_largest_term (&run.result->coll, cli->out);
+  if (kind->answer != NULL)
+    kind->answer (run.result, cli->out);
   if (goodput != NULL)
     rep_goodput_answer (goodput, cli->out);
   g_string_append_c (cli->out, '\n');
   cli_scenario_header (&run, &envelope, cli->out);
   g_autoptr (GString) body = g_string_new (NULL);
-  append_body (&run, &beside, body);
+  kind->text (&run, &explain, body);
   if (goodput != NULL)
     rep_goodput_terms_text (goodput, body);
   g_string_append (cli->out, body->str);
