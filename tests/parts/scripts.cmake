@@ -25,6 +25,8 @@ forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/p
 forerun_script_test(gallery_draws_what_its_page_shows ${PROJECT_SOURCE_DIR}/plots/gallery.sh $<TARGET_FILE:forerun>
                     ${CMAKE_CURRENT_BINARY_DIR}/gallery)
 set_tests_properties(unit.gallery_draws_what_its_page_shows PROPERTIES TIMEOUT 300)
+forerun_script_test(questions_are_answered_so ${CMAKE_CURRENT_SOURCE_DIR}/questions.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties(unit.questions_are_answered_so PROPERTIES LABELS "unit;slow" TIMEOUT 600)
 forerun_script_test(record_is_that_of_the_document ${CMAKE_CURRENT_SOURCE_DIR}/record.sh ${PROJECT_SOURCE_DIR})
 add_test(NAME page.in_a_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(page.in_a_browser PROPERTIES LABELS page TIMEOUT 500 SKIP_RETURN_CODE 77)
