@@ -18,8 +18,7 @@ typedef struct {
 static const BaseField fields[] = {
   BASE_ROW (Spec, "version", version, STR, .help = "NCCL version, as `2.28` or `2.28.9`; default: the calibration's"),
   BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
-            .help = "allowed algorithms, as NCCL writes them: `Ring,Tree`, `^Tree` (all others), `ring;allreduce:tree` (by "
-                    "operation); or a list"),
+            .help = "allowed algorithms: `Ring,Tree`, `^Tree` (all others), `ring;allreduce:tree` (by operation); or a list"),
   BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "allowed protocols, in the same form"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "minimum channels"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "maximum channels"),

@@ -11,8 +11,7 @@
 
 static const BaseField failures_fields[] = {
   BASE_ROW (TrnFailuresSpec, "rates", rates, REF, .sub = &trn_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
-            .folder = "calibrate/defaults/failures", .required = TRUE,
-            .help = "failure rates: a name of `forerun list failures`, a path, or the rates themselves"),
+            .folder = "calibrate/defaults/failures", .required = TRUE, .help = "failure rates (`forerun list failures`)"),
   BASE_ROW (TrnFailuresSpec, "slow_parts", slow_parts, BOOL, .fallback = "yes",
             .help = "`no`: leaves out kinds of `rates` that slow the job by their `slowdown`"),
   BASE_ROW_NUM (TrnFailuresSpec, "factor", factor, NUMBER, .min = "0", .max = "1000", .fallback = "1",

@@ -12,9 +12,9 @@
 
 static const BaseField job_fields[] = {
   BASE_ROW (ScnJobSpec, "name", name, STR, .help = "name in the answer; default: job 0, job 1, …"),
-  BASE_ROW (ScnJobSpec, "nodes", nodes, STRS,
-            .help = "its nodes, `0-15`, `3` or a list; only `io` jobs may share nodes with another job; default for `io`: all; "
-                    "transfers have none"),
+  BASE_ROW (
+      ScnJobSpec, "nodes", nodes, STRS,
+      .help = "`0-15`, `3` or a list; only `io` jobs may share nodes with another job; default for `io`: all; transfers have none"),
   BASE_ROW_NUM (ScnJobSpec, "steps", steps, COUNT, .min = "1", .max = "100000", .fallback = "1",
                 .help = "steps of a training job, with what it reads and saves"),
   BASE_ROW (ScnJobSpec, "workload", workload, NODE, .required = TRUE, .help = "as `workload` of a scenario"),

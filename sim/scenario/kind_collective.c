@@ -16,7 +16,7 @@ static const BaseField collective_fields[] = {
   BASE_ROW_NUM (ScnCollectiveSpec, "repeat", repeat, COUNT, .min = "1", .max = "1 G", .fallback = "1",
                 .help = "repetitions, one after another; multiplies the time"),
   BASE_ROW_NUM (ScnCollectiveSpec, "communicators", communicators, COUNT, .max = "100000",
-                .help = "communicators of these ranks that are created first, one after another; their time is reported apart"),
+                .help = "communicators of these ranks, created first, one after another; reported apart"),
   BASE_ROW_NUM (ScnCollectiveSpec, "root", root, COUNT, .fallback = "0", .help = "root rank of broadcast and reduce"),
   BASE_ROW_END,
 };

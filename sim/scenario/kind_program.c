@@ -25,7 +25,7 @@ static const BaseField copy_fields[] = {
   BASE_ROW (ScnDoCopy, "to", to, STR, .help = "as `from`"),
   BASE_ROW_NUM (ScnDoCopy, "bytes", bytes, BYTES, .min = "0", .max = "1 EB", .required = TRUE, .help = "size"),
   BASE_ROW (ScnDoCopy, "memory", memory, ENUM, .names = sto_memory_names, .fallback = "pinned",
-            .help = "host memory; pageable copies of a node in one direction run one at a time, since each blocks the host"),
+            .help = "host memory; pageable copies of a node in one direction run one at a time"),
   BASE_ROW_END,
 };
 static const BaseSchema copy_schema = { .name = "copy", .help = "An asynchronous copy by a copy engine.", .fields = copy_fields };
@@ -56,14 +56,12 @@ static const BaseField kernel_fields[] = {
   BASE_ROW_NUM (ScnDoKernel, "time", time, TIME, .min = "0", .max = "30 days", .help = "its time, alone"),
   BASE_ROW (ScnDoKernel, "gemm", gemm, MAP, .sub = &gemm_schema, .help = "in place of `time`: a matrix product"),
   BASE_ROW_NUM (ScnDoKernel, "bytes", bytes, BYTES, .min = "0", .max = "1 EB",
-                .help = "in place of `time`: bytes of GPU memory that a memory-bound kernel reads and writes"),
+                .help = "in place of `time`: bytes that a memory-bound kernel reads and writes"),
   BASE_ROW_NUM (ScnDoKernel, "sms", sms, RATIO, .min = "0.1 %", .max = "100 %", .fallback = "100 %",
-                .help = "fraction of the SMs that it fills; kernels run beside each other while these sum to at most 100 %"),
+                .help = "fraction of the SMs that it fills; kernels run concurrently up to a sum of 100 %"),
   BASE_ROW_END,
 };
-static const BaseSchema kernel_schema = {
-  .name = "kernel", .help = "A kernel. A bare time is its `time`.", .fields = kernel_fields, .scalar_key = "time"
-};
+static const BaseSchema kernel_schema = { .name = "kernel", .help = "A kernel.", .fields = kernel_fields, .scalar_key = "time" };
 
 static const BaseField collective_fields[] = {
   BASE_ROW (ScnDoCollective, "op", op, ENUM, .names = mdl_op_names, .required = TRUE, .help = "operation"),
@@ -102,18 +100,18 @@ static const BaseSchema io_schema = { .name = "read, write",
 static const BaseField earlier_fields[] = {
   BASE_ROW (ScnWaitEarlier, "event", event, STR, .required = TRUE, .help = "event that some stream records"),
   BASE_ROW_NUM (ScnWaitEarlier, "iterations", iterations, COUNT, .min = "1", .max = MOST_REPEATS, .fallback = "1",
-                .help = "how many iterations before; the first iterations do not wait"),
+                .help = "how many iterations before; the first ones do not wait"),
   BASE_ROW_END,
 };
 static const BaseSchema earlier_schema = { .name = "wait_earlier",
-                                           .help = "Waits for an event of an earlier iteration, such as a buffer that is free "
-                                                   "again. A bare name is `event`.",
+                                           .help =
+                                               "Waits for an event of an earlier iteration, such as a buffer that is free again.",
                                            .fields = earlier_fields,
                                            .scalar_key = "event" };
 
 static const BaseField item_fields[] = {
   BASE_ROW (ScnProgramItem, "name", name, STR, .help = "name in the answer; default: what it does"),
-  BASE_ROW (ScnProgramItem, "wait", wait, STRS, .help = "events of the same iteration to wait for, before it starts"),
+  BASE_ROW (ScnProgramItem, "wait", wait, STRS, .help = "events of the same iteration to wait for"),
   BASE_ROW (ScnProgramItem, "wait_earlier", earlier, MAP, .sub = &earlier_schema, .help = "an event of an earlier iteration"),
   BASE_ROW (ScnProgramItem, "copy", copy, MAP, .sub = &copy_schema, .help = "copies"),
   BASE_ROW (ScnProgramItem, "kernel", kernel, MAP, .sub = &kernel_schema, .help = "runs a kernel on the stream's GPU"),
@@ -125,8 +123,7 @@ static const BaseField item_fields[] = {
   BASE_ROW_END,
 };
 static const BaseSchema item_schema = { .name = "do",
-                                        .help = "An entry of a stream: it waits, does one thing, and records. Each part may be "
-                                                "left out.",
+                                        .help = "It waits, does one thing, and records; each part may be left out.",
                                         .fields = item_fields };
 
 static const BaseField stream_fields[] = {

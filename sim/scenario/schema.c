@@ -41,13 +41,13 @@ static const BaseField scenario_fields[] = {
   BASE_ROW (ScnSpec, "scenario", name, STR, .required = TRUE, .help = "name"),
   BASE_ROW (ScnSpec, "description", description, STR, .help = "one line"),
   BASE_ROW (ScnSpec, "cluster", cluster, MAP, .sub = &cluster_schema, .required = TRUE, .help = "the hardware"),
-  BASE_ROW (ScnSpec, "workload", workload, NODE, .help = "one workload: a mapping with `kind`; or `jobs`"),
-  BASE_ROW (ScnSpec, "jobs", jobs, NODE, .help = "several concurrent workloads: a list, see [jobs](#jobs)"),
-  BASE_ROW (ScnSpec, "nccl", nccl, NODE, .help = "NCCL's variables, see [nccl](#nccl)"),
-  BASE_ROW (ScnSpec, "degrade", degrade, NODE, .help = "list of parts that are off or degraded, see [degrade](#degrade)"),
-  BASE_ROW (ScnSpec, "report", report, NODE, .help = "which plots to draw, see [report](#report)"),
+  BASE_ROW (ScnSpec, "workload", workload, NODE, .help = "a mapping with `kind`; or `jobs`"),
+  BASE_ROW (ScnSpec, "jobs", jobs, NODE, .help = "[list of concurrent workloads](#jobs)"),
+  BASE_ROW (ScnSpec, "nccl", nccl, NODE, .help = "[NCCL's variables](#nccl)"),
+  BASE_ROW (ScnSpec, "degrade", degrade, NODE, .help = "[list of parts that are off or degraded](#degrade)"),
+  BASE_ROW (ScnSpec, "report", report, NODE, .help = "[plots to draw](#report)"),
   BASE_ROW_NUM (ScnSpec, "seed", seed, COUNT, .fallback = "1", .help = "seed of all random draws; `--seed` overrides it"),
-  BASE_ROW (ScnSpec, "background", background, NODE, .help = "traffic of other users on the fabric, see [background](#background)"),
+  BASE_ROW (ScnSpec, "background", background, NODE, .help = "[traffic of other users](#background) on the fabric"),
   BASE_ROW_END,
 };
 const BaseSchema scn_schema_scenario = { .name = "scenario", .help = "A cluster and its workload.", .fields = scenario_fields };
@@ -69,7 +69,7 @@ const BaseSchema scn_schema_degrade = { .name = "degrade",
                                         .fields = degrade_fields };
 
 static const BaseField report_fields[] = {
-  BASE_ROW (ScnReportSpec, "trace", trace, BOOL, .fallback = "false", .help = "no effect; use `run --trace FILE`"),
+  BASE_ROW (ScnReportSpec, "trace", trace, BOOL, .fallback = "false", .help = "no effect; use `run --trace`"),
   BASE_ROW (
       ScnReportSpec, "plots", plots, STRS,
       .help =

@@ -28,10 +28,8 @@ static const BaseField checkpoint_fields[] = {
   BASE_ROW (TrnCheckpointSpec, "copy", copy, STR,
             .help = "with `tier: nvme`, a second destination, for nodes that are replaced: `peer` (drives of the next node) or a "
                     "tier; default: none"),
-  BASE_ROW_NUM (
-      TrnCheckpointSpec, "stall", stall, TIME, .max = "30 days",
-      .help =
-          "replaces `tier` for `run --goodput`: how long a checkpoint stops training; if asynchronous, the copy to host memory"),
+  BASE_ROW_NUM (TrnCheckpointSpec, "stall", stall, TIME, .max = "30 days",
+                .help = "replaces `tier` for `run --goodput`: how long a checkpoint stops training"),
   BASE_ROW_NUM (TrnCheckpointSpec, "drain", drain, TIME, .max = "30 days", .fallback = "0",
                 .help = "with `stall`: further time in the background until the checkpoint can be restored"),
   BASE_ROW_NUM (TrnCheckpointSpec, "restore", restore, TIME, .max = "30 days", .fallback = "0",

@@ -18,11 +18,12 @@ static const BaseField row_fields[] = {
   BASE_ROW_NUM (MdlFailureRow, "repair", repair, TIME, .max = "3650 days",
                 .help = "time until its nodes are back; default: that of [failures](#failures)"),
   BASE_ROW_NUM (MdlFailureRow, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",
-                .help = "with `slow`: step time over the healthy step time; or, if they can be simulated, one of the next two"),
+                .help =
+                    "with `slow`: step time over the healthy step time; or one of the next two, with which the step is simulated"),
   BASE_ROW_NUM (MdlFailureRow, "nic_rate", nic_rate, RATIO, .min = "0.1 %", .max = "1",
-                .help = "with `slow`: one NIC has this fraction of its rate, and the step is simulated"),
+                .help = "with `slow`: one NIC has this fraction of its rate"),
   BASE_ROW_NUM (MdlFailureRow, "compute", compute, NUMBER, .min = "1", .max = "1000",
-                .help = "with `slow`: compute of one GPU takes this many times as long, and the step is simulated"),
+                .help = "with `slow`: compute of one GPU takes this many times as long"),
   BASE_ROW_NUM (
       MdlFailureRow, "lasts", lasts, TIME, .min = "1 s", .max = "3650 days",
       .help =
@@ -57,8 +58,7 @@ const BaseSchema trn_schema_failure_rates = { .name = "failure rates",
 
 static const BaseField failures_fields[] = {
   BASE_ROW (TrnFailuresSpec, "rates", rates, REF, .sub = &trn_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
-            .folder = "calibrate/defaults/failures", .required = TRUE,
-            .help = "failure rates: a name of `forerun list failures`, a path, or the rates themselves"),
+            .folder = "calibrate/defaults/failures", .required = TRUE, .help = "failure rates (`forerun list failures`)"),
   BASE_ROW (TrnFailuresSpec, "also", also, LIST, .sub = &row_schema, .item_size = sizeof (MdlFailureRow),
             .help = "further kinds of failure, with `every`: switches, slow parts …"),
   BASE_ROW (TrnFailuresSpec, "slow_parts", slow_parts, BOOL, .fallback = "yes",
@@ -70,10 +70,9 @@ static const BaseField failures_fields[] = {
   BASE_ROW_NUM (TrnFailuresSpec, "detect", detect, TIME, .max = "30 days", .fallback = "1 min",
                 .help = "time to notice a failure, if its kind has none"),
   BASE_ROW_NUM (TrnFailuresSpec, "repair", repair, TIME, .max = "3650 days", .fallback = "1 day",
-                .help = "time until a node is back in service, if the kind of failure has none"),
+                .help = "time until a node is back in service, if its kind has none"),
   BASE_ROW_NUM (TrnFailuresSpec, "restart", restart, TIME, .max = "30 days", .fallback = "5 min",
-                .help = "time to schedule, start processes and warm up; `communicators` of the workload and the checkpoint's "
-                        "`restore` are added"),
+                .help = "time to schedule, start processes and warm up, without `communicators` and the checkpoint's `restore`"),
   BASE_ROW_NUM (TrnFailuresSpec, "days", days, NUMBER, .max = "36500", .help = "length of the run; or `steps` or `tokens`"),
   BASE_ROW_NUM (TrnFailuresSpec, "steps", steps, COUNT, .min = "1", .help = "the run ends after this many steps"),
   BASE_ROW_NUM (TrnFailuresSpec, "tokens", tokens, COUNT, .min = "1", .help = "the run ends after this many tokens of a model"),

@@ -60,21 +60,23 @@ static const BaseField software_fields[] = {
   BASE_ROW_NUM (TrnSoftwareSpec, "year", year, COUNT, .min = "2017", .max = "2100",
                 .help = "year of the release; default: the newest known"),
   BASE_ROW_NUM (TrnSoftwareSpec, "efficiency", efficiency, RATIO, .min = "5 %", .max = "2",
-                .help = "replaces the measured efficiency, for a framework of any name: compute time = kernel time / efficiency"),
+                .help = "compute time = kernel time / efficiency; for a framework of any name"),
   BASE_ROW_NUM (TrnSoftwareSpec, "attention", attention, RATIO, .min = "5 %", .max = "2",
                 .help = "the same for fused attention; default: scaled with `efficiency`"),
-  BASE_ROW_NUM (TrnSoftwareSpec, "kernel", kernel, TIME, .max = "1 ms",
-                .help = "host time to queue a kernel; replaces the measured one"),
-  BASE_ROW_NUM (TrnSoftwareSpec, "sync", sync, TIME, .max = "10 ms",
-                .help = "host time to continue after the GPU has finished; replaces the measured one"),
+  BASE_ROW_NUM (TrnSoftwareSpec, "kernel", kernel, TIME, .max = "1 ms", .help = "host time to queue a kernel"),
+  BASE_ROW_NUM (TrnSoftwareSpec, "sync", sync, TIME, .max = "10 ms", .help = "host time to continue after the GPU has finished"),
   BASE_ROW_NUM (TrnSoftwareSpec, "collective", collective, TIME, .max = "10 ms",
-                .help = "host time to queue a collective or a gather or scatter of shards; replaces the measured one"),
+                .help = "host time to queue a collective or a gather or scatter of shards"),
   BASE_ROW (TrnSoftwareSpec, "queues_sends", queues_sends, BOOL,
             .help = "sends and receives of a pipeline rank share one stream, in PyTorch's order (not for gpipe and 1f1b); default: "
                     "the framework's"),
   BASE_ROW_END,
 };
-const BaseSchema trn_schema_software = { .name = "software", .help = "Framework that runs the step.", .fields = software_fields };
+const BaseSchema trn_schema_software = {
+  .name = "software",
+  .help = "Framework that runs the step. Given times and efficiencies replace the measured ones.",
+  .fields = software_fields
+};
 
 static const BaseField fsdp_fields[] = {
   BASE_ROW (TrnFsdpSpec, "reshard", reshard, BOOL, .fallback = "true", .help = "free a layer's parameters after its forward pass"),

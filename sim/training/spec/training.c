@@ -16,12 +16,10 @@ static const BaseField layer_fields[] = {
                 .help = "gradients reduced over the data-parallel ranks"),
   BASE_ROW_NUM (TrnLayerSpec, "activation", activation, BYTES, .max = "1 PB", .fallback = "0",
                 .help = "per micro-batch, sent if a stage ends after this layer; its gradient is as large; 0: no send"),
-  BASE_ROW_NUM (
-      TrnLayerSpec, "kernels", kernels, COUNT, .max = "1 M", .fallback = "0",
-      .help =
-          "kernels of the forward pass that the host launches one by one, see [host](#host); the backward pass has twice as many"),
+  BASE_ROW_NUM (TrnLayerSpec, "kernels", kernels, COUNT, .max = "1 M", .fallback = "0",
+                .help = "kernels that the [host](#host) launches in the forward pass; the backward pass has twice as many"),
   BASE_ROW_NUM (TrnLayerSpec, "syncs", syncs, COUNT, .max = "100000", .fallback = "0",
-                .help = "times that the host waits for the GPU in the forward pass, evenly spaced"),
+                .help = "waits of the host for the GPU in the forward pass, evenly spaced"),
   BASE_ROW_END,
 };
 static const BaseSchema layer_schema = { .name = "layers", .help = "A layer, or several equal ones.", .fields = layer_fields };
@@ -67,7 +65,7 @@ static const BaseField ddp_fields[] = {
   BASE_ROW (TrnDdpSpec, "kind", kind, ENUM, .names = ddp_names, .fallback = "ddp", .help = "method; `data_parallel` needs `model`"),
   BASE_ROW (TrnDdpSpec, "gather", gather, ENUM, .names = gather_names, .fallback = "loss", .help = "what data_parallel gathers"),
   BASE_ROW_NUM (TrnDdpSpec, "bucket", bucket, BYTES, .max = "1 PB", .fallback = "25 MiB",
-                .help = "a bucket closes once it has this size; layers are never split; 0: one bucket per layer"),
+                .help = "size at which a bucket closes; layers are never split; 0: one bucket per layer"),
   BASE_ROW (TrnDdpSpec, "overlap", overlap, BOOL, .fallback = "true", .help = "reduce concurrently with the backward pass"),
   BASE_ROW_END,
 };
@@ -93,7 +91,7 @@ static const BaseField training_fields[] = {
   BASE_ROW (TrnSpec, "proto", proto, ENUM, .names = mdl_proto_names, .fallback = "auto",
             .help = "protocol of the gradient all-reduce"),
   BASE_ROW_NUM (TrnSpec, "communicators", communicators, COUNT, .max = "100000",
-                .help = "communicators of all ranks created before the first step; their time is reported apart"),
+                .help = "communicators of all ranks, created before the first step; reported apart"),
   BASE_ROW (TrnSpec, "model", model.model, NODE,
             .help = "a name in scenarios/llms, the path of a HuggingFace config.json, or the model itself"),
   BASE_ROW_NUM (TrnSpec, "sequence", model.sequence, COUNT, .min = "1", .max = "100 M", .help = "sequence length, tokens"),
