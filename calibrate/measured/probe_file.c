@@ -202,9 +202,9 @@ cal_probe_name (const CalProbe *probe, guint i, const char *key, const BaseName 
     *out = known->code;
     return TRUE;
   }
-  g_autofree char *accepted = base_names_join (names);
-  return cal_probe_fail (probe, i, error, "%s %s%s%s; accepted: %s", key, text != NULL ? "'" : "is missing",
-                         text != NULL ? text : "", text != NULL ? "' is not known" : "", accepted);
+  g_autofree char *accepted = base_names_accepted (text, names, NULL);
+  return cal_probe_fail (probe, i, error, "%s %s%s%s%s", key, text != NULL ? "'" : "is missing", text != NULL ? text : "",
+                         text != NULL ? "' is not known" : "", accepted);
 }
 
 gboolean

@@ -53,8 +53,8 @@ read_name (const Reader *reader, const char *what, const char *text, const BaseN
     *out = known->code;
     return TRUE;
   }
-  g_autofree char *accepted = base_names_join (names);
-  return base_fail_at (error, reader->at, "%s '%s' is not known; accepted: %s", what, text, accepted);
+  g_autofree char *accepted = base_names_accepted (text, names, NULL);
+  return base_fail_at (error, reader->at, "%s '%s' is not known%s", what, text, accepted);
 }
 
 static const CalPart *

@@ -14,8 +14,8 @@ find (const FrOption *options, const char *name, FrError **error)
     g_ptr_array_add (names, (char *)option->name);
   }
   g_ptr_array_add (names, NULL);
-  g_autofree char *hint = base_hint (name, (const char *const *)names->pdata), *all = g_strjoinv (", ", (char **)names->pdata);
-  fr_fail (error, "option '%s' is not known%s; accepted: %s", name, hint, all);
+  g_autofree char *accepted = base_accepted (name, (const char *const *)names->pdata, NULL);
+  fr_fail (error, "option '%s' is not known%s", name, accepted);
   return NULL;
 }
 

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "models/op.h"
+
 gboolean
 fr_fail_of (const char *verb, GError **error, const char *format, ...)
 {
@@ -25,9 +27,8 @@ fr_name_value (const char *verb, const char *flag, const char *text, const BaseN
     *out = known->code;
     return TRUE;
   }
-  g_autofree const char **candidates = base_names (names);
-  g_autofree char *hint = base_hint (text, candidates), *accepted = base_names_join (names);
-  return fr_fail_of (verb, error, "%s '%s' is not known%s; accepted: %s", flag, text, hint, accepted);
+  g_autofree char *accepted = base_names_accepted (text, names, names == mdl_algo_names ? "forerun list algorithms" : NULL);
+  return fr_fail_of (verb, error, "%s '%s' is not known%s", flag, text, accepted);
 }
 
 gboolean

@@ -241,6 +241,37 @@ find_shipped (const BaseLookup *lookup, const char *name, const char *folder, co
   return NULL;
 }
 
+/* " (did you mean 'x.yaml'?)" of a path that is not there, else "": the same name with another ending, a file of the folder with a
+ * similar name, or a shipped file. Returned: full. */
+static char *
+path_hint (const BaseLookup *lookup, const char *path, const char *folder)
+{
+  g_autofree char *base = g_path_get_basename (path), *beside = g_path_get_dirname (path), *stem = g_strdup (base);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  if (strrchr (stem, '.') != NULL)
+    *strrchr (stem, '.') = '\0';
+  g_autoptr (GDir) dir = g_dir_open (beside, 0, NULL);
+  for (const char *file; dir != NULL && (file = g_dir_read_name (dir)) != NULL;)
+    if (is_path (file))
+      g_ptr_array_add (names, g_strdup (file));
+  g_ptr_array_sort (names, base_by_text);
+  g_ptr_array_add (names, NULL);
+  for (guint i = 0; names->pdata[i] != NULL; i++) {
+    const char *ending = strrchr (names->pdata[i], '.');
+    if (strlen (stem) == (gsize)(ending - (char *)names->pdata[i]) && g_str_has_prefix (names->pdata[i], stem)) {
+      g_autofree char *same = join (beside, names->pdata[i]);
+      return g_strdup_printf (" (did you mean '%s'?)", same);
+    }
+  }
+  g_auto (GStrv) folders = g_strsplit (folder, ":", -1);
+  for (char **f = folders; strchr (path, '/') == NULL && *f != NULL; f++) {
+    g_autofree char *shipped = find_shipped (lookup, stem, *f, NULL);
+    if (shipped != NULL)
+      return g_strdup_printf (" (did you mean the shipped '%s'? write it without .yaml)", stem);
+  }
+  return base_hint (base, (const char *const *)names->pdata);
+}
+
 char *
 base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder, const char *from, GError **error)
 {
@@ -257,8 +288,8 @@ base_lookup_find (const BaseLookup *lookup, const char *name, const char *folder
       return NULL;
     if (is_other_file (path, NULL))
       return g_steal_pointer (&path);
-    g_autofree char *shown = base_text_shown (path);
-    base_fail (error, BASE_ERROR_INPUT, "no file '%s'%s", shown,
+    g_autofree char *shown = base_text_shown (path), *hint = path_hint (lookup, path, folder);
+    base_fail (error, BASE_ERROR_INPUT, "no file '%s'%s%s", shown, hint,
                from != NULL && !g_path_is_absolute (name) ? "; a path is relative to the file that names it" : "");
     return NULL;
   }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/schema.h"
 
 const BaseName *
@@ -37,4 +38,11 @@ base_names_join (const BaseName *table)
 {
   g_autofree const char **names = base_names (table);
   return g_strjoinv (", ", (char **)names);
+}
+
+char *
+base_names_accepted (const char *word, const BaseName *table, const char *command)
+{
+  g_autofree const char **names = base_names (table);
+  return base_accepted (word, names, command);
 }

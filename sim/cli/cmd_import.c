@@ -69,12 +69,13 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
 {
   guint n = g_strv_length (words);
   g_auto (GStrv) known = all_kinds ();
-  g_autofree char *accepted = g_strjoinv (", ", known);
-  if (n == 0)
+  if (n == 0) {
+    g_autofree char *accepted = g_strjoinv (", ", known);
     return cli_fail (cli, error, "which kind of file? accepted: %s", accepted);
+  }
   if (!g_strv_contains ((const char *const *)known, words[0])) {
-    g_autofree char *hint = base_hint (words[0], (const char *const *)known);
-    return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", words[0], hint, accepted);
+    g_autofree char *accepted = base_accepted (words[0], (const char *const *)known, "forerun import");
+    return cli_fail (cli, error, "kind '%s' is not known%s", words[0], accepted);
   }
   if (n == 1)
     return cli_fail (cli, error, "which file? - reads stdin");

@@ -156,14 +156,30 @@ write_list (Cli *cli, const BaseTable *table, const char *summary)
   }
 }
 
-static gboolean
-fail_kind (const Cli *cli, const char *word, GError **error)
+/* The kind that has a member `word`, under its own name or an alias; NULL: none. */
+static const char *
+kind_with (const Cli *cli, const char *word)
 {
+  for (const ListKind *kind = kinds; kind->kind != NULL; kind++) {
+    const char *folder = kind->fill_all != NULL ? "scenarios/llms" : kind->folder;
+    g_autofree char *path = folder != NULL ? base_lookup_find (cli->lookup, word, folder, NULL, NULL) : NULL;
+    if (path != NULL || (kind->names != NULL && base_name_find (kind->names, word) != NULL))
+      return kind->kind;
+  }
+  return NULL;
+}
+
+static gboolean
+fail_kind (Cli *cli, const char *word, GError **error)
+{
+  const char *with = cli_lookup (cli, NULL) ? kind_with (cli, word) : NULL;
+  if (with != NULL)
+    return cli_fail (cli, error, "'%s' is not a kind but one of the %s; 'forerun list %s' shows them", word, with, with);
   const char *names[G_N_ELEMENTS (kinds)] = { NULL };
   for (size_t i = 0; kinds[i].kind != NULL; i++)
     names[i] = kinds[i].kind;
-  g_autofree char *accepted = g_strjoinv (", ", (char **)names), *hint = base_hint (word, names);
-  return cli_fail (cli, error, "kind '%s' is not known%s; accepted: %s", word, hint, accepted);
+  g_autofree char *accepted = base_accepted (word, names, "forerun list");
+  return cli_fail (cli, error, "kind '%s' is not known%s", word, accepted);
 }
 
 static void

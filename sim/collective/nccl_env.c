@@ -98,9 +98,8 @@ find_name (const char *text, BaseMark mark, const BaseName *names, BaseDiag *dia
     g_ptr_array_add (known, (gpointer)(guintptr)name->name);
   }
   g_ptr_array_add (known, NULL);
-  g_autofree char *accepted = g_strjoinv (", ", (char **)known->pdata);
-  g_autofree char *hint = base_hint (text, (const char *const *)known->pdata);
-  base_diag_error (diag, mark, "unknown name '%s'%s; accepted: %s", text, hint, accepted);
+  g_autofree char *accepted = base_accepted (text, (const char *const *)known->pdata, NULL);
+  base_diag_error (diag, mark, "unknown name '%s'%s", text, accepted);
   return NULL;
 }
 

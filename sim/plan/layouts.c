@@ -48,10 +48,8 @@ read_names (const BaseStrs *list, const BaseName *names, Values *out, GError **e
   for (guint i = 0; i < list->n; i++) {
     const BaseName *name = base_name_find (names, list->item[i].v);
     if (name == NULL) {
-      g_autoptr (GString) known = g_string_new (NULL);
-      for (const BaseName *one = names; one->name != NULL; one++)
-        g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", one->name);
-      return col_fail_at (error, list->item[i].mark, "'%s' is not known; accepted: %s", list->item[i].v, known->str);
+      g_autofree char *accepted = base_names_accepted (list->item[i].v, names, NULL);
+      return col_fail_at (error, list->item[i].mark, "'%s' is not known%s", list->item[i].v, accepted);
     }
     add_value (out, (guint32)name->code);
   }

@@ -56,17 +56,14 @@ scn_read_workload (Scn *scenario, const BaseYamlNode *node, const BaseSchemaCont
     return;
   for (int kind = 0; kind < SCN_KIND_N; kind++)
     known[kind] = base_name (scn_kind_names, kind);
-  g_autofree char *accepted = g_strjoinv (", ", (char **)known);
+  g_autofree char *accepted = base_accepted (text, known, NULL);
   if (text == NULL) {
     base_diag_error (context->diag, base_yaml_mark (kind_node != NULL ? kind_node : node),
-                     kind_node != NULL ? "'kind' of 'workload' must be one word; accepted: %s"
-                                       : "'workload' has no 'kind'; accepted: %s",
-                     accepted);
+                     kind_node != NULL ? "'kind' of 'workload' must be one word%s" : "'workload' has no 'kind'%s", accepted);
     return;
   }
   if (!g_strv_contains (known, text)) {
-    g_autofree char *hint = base_hint (text, known);
-    base_diag_error (context->diag, base_yaml_mark (kind_node), "unknown workload kind '%s'%s; accepted: %s", text, hint, accepted);
+    base_diag_error (context->diag, base_yaml_mark (kind_node), "unknown workload kind '%s'%s", text, accepted);
     return;
   }
   while (strcmp (known[scenario->kind], text) != 0)

@@ -247,10 +247,9 @@ check_event (const ScnProgram *program, const BaseStr *event, BaseDiag *diag)
       g_ptr_array_add (known, (gpointer)record->v);
   }
   g_ptr_array_add (known, NULL);
-  g_autofree char *hint = base_hint (event->v, (const char *const *)known->pdata);
-  g_autofree char *all = g_strjoinv (", ", (char **)known->pdata);
+  g_autofree char *accepted = base_accepted (event->v, (const char *const *)known->pdata, NULL);
   if (known->len > 1)
-    base_diag_error (diag, event->mark, "no stream records event '%s'%s; accepted: %s", event->v, hint, all);
+    base_diag_error (diag, event->mark, "no stream records event '%s'%s", event->v, accepted);
   else
     base_diag_error (diag, event->mark, "no stream records event '%s'; accepted: an event that an entry names in 'record'",
                      event->v);

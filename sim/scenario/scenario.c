@@ -96,8 +96,8 @@ take_report (Scn *scenario, const BaseSchemaContext *context)
       g_ptr_array_add (scenario->plots, g_strdup (plot->v));
       continue;
     }
-    g_autofree char *names = g_strjoinv (", ", (char **)known);
-    base_diag_error (context->diag, plot->mark, "no picture is called '%s'; accepted: %s", plot->v, names);
+    g_autofree char *accepted = base_accepted (plot->v, known, NULL);
+    base_diag_error (context->diag, plot->mark, "there is no plot '%s'%s", plot->v, accepted);
   }
   if (report.trace.v)
     base_diag_warn (context->diag, report.trace.mark, "'trace' has no effect: only flags name files to write (run --trace FILE)");
@@ -309,11 +309,11 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
   if (plain && !trains_model && (!uses_storage (scenario) || load == NULL))
     return slow_links (scenario, error);
   const MdlLibraryQuery query = { .name = cluster->calibration.v,
-                              .from = base_yaml_path (scenario->yaml),
-                              .gpu_type = slowest_gpu (scenario),
-                              .nccl = scenario->system.settings.nccl_version,
-                              .inputs = scenario->inputs,
-                              .warnings = scenario->warnings };
+                                  .from = base_yaml_path (scenario->yaml),
+                                  .gpu_type = slowest_gpu (scenario),
+                                  .nccl = scenario->system.settings.nccl_version,
+                                  .inputs = scenario->inputs,
+                                  .warnings = scenario->warnings };
   const MdlLibrary *library = load (user, &query, error);
   if (library == NULL) {
     col_nccl_tell_place (&scenario->system.settings, error);

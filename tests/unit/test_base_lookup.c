@@ -196,6 +196,27 @@ the_nearest_word_is_one_slip_away (void)
   TEST_TRUE (base_nearest ("00000fghijklmnopqrstuvwxyzabcd", lengthy) == NULL);
 }
 
+static void
+many_names_are_cut_to_the_nearest_and_the_command_that_lists_them (void)
+{
+  static const char *const few[] = { "ring", "tree", NULL };
+  static const char *const many[] = { "a1", "b2", "c3", "d4", "e5", "f6", "g7", "threads", "i9", NULL };
+  const struct {
+    const char *word, *const *names, *command, *said;
+  } cases[] = {
+    { "rng", few, "forerun list x", " (did you mean 'ring'?); accepted: ring, tree" },
+    { NULL, few, NULL, "; accepted: ring, tree" },
+    { "thread", many, "forerun list x", " (did you mean 'threads'?); 'forerun list x' lists all 9" },
+    { "zzzz", many, "forerun list x", "; accepted: a1, b2, c3, d4, e5, f6, …; 'forerun list x' lists all 9" },
+    { "thread", many, NULL, " (did you mean 'threads'?)" },
+    { "zzzz", many, NULL, "; accepted: a1, b2, c3, d4, e5, f6, g7, threads, i9" },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *said = base_accepted (cases[i].word, cases[i].names, cases[i].command);
+    test_str (said, cases[i].said, cases[i].said, __FILE__, __LINE__);
+  }
+}
+
 int
 main (void)
 {
@@ -209,6 +230,8 @@ main (void)
     { "standard input stands for the working directory", standard_input_stands_for_the_working_directory },
     { "shipped names are sorted and said once", shipped_names_are_sorted_and_said_once },
     { "the nearest word is one slip away", the_nearest_word_is_one_slip_away },
+    { "many names are cut to the nearest and the command that lists them",
+      many_names_are_cut_to_the_nearest_and_the_command_that_lists_them },
     { 0 },
   };
   return test_main ("base/lookup", cases);

@@ -15,6 +15,8 @@
 #define WORD_MAX 64u
 
 #define MOST_SHOWN 3u /* names that are equally near */
+#define FEW        8u /* names that an error lists whole */
+#define FIRST      6u /* names that it lists of more */
 
 /* Ranks of nearness: the same, the same meaning, one letter more or less at the end, a part of it, slips of 1 to 4 letters, a part
  * in common, the same beginning. */
@@ -97,6 +99,16 @@ static const char *const meanings[][2] = {
   { "allreduce", "all_reduce" },
   { "a2a", "alltoall" },
   { "hca", "nics" },
+  { "pytorch", "eager" },
+  { "torch", "eager" },
+  { "ddp", "eager" },
+  { "megatron", "fused" },
+  { "torchcompile", "fused" },
+  { "cudagraphs", "graphs" },
+  { "gpt4", "gpt3_175b" },
+  { "gpt4o", "gpt3_175b" },
+  { "gpt5", "gpt3_175b" },
+  { "chatgpt", "gpt3_175b" },
 };
 
 static unsigned
@@ -234,4 +246,22 @@ base_hint (const char *word, const char *const *candidates)
     g_string_append_printf (hint, "%s'%s'", i == 0 ? "" : i + 1 < n ? ", " : " or ", found[i]);
   g_string_append (hint, "?)");
   return g_string_free (hint, FALSE);
+}
+
+char *
+base_accepted (const char *word, const char *const *names, const char *command)
+{
+  g_return_val_if_fail (names != NULL, NULL);
+  const guint n = g_strv_length ((char **)names);
+  g_autofree char *hint = word != NULL ? base_hint (word, names) : g_strdup (""), *all = g_strjoinv (", ", (char **)names);
+  if (n <= FEW || (command == NULL && *hint == '\0'))
+    return g_strdup_printf ("%s; accepted: %s", hint, all);
+  if (command == NULL)
+    return g_strdup (hint);
+  if (*hint != '\0')
+    return g_strdup_printf ("%s; '%s' lists all %u", hint, command, n);
+  const char *first[FIRST + 1] = { NULL };
+  memcpy (first, names, FIRST * sizeof *first);
+  g_autofree char *some = g_strjoinv (", ", (char **)first);
+  return g_strdup_printf ("; accepted: %s, …; '%s' lists all %u", some, command, n);
 }

@@ -68,9 +68,8 @@ take_pair (Conf *conf, CluSlurmEntry *entry, BaseMark mark, const char *word, GE
   if (strcmp (key, "linkspeed") == 0 || strcmp (key, "blocksizes") == 0)
     return TRUE;
   static const char *const known[] = { "SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockName", "BlockSizes", NULL };
-  g_autofree char *told = g_strndup (word, (gsize)(equals - word)), *hint = base_hint (told, known);
-  return base_fail_at (error, mark, "unknown key '%s'%s; accepted: SwitchName, Nodes, Switches, LinkSpeed, BlockName, BlockSizes",
-                       told, hint);
+  g_autofree char *told = g_strndup (word, (gsize)(equals - word)), *accepted = base_accepted (told, known, NULL);
+  return base_fail_at (error, mark, "unknown key '%s'%s", told, accepted);
 }
 
 /* Words of a line: a comment ends it. */

@@ -188,10 +188,11 @@ clu_slurm_read_yaml (const char *path, const char *text, const char *only, GPtrA
     return FALSE;
   unsigned taken = choose (all, n, only, warnings);
   if (taken == n) {
-    g_autoptr (GString) names = g_string_new (NULL);
+    g_autofree const char **names = g_new0 (const char *, n + 1);
     for (unsigned i = 0; i < n; i++)
-      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", all[i].name.v);
-    return base_fail_at (error, base_yaml_mark (root), "no topology '%s'; accepted: %s", only, names->str);
+      names[i] = all[i].name.v;
+    g_autofree char *accepted = base_accepted (only, names, NULL);
+    return base_fail_at (error, base_yaml_mark (root), "no topology '%s'%s", only, accepted);
   }
   return take_topology (&all[taken], path, entries, error);
 }

@@ -3,6 +3,10 @@
 #include <math.h>
 
 #include "load/load-private.h"
+#include "spec/spec-private.h"
+
+/* Ports of a switch that nothing names: what all current leaf switches of topologies/switches have at the least. */
+#define ASSUMED_RADIX 64u
 
 /* Numbers of another cluster are assumptions about this one, however well they are known there. */
 static void
@@ -38,11 +42,13 @@ read_like (CluLoader *loader, const char *name, BaseMark mark, CluSpec *like)
   return TRUE;
 }
 
-/* Numbers of GPUs that the other node's switches and sockets do not divide by. */
+/* Numbers of GPUs that the other node's switches, sockets and links between GPUs do not divide by. */
 static void
 fit_to_gpus (CluNodeSpec *node)
 {
-  double gpus = node->gpus.count.v;
+  const double gpus = node->gpus.count.v, peers = gpus - 1, lanes = clu_gpu_lanes (node, node->gpus.type.value);
+  if (node->nvlink.kind.v == CLU_SCALE_UP_FULL_MESH && peers > 0 && lanes >= peers && fmod (lanes, peers) != 0)
+    node->nvlink.lanes_used = (BaseNum){ .v = peers * floor (lanes / peers), .set = TRUE, .source = BASE_SOURCE_ASSUMED };
   if (node->pcie.switch_per.v > 0 && fmod (gpus, node->pcie.switch_per.v) != 0)
     node->pcie.switch_per.v = 1;
   if (fmod (gpus, node->sockets.count.v) != 0)
@@ -117,8 +123,9 @@ fill_short (CluLoader *loader, CluSpec *spec)
                     (int)taken->len - 2, taken->str, gpu->node.v);
 }
 
+/* A tree without a switch type gets that of its NICs, and in a short form else switches of an assumed size. */
 static void
-fill_leaf (CluSpec *spec)
+fill_leaf (CluLoader *loader, CluSpec *spec)
 {
   const CluNicSpec *nic = spec->node.nics.type.value;
   CluTierSpec *leaf = &spec->fabric.leaf;
@@ -128,6 +135,12 @@ fill_leaf (CluSpec *spec)
   if (nic != NULL && nic->leaf.value != NULL) {
     leaf->head.set = TRUE;
     leaf->type = nic->leaf;
+  } else if (spec->gpus != NULL && nic != NULL) {
+    leaf->head.set = TRUE;
+    leaf->radix = (BaseNum){ .v = ASSUMED_RADIX, .set = TRUE, .source = BASE_SOURCE_ASSUMED, .mark = spec->fabric.head.mark };
+    base_diag_warn (loader->context.diag, BASE_MARK_NONE,
+                    "%s: switches of %u ports are assumed, NIC type '%s' names no switch; fabric.leaf: {radix: …} changes it",
+                    spec->name.v, ASSUMED_RADIX, nic->name.v);
   }
 }
 
@@ -148,6 +161,6 @@ clu_fill_defaults (CluLoader *loader, CluSpec *spec)
            (spec->nics == NULL || base_schema_read (&clu_schema_nics, spec->nics, FALSE, context, &node->nics))) {
     if (spec->gpus != NULL && node->gpus.type.value != NULL)
       fill_short (loader, spec);
-    fill_leaf (spec);
+    fill_leaf (loader, spec);
   }
 }

@@ -4,8 +4,8 @@
 
 #include "spec/params-private.h"
 
-static double
-scale_up_lanes (const CluNodeSpec *node, const CluGpuSpec *gpu)
+double
+clu_gpu_lanes (const CluNodeSpec *node, const CluGpuSpec *gpu)
 {
   if (node->nvlink.link.lanes.set)
     return node->nvlink.link.lanes.v;
@@ -21,7 +21,7 @@ check_mesh_links (CluLoader *loader, const CluNodeSpec *node, const CluGpuSpec *
 {
   const CluNvlinkSpec *nv = &node->nvlink;
   guint32 n = (guint32)node->gpus.count.v;
-  double lanes = nv->lanes_used.set ? nv->lanes_used.v : scale_up_lanes (node, gpu);
+  double lanes = nv->lanes_used.set ? nv->lanes_used.v : clu_gpu_lanes (node, gpu);
   g_autofree double *used = g_new0 (double, n);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   for (unsigned i = 0; i < nv->links.n; i++) {
@@ -123,7 +123,7 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
                node->gpus.type.name != NULL ? node->gpus.type.name : "inline");
     return;
   }
-  double all = scale_up_lanes (node, gpu), lanes = all;
+  double all = clu_gpu_lanes (node, gpu), lanes = all;
   if (nv->lanes_used.set) {
     if (nv->lanes_used.v > all)
       clu_error (loader, nv->lanes_used.mark, "lanes_used is %.0f, but a GPU has %g links", nv->lanes_used.v, all);

@@ -29,6 +29,9 @@ extern const BaseSchema clu_schema_override, clu_schema_domain, clu_schema_link_
 extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names[], clu_routing_names[];
 extern const BaseSchema clu_schema_storage;
 
+/* Scale-up links of a GPU: as the node, the GPU's type or its link class says; 1 where none does. */
+double clu_gpu_lanes (const CluNodeSpec *node, const CluGpuSpec *gpu);
+
 /* Rows whose key is the member's name. */
 #define CLU_ROW(T, member, kind, ...)    BASE_ROW (T, #member, member, kind, __VA_ARGS__)
 #define CLU_NUM(T, member, dim, ...)     BASE_ROW_NUM (T, #member, member, dim, __VA_ARGS__)

@@ -545,10 +545,13 @@ trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext
 {
   const BaseYamlNode *root = base_yaml_root (yaml), *type = base_yaml_get (root, "model_type");
   const unsigned before = base_diag_n_errors (context->diag);
-  g_autofree char *accepted = trn_llm_hf_types ();
+  const char *names[G_N_ELEMENTS (families) + 1] = { NULL };
+  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
+    names[i] = families[i].model_type;
   const char *text = type != NULL ? base_yaml_text (type) : NULL;
+  g_autofree char *accepted = base_accepted (text, names, NULL);
   if (text == NULL) {
-    base_diag_error (context->diag, base_yaml_mark (type != NULL ? type : root), "no model_type; accepted: %s", accepted);
+    base_diag_error (context->diag, base_yaml_mark (type != NULL ? type : root), "no model_type%s", accepted);
     return FALSE;
   }
   for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
@@ -558,6 +561,6 @@ trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext
       families[i].read (&hf);
       return base_diag_n_errors (context->diag) == before;
     }
-  base_diag_error (context->diag, base_yaml_mark (type), "model_type '%s' is not supported; accepted: %s", text, accepted);
+  base_diag_error (context->diag, base_yaml_mark (type), "model_type '%s' is not supported%s", text, accepted);
   return FALSE;
 }

@@ -96,11 +96,11 @@ read_modules (const BaseYamlNode *list, const BaseName *names, unsigned *bits, G
   for (unsigned i = 0; i < base_yaml_n (list); i++) {
     const BaseYamlNode *item = base_yaml_item (list, i);
     const BaseName *known = base_yaml_text (item) != NULL ? base_name_find (names, base_yaml_text (item)) : NULL;
-    if (known == NULL)
-      return col_fail_at (
-          error, base_yaml_mark (item),
-          "'%s' is not a module that recompute knows; accepted: core_attention, attention, mlp, activation, norm, layer",
-          base_yaml_text (item) != NULL ? base_yaml_text (item) : "");
+    if (known == NULL) {
+      g_autofree char *accepted = base_names_accepted (base_yaml_text (item), names, NULL);
+      return col_fail_at (error, base_yaml_mark (item), "'%s' is not a module that recompute knows%s",
+                          base_yaml_text (item) != NULL ? base_yaml_text (item) : "", accepted);
+    }
     *bits |= (unsigned)known->code;
   }
   return TRUE;
@@ -141,9 +141,11 @@ read_lora (TrnModel *model, GError **error)
     model->query.lora_on = 0;
   for (unsigned i = 0; i < lora->modules.n; i++) {
     const BaseName *known = base_name_find (mdl_lora_names, lora->modules.item[i].v);
-    if (known == NULL)
-      return col_fail_at (error, lora->modules.item[i].mark, "'%s' is no matrix of a layer; accepted: q k v o gate up down",
-                          lora->modules.item[i].v);
+    if (known == NULL) {
+      g_autofree char *accepted = base_names_accepted (lora->modules.item[i].v, mdl_lora_names, NULL);
+      return col_fail_at (error, lora->modules.item[i].mark, "'%s' is not a matrix of a layer%s", lora->modules.item[i].v,
+                          accepted);
+    }
     model->query.lora_on |= (unsigned)known->code;
   }
   return TRUE;

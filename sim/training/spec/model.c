@@ -75,7 +75,8 @@ static const BaseField software_fields[] = {
 const BaseSchema trn_schema_software = {
   .name = "software",
   .help = "Framework that runs the step. Given times and efficiencies replace the measured ones.",
-  .fields = software_fields
+  .fields = software_fields,
+  .scalar_key = "name",
 };
 
 static const BaseField fsdp_fields[] = {

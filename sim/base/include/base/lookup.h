@@ -35,5 +35,9 @@ const char *base_lookup_root (const BaseLookup *lookup);
 const char *base_nearest (const char *word, const char *const *candidates);
 /* " (did you mean 'x'?)" of the nearest, up to three that are equally near, or "". Returned: full, g_free. */
 char *base_hint (const char *word, const char *const *candidates);
+/* What follows the report of a wrong `word` (NULL: no word was given): the hint of base_hint, then "; accepted: a, b" where the
+ * names are few. Of many names: the hint alone, or else the first of them, and "; 'COMMAND' lists all 24" (`command` NULL: all of
+ * them where there is no hint). `names` ends with NULL. Returned: full, g_free. */
+char *base_accepted (const char *word, const char *const *names, const char *command);
 
 #endif

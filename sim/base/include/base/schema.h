@@ -36,6 +36,7 @@ const BaseName *base_name_find (const BaseName *table, const char *name); /* NUL
 const char *base_name (const BaseName *table, int code);                  /* "?" if it is not there */
 const char **base_names (const BaseName *table);                          /* NULL at the end; full, its texts borrowed */
 char *base_names_join (const BaseName *table);                            /* "ring, tree"; full */
+char *base_names_accepted (const char *word, const BaseName *table, const char *command); /* base_accepted (lookup.h); full */
 
 typedef struct BaseSchema BaseSchema;
 
