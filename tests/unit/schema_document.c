@@ -213,8 +213,48 @@ append_key (GString *out, GHashTable *listed, const BaseSchema *schema, const Ba
     append_names (out, listed, field);
 }
 
+/* A run of keys shorter than this is listed even where another mapping has the same. */
+#define LEAST_SHARED 4
+
+static gboolean
+is_same (const BaseField *a, const BaseField *b)
+{
+  return strcmp (a->key, b->key) == 0 && a->kind == b->kind && a->kind != BASE_FIELD_ENUM && a->required == b->required &&
+         g_strcmp0 (a->fallback, b->fallback) == 0 && strcmp (a->help, b->help) == 0;
+}
+
+/* How many keys from `field` on are all those of `other`; 0 when they are not. */
+static unsigned
+n_shared (const BaseField *field, const BaseSchema *other)
+{
+  unsigned n = 0;
+  for (; other->fields[n].key != NULL; n++)
+    if (field[n].key == NULL || !is_same (&field[n], &other->fields[n]))
+      return 0;
+  return n >= LEAST_SHARED ? n : 0;
+}
+
+/* Appends one key, or a link to the mapping all of whose keys follow here. Returns how many keys that are. */
+static unsigned
+append_keys (GString *out, const GPtrArray *all, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
+{
+  for (unsigned i = 0; i < all->len; i++) {
+    const BaseSchema *other = all->pdata[i];
+    unsigned n = other != schema && other->fields != schema->fields ? n_shared (field, other) : 0;
+    if (n > 0 && !(field == schema->fields && field[n].key == NULL)) {
+      g_string_append (out, "- all keys of ");
+      append_link (out, other);
+      g_string_append_c (out, '\n');
+      return n;
+    }
+  }
+  append_key (out, listed, schema, field);
+  return 1;
+}
+
+/* `all`: the mappings of the page. */
 static void
-append_section (GString *out, GHashTable *listed, const BaseSchema *schema)
+append_section (GString *out, const GPtrArray *all, GHashTable *listed, const BaseSchema *schema)
 {
   find_lists (listed, schema);
   g_string_append_printf (out, "%s## %s\n\n", out->len > 0 ? "\n" : "", schema->name);
@@ -222,8 +262,8 @@ append_section (GString *out, GHashTable *listed, const BaseSchema *schema)
     g_string_append_printf (out, "%s%s", schema->help, schema->scalar_key != NULL ? " " : "\n\n");
   if (schema->scalar_key != NULL)
     g_string_append_printf (out, "A bare value sets `%s`.\n\n", schema->scalar_key);
-  for (const BaseField *field = schema->fields; field->key != NULL; field++)
-    append_key (out, listed, schema, field);
+  for (const BaseField *field = schema->fields; field->key != NULL;)
+    field += append_keys (out, all, listed, schema, field);
 }
 
 char *
@@ -255,7 +295,7 @@ schema_documents (const BaseSchema *const *schemas)
   g_autoptr (GHashTable) listed = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   GString *out = g_string_new (NULL);
   for (unsigned i = 0; i < all->len; i++)
-    append_section (out, listed, all->pdata[i]);
+    append_section (out, all, listed, all->pdata[i]);
   return g_string_free (out, FALSE);
 }
 

@@ -125,6 +125,33 @@ names_are_listed_once (void)
 }
 
 static void
+keys_of_another_mapping_are_a_link (void)
+{
+#define SHARED                                                                                                       \
+  { "a", BASE_FIELD_STR, 16, "first", .required = FALSE }, { "b", BASE_FIELD_STR, 32, "second", .required = FALSE }, \
+      { "c", BASE_FIELD_STR, 48, "third", .required = FALSE },                                                       \
+  {                                                                                                                  \
+    "d", BASE_FIELD_STR, 64, "fourth", .required = FALSE                                                             \
+  }
+  static const BaseField cable_fields[] = { SHARED, { 0 } };
+  static const BaseSchema cable = { .name = "cable", .fields = cable_fields };
+  static const BaseField end_fields[] = { { "to", BASE_FIELD_MAP, 80, "far end", .sub = &cable }, SHARED, { 0 } };
+  static const BaseSchema end = { .name = "end", .fields = end_fields };
+  g_autofree char *text = schema_document (&end);
+  TEST_STR (text, "## end\n"
+                  "\n"
+                  "- [`to`](#cable): far end\n"
+                  "- all keys of [cable](#cable)\n"
+                  "\n"
+                  "## cable\n"
+                  "\n"
+                  "- `a` (text): first\n"
+                  "- `b` (text): second\n"
+                  "- `c` (text): third\n"
+                  "- `d` (text): fourth\n");
+}
+
+static void
 a_sound_table_has_no_fault (void)
 {
   g_autofree char *fault = schema_check (&schema);
@@ -177,6 +204,7 @@ main (void)
   static const TestCase cases[] = {
     { "a list is printed for each mapping, once", a_list_is_printed_for_each_mapping_once },
     { "names are listed once", names_are_listed_once },
+    { "keys of another mapping are a link", keys_of_another_mapping_are_a_link },
     { "a sound table has no fault", a_sound_table_has_no_fault },
     { "faults of a table are named", faults_of_a_table_are_named },
     { 0 },
