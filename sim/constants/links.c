@@ -4,20 +4,19 @@
 #include "constants/section.h"
 #include "models/library-spec.h"
 
-static SCHEMA (
-    copy_schema, "copy", "One kind of copy.",
-    NUM (MdlCopySpec, start, TIME, "launched and waited for; the route's latency comes on top"),
-    NUM (MdlCopySpec, queued, TIME, "behind others of its kind; default: `start` and the route's latency"),
-    FROM (MdlCopySpec, rate, BANDWIDTH, "1 kB/s", "of the copier; default: the route's"),
-    FROM (MdlCopySpec, wire, NUMBER, "0.5", "link bytes per payload byte, a kernel's against what its stores reach; default 1"),
-    NUM (MdlCopySpec, reverse_traffic, NUMBER, "bytes the other way per payload byte, as a read's requests; default 0", .max = "1",
-         .was = "back"),
-    NUM (MdlCopySpec, contention, NUMBER,
-         "k copies at once out of one device, or staged by one host, take 1 + contention (1 - 1/k) times as long; default 0",
-         .was = "crowd"),
-    FROM (MdlCopySpec, cached, NUMBER, "1", "so many times `rate` while the CPU's cache holds the data; default 1"),
-    FROM (MdlCopySpec, cache, BYTES, "1 B", "size at which half of that is lost"),
-    NUM (MdlCopySpec, block, BYTES, "first block, which crosses before the copier has any; default 0"));
+static SCHEMA (copy_schema, "copy", "One kind of copy.",
+               NUM (MdlCopySpec, start, TIME, "launch and wait, without the route's latency"),
+               NUM (MdlCopySpec, queued, TIME, "start behind other copies; default: `start` and the route's latency"),
+               FROM (MdlCopySpec, rate, BANDWIDTH, "1 kB/s", "rate of the copier; default: the route's"),
+               FROM (MdlCopySpec, wire, NUMBER, "0.5", "link bytes per payload byte; default 1"),
+               NUM (MdlCopySpec, reverse_traffic, NUMBER,
+                    "bytes in the other direction per payload byte (requests of reads); default 0", .max = "1", .was = "back"),
+               NUM (MdlCopySpec, contention, NUMBER,
+                    "k copies out of one device, or staged by one host, take 1 + contention (1 - 1/k) times as long; default 0",
+                    .was = "crowd"),
+               FROM (MdlCopySpec, cached, NUMBER, "1", "factor on `rate` while the CPU's cache holds the data; default 1"),
+               FROM (MdlCopySpec, cache, BYTES, "1 B", "size at which half of that gain is lost"),
+               NUM (MdlCopySpec, block, BYTES, "first block, which crosses before the CPU's copies start; default 0"));
 
 static SCHEMA (copies_schema, "copies", "Copies, by what moves the bytes.",
                MAP_AS (MdlCopies, "dma", at[MDL_COPY_DMA], &copy_schema, "copy engine between GPUs; NVMe"),
@@ -33,25 +32,24 @@ static SCHEMA (copies_schema, "copies", "Copies, by what moves the bytes.",
                MAP_AS (MdlCopies, "tcp", at[MDL_COPY_TCP], &copy_schema, "sockets"));
 
 static SCHEMA (figures_schema, "link figures",
-               "What links reach, in place of what their class and the topology say. "
-               "Single links that `overrides.links` changes keep theirs.",
+               "Reached rates, instead of those of the class and the topology. Links changed by `overrides.links` keep theirs.",
                NUM (MdlLinkConstants, efficiency, RATIO,
-                    "of the specified rate, by copy engines; default: the topology's, as all of these", .min = "0.001", .max = "1"),
-               NUM (MdlLinkConstants, sm_efficiency, RATIO, "of the specified rate, by kernels' stores", .min = "0.001",
+                    "fraction of the specified rate by copy engines; default of all: the topology's", .min = "0.001", .max = "1"),
+               NUM (MdlLinkConstants, sm_efficiency, RATIO, "fraction of the specified rate by kernels' stores", .min = "0.001",
                     .max = "1"),
                NUM (MdlLinkConstants, latency, TIME, "one crossing"),
-               NUM (MdlLinkConstants, duplex, RATIO, "both ways together over twice one way", .min = "0.1", .max = "1"));
+               NUM (MdlLinkConstants, duplex, RATIO, "rate of both directions together over twice one", .min = "0.1", .max = "1"));
 
-static SCHEMA (host_schema, "host memory", "One socket's memory, as all copies from and to it share it.",
-               FROM (MdlHostRates, read, BANDWIDTH, "1 MB/s", "by all devices together; default: `both`"),
-               FROM (MdlHostRates, write, BANDWIDTH, "1 MB/s", "likewise written"),
+static SCHEMA (host_schema, "host memory", "Memory of one socket, shared by all copies.",
+               FROM (MdlHostRates, read, BANDWIDTH, "1 MB/s", "reads of all devices together; default: `both`"),
+               FROM (MdlHostRates, write, BANDWIDTH, "1 MB/s", "writes of all devices together; default: `both`"),
                FROM (MdlHostRates, both, BANDWIDTH, "1 MB/s", "read and written together; default: `sockets.memory`"));
 
-static SCHEMA (schema, "links", "Copies between devices, and what a node's links reach.",
+static SCHEMA (schema, "links", "Copies between devices, and reached rates of a node's links.",
                NUM (MdlLinks, error, RATIO, "half-width of a copy's band; default: the library's, by size", .max = "10"),
                MAP (MdlLinks, copies, &copies_schema, "by what moves the bytes"),
                MAP (MdlLinks, scale_up, &figures_schema, "links between the GPUs of a node (NVLink)"),
-               MAP (MdlLinks, pcie, &figures_schema, "PCIe links of the class that the GPUs' slots have"),
+               MAP (MdlLinks, pcie, &figures_schema, "PCIe links of the class of the GPUs' slots"),
                MAP (MdlLinks, host, &host_schema, "host memory"));
 
 const CstSection cst_links = { "links", &schema, sizeof (MdlLinks), offsetof (MdlLibrary, links) };

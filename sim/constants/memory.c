@@ -4,24 +4,24 @@
 #include "constants/section.h"
 #include "models/library-spec.h"
 
-static SCHEMA (loss_schema, "step memory loss", "What a loss holds.",
-               NUM (MdlLossSpec, kept, BYTES, "a logit, from the loss's forward pass to its backward pass", .min = "0",
-                    .max = "64 B", .required = TRUE),
-               NUM (MdlLossSpec, peak, BYTES, "a logit, at any time, kept ones included", .min = "0", .max = "64 B",
+static SCHEMA (loss_schema, "step memory loss", "Memory of a loss.",
+               NUM (MdlLossSpec, kept, BYTES, "per logit, from the loss's forward to its backward pass", .min = "0", .max = "64 B",
+                    .required = TRUE),
+               NUM (MdlLossSpec, peak, BYTES, "per logit, at the peak, `kept` included", .min = "0", .max = "64 B",
                     .required = TRUE, .was = "most"));
 
-static SCHEMA (memory_schema, "step memory", "What a training step holds in device memory beside its tensors.",
-               MAP (MdlMemorySpec, loss, &loss_schema, "eager code, a vocabulary that one rank has whole"),
-               MAP (MdlMemorySpec, loss_sharded, &loss_schema, "eager code, a vocabulary cut over ranks", .was = "loss_cut"),
+static SCHEMA (memory_schema, "step memory", "Device memory of a training step besides its tensors.",
+               MAP (MdlMemorySpec, loss, &loss_schema, "eager code, one rank has the whole vocabulary"),
+               MAP (MdlMemorySpec, loss_sharded, &loss_schema, "eager code, vocabulary divided over ranks", .was = "loss_cut"),
                MAP (MdlMemorySpec, loss_fused, &loss_schema, "fused kernels"),
-               NUM (MdlMemorySpec, weight_copies, NUMBER, "in fp8 or fp4, of weights whose products are", .min = "0", .max = "8",
-                    .fallback = "2"),
-               NUM (MdlMemorySpec, workspace, BYTES, "of matrix libraries, within the framework's allocator", .fallback = "0"),
-               NUM (MdlMemorySpec, fragmentation, RATIO,
-                    "what the allocator holds and does not give out, over what it gave out at the peak", .min = "0", .max = "1",
+               NUM (MdlMemorySpec, weight_copies, NUMBER, "copies of weights in fp8 or fp4, if their products are", .min = "0",
+                    .max = "8", .fallback = "2"),
+               NUM (MdlMemorySpec, workspace, BYTES, "workspace of matrix libraries, in the framework's allocator",
                     .fallback = "0"),
-               NUM (MdlMemorySpec, context, BYTES, "outside of it: the driver's context, code of kernels", .fallback = "0"),
-               NUM (MdlMemorySpec, communication, BYTES, "outside of it: what the first communicator takes more", .fallback = "0"),
-               NUM (MdlMemorySpec, communicator, BYTES, "outside of it: buffers of one communicator", .fallback = "0"));
+               NUM (MdlMemorySpec, fragmentation, RATIO, "memory that the allocator holds unused, over its peak in use", .min = "0",
+                    .max = "1", .fallback = "0"),
+               NUM (MdlMemorySpec, context, BYTES, "outside the allocator: the driver's context, code of kernels", .fallback = "0"),
+               NUM (MdlMemorySpec, communication, BYTES, "outside: extra memory of the first communicator", .fallback = "0"),
+               NUM (MdlMemorySpec, communicator, BYTES, "outside: buffers of one communicator", .fallback = "0"));
 
 const CstSection cst_memory = { "memory", &memory_schema, sizeof (MdlMemorySpec), offsetof (MdlLibrary, memory) };

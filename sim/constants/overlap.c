@@ -6,31 +6,31 @@
 
 #define CHANNEL_TRAFFIC(T, help_) NUM (T, channel_traffic, BANDWIDTH, help_, .was = "pass", .min = "1 MB/s", .required = TRUE)
 
-static SCHEMA (kernel_schema, "overlap kernel", "A kind of kernel beside collectives.",
-               NUM (MdlOverlapKernelSpec, sm_cost, NUMBER, "of the time that it needs more on the SMs that are left, what it loses",
+static SCHEMA (kernel_schema, "overlap kernel", "Kernels concurrent with collectives.",
+               NUM (MdlOverlapKernelSpec, sm_cost, NUMBER, "lost fraction of the extra time that it needs on the remaining SMs",
                     .min = "0", .max = "4", .fallback = "1"),
-               CHANNEL_TRAFFIC (MdlOverlapKernelSpec,
-                                "HBM traffic of a collective's channel that passes it at full load, on top of its time alone"));
+               CHANNEL_TRAFFIC (MdlOverlapKernelSpec, "at full load, each byte of a collective's channel takes 1 / this longer"));
 
-static SCHEMA (memory_schema, "overlap memory", "Kernels that HBM bounds, beside collectives.",
-               NUM (MdlOverlapMemorySpec, traffic_cost, NUMBER,
-                    "HBM time of a byte of communication over that of a byte of a memory-bound kernel", .min = "0", .max = "4",
-                    .fallback = "1"),
-               CHANNEL_TRAFFIC (MdlOverlapMemorySpec,
-                                "the same beside a kernel that takes all of the HBM; one that takes a part counts by it"));
+static SCHEMA (
+    memory_schema, "overlap memory", "Memory-bound kernels concurrent with collectives.",
+    NUM (MdlOverlapMemorySpec, traffic_cost, NUMBER,
+         "HBM time of a byte of communication over that of a byte of a memory-bound kernel", .min = "0", .max = "4",
+         .fallback = "1"),
+    CHANNEL_TRAFFIC (
+        MdlOverlapMemorySpec,
+        "with a kernel that uses all HBM bandwidth, each byte of a channel takes 1 / this longer; in proportion if it uses less"));
 
-static SCHEMA (overlap_schema, "overlap", "What kernels and collectives on one GPU do to each other.",
+static SCHEMA (overlap_schema, "overlap", "How kernels and concurrent collectives slow each other.",
                MAP (MdlOverlap, gemm, &kernel_schema, "matrix products"),
                MAP (MdlOverlap, attention, &kernel_schema, "attention in one kernel"),
-               MAP (MdlOverlap, memory, &memory_schema, "what HBM bounds"),
-               NUM (MdlOverlap, pairwise, NUMBER,
-                    "time that a byte of sends and receives takes longer beside a kernel, over that of a ring's", .min = "0.1",
-                    .max = "10", .fallback = "1"),
+               MAP (MdlOverlap, memory, &memory_schema, "memory-bound kernels"),
+               NUM (MdlOverlap, pairwise, NUMBER, "slowdown of sends and receives concurrent with a kernel, over that of a ring",
+                    .min = "0.1", .max = "10", .fallback = "1"),
                NUM (MdlOverlap, wait, RATIO,
-                    "of the running kernel's rest, what a collective waits for before it has SMs; 0: it preempts", .min = "0",
-                    .max = "1", .fallback = "1"),
-               NUM (MdlOverlap, spread, RATIO, "speed of one kernel on the GPUs of a node, slowest to fastest", .min = "0",
-                    .max = "0.5", .fallback = "0"),
+                    "fraction of the running kernel's rest that a collective waits for SMs; 0: it preempts", .min = "0", .max = "1",
+                    .fallback = "1"),
+               NUM (MdlOverlap, spread, RATIO, "spread of one kernel's speed over a node's GPUs", .min = "0", .max = "0.5",
+                    .fallback = "0"),
                NUM (MdlOverlap, error, RATIO, "half-width of the 90 % band", .min = "0", .fallback = "0"));
 
 const CstSection cst_overlap = { "overlap", &overlap_schema, sizeof (MdlOverlap), offsetof (MdlLibrary, overlap) };

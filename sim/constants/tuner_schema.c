@@ -84,7 +84,7 @@ static SCHEMA (collnet_schema, "tuner's CollNet", "What is special to SHARP.",
 static SCHEMA (pat_schema, "tuner's PAT", "What is special to PAT.", ROW (MdlTunerPat, offered, BOOL, "this version has it"),
                NUM (MdlTunerPat, share, RATIO, "of the channels' rate"),
                FROM (MdlTunerPat, net_share, NUMBER, "1", "divides the network latency of each doubling of nodes"),
-               NUM (MdlTunerPat, per_rank, TIME, "for each rank"),
+               NUM (MdlTunerPat, per_rank, TIME, "added per rank"),
                NUM (MdlTunerPat, capability, COUNT, "least compute capability"));
 
 static SCHEMA (nvlink_schema, "rate of an NVLink", "As NCCL takes it.", NUM (MdlNvlinkRow, capability, COUNT, "from here on"),
