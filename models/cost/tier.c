@@ -12,10 +12,13 @@
  * targets, its IOPS i n0 / n of n parts a request (R, or K + P), its latency L h / h0 of h hops one after the other (client: 1,
  * first server: 2, chain: R). Replicas of which any is read lend their targets to a hot file: k = R stripes.
  *
- * Source: the queue, as there. Stripes add: Lustre operations manual, "Managing file layout". That all servers together reach less
- * than their sum is one efficiency a type, measured (3FS README; Ceph, "a journey to 1 TiB/s"). Copies: the first server sends them
- * in Ceph (docs.ceph.com, Architecture), chunks likewise (Erasure coding, there); chains of which any part is read: CRAQ (Terrace
- * and Freedman, USENIX ATC 2009), 3FS (docs/design_notes.md at 4a35c0f, Data replication); clients: pNFS flexible files (RFC 8435).
+ * In order, requests of less than `merge` count as one where a volume merges them; at random each counts, at random_iops.
+ *
+ * Source: the queue, as there. Merging: Amazon EBS user guide, "I/O characteristics and monitoring". Stripes add: Lustre operations
+ * manual, "Managing file layout". That all servers together reach less than their sum is one efficiency a type, measured (3FS
+ * README; Ceph, "a journey to 1 TiB/s"). Copies: the first server sends them in Ceph (docs.ceph.com, Architecture), chunks likewise
+ * (Erasure coding, there); chains of which any part is read: CRAQ (Terrace and Freedman, USENIX ATC 2009), 3FS
+ * (docs/design_notes.md at 4a35c0f, Data replication); clients: pNFS flexible files (RFC 8435).
  * Valid: equal clients, one direction and size. Check: test_models_tier; cases 19 to 21. */
 #include "models/tier.h"
 
@@ -123,6 +126,13 @@ mdl_tier_targets (const MdlTier *tier)
 }
 
 double
+mdl_tier_request_B (const MdlTier *tier, double block_B, double asked_B)
+{
+  static const double LINUX_B = 131072; /* VM_READAHEAD_PAGES, include/linux/mm.h */
+  return fmax (block_B, asked_B > 0 ? asked_B : tier->type.read_ahead.set ? tier->type.read_ahead.v : LINUX_B);
+}
+
+double
 mdl_tier_file_targets (const MdlTier *tier)
 {
   double all = mdl_tier_targets (tier);
@@ -184,6 +194,13 @@ open_cost (const MdlTier *tier, const MdlTierQuestion *q, double *service_s, dou
   *wait_s = opens * m->latency.v;
 }
 
+/* Requests in order that count as one. */
+static double
+merged_of (const MdlTier *tier, const MdlTierQuestion *q)
+{
+  return !q->random && tier->type.merge.v > q->block_B ? tier->type.merge.v / q->block_B : 1;
+}
+
 /* As the closed queue sees it; what a path to a GPU adds is `ways`' (may be NULL). */
 static void
 tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *ways, MdlStorage *out)
@@ -200,18 +217,21 @@ tier_storage (const MdlTier *tier, const MdlTierQuestion *q, const MdlStorage *w
   if (tier->type.error.set)
     out->error = tier->type.error;
   const MdlTierSide *from = &tier->type.side[q->op];
-  const BaseNum *iops = q->burst && tier->type.burst.iops.set ? &tier->type.burst.iops : &from->iops;
+  const BaseNum *iops = q->burst && tier->type.burst.iops.set ? &tier->type.burst.iops
+                        : q->random && from->random_iops.set  ? &from->random_iops
+                                                              : &from->iops;
+  const BaseNum *latency = q->random && from->random_latency.set ? &from->random_latency : &from->latency;
   MdlIoSide *side = &out->op[q->op];
   double clients = fmax (q->clients, 1), open_s, wait_s;
   Rate rate = rate_of (tier, q);
   put (&side->rate, rate.rate_Bps, rate.source);
   open_cost (tier, q, &open_s, &wait_s);
   const More more = more_of (tier, q->op);
-  double servers = tier->servers * limit (iops) / more.parts, own = clients * limit (&from->client_iops);
+  double servers = tier->servers * limit (iops) * merged_of (tier, q) / more.parts, own = clients * limit (&from->client_iops);
   double service_s = (isfinite (fmin (servers, own)) ? 1 / fmin (servers, own) : 0) + open_s;
   BaseSource source = own < servers ? from->client_iops.source : iops->source;
   put (&side->iops, service_s > 0 ? 1 / service_s : HUGE_VAL, open_s > 0 ? MIN (source, tier->type.metadata.rate.source) : source);
-  put (&side->latency, from->latency.v * more.hops + wait_s, from->latency.set ? from->latency.source : BASE_SOURCE_MEASURED);
+  put (&side->latency, latency->v * more.hops + wait_s, latency->set ? latency->source : BASE_SOURCE_MEASURED);
   if (caps_apart[tier->type.kind.v] && side->iops.set && side->rate.set)
     *(1 / side->iops.v < q->block_B / side->rate.v ? &side->iops : &side->rate) = (BaseNum){ 0 };
   double stripes = q->stripes > 0 ? q->stripes : mdl_tier_file_targets (tier), stripe_B = tier->type.stripe.size.v;
@@ -262,11 +282,12 @@ mdl_tier_burst_s (const MdlTier *tier, const MdlTierQuestion *q, const MdlTierCo
   const MdlTierSide *side = &tier->type.side[q->op];
   if (!b->head.set)
     return 0;
-  double rate_Bps = tier->servers * limit (&side->rate), iops = tier->servers * limit (&side->iops), lasts_s = HUGE_VAL;
+  double merged = merged_of (tier, q), rate_Bps = tier->servers * limit (&side->rate), iops = tier->servers * limit (&side->iops),
+         lasts_s = HUGE_VAL;
   if (b->credit.set && burst->all.rate_Bps > rate_Bps)
     lasts_s = tier->servers * b->credit.v / (burst->all.rate_Bps - rate_Bps);
-  if (b->io_credit.set && burst->all.iops > iops)
-    lasts_s = fmin (lasts_s, tier->servers * b->io_credit.v / (burst->all.iops - iops));
+  if (b->io_credit.set && burst->all.iops / merged > iops)
+    lasts_s = fmin (lasts_s, tier->servers * b->io_credit.v / (burst->all.iops / merged - iops));
   return lasts_s;
 }
 

@@ -183,6 +183,8 @@ query (StoWork *work)
   MdlIoPath path = q->path;
   double io_B = spec->io_size.set ? spec->io_size.v : work->tier.type.io_size.v > 0 ? work->tier.type.io_size.v : 1048576;
   double own_B = spec->bytes.v / work->n;
+  if (is_cached (work) && spec->op.v == MDL_IO_READ && spec->access.v == 0)
+    io_B = mdl_tier_request_B (&work->tier, io_B, spec->read_ahead.v);
   io_B = fmin (io_B, own_B);
   *q = (MdlTierQuestion){ .op = (MdlIoOp)spec->op.v,
                           .path = path,

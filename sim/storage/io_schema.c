@@ -42,6 +42,8 @@ static const BaseField io_fields[] = {
             .help = "memory that data is read to or written from"),
   BASE_ROW (StoIoSpec, "access", access, ENUM, .names = access_names, .fallback = "sequential", .help = "access pattern"),
   BASE_ROW (StoIoSpec, "cache", cache, ENUM, .names = mdl_cache_names, .fallback = "direct", .help = "page cache of the host"),
+  BASE_ROW_NUM (StoIoSpec, "read_ahead", read_ahead, BYTES, .min = "1 B", .max = "1 TB",
+                .help = "bytes read ahead of a sequential reader through the page cache (`read_ahead_kb`); default: the tier's"),
   BASE_ROW_NUM (StoIoSpec, "dataset", dataset, BYTES, .min = "1 B", .max = "1 EB",
                 .help = "bytes that a node reads repeatedly, with `cache: warm`; default: the bytes of its clients"),
   BASE_ROW_NUM (StoIoSpec, "file_size", file_size, BYTES, .min = "1 B", .max = "1 EB",

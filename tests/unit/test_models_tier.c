@@ -193,6 +193,28 @@ a_hot_file_is_read_from_all_of_its_replicas (void)
   TEST_NEAR (query (&t, q).all.rate_Bps, 2e9, 2e-3);
 }
 
+/* 1 kIOPS in order and 250 at random, 8 kB merged: blocks of 2 kB come 4 at a time in order. */
+static void
+requests_at_random_are_not_merged (void)
+{
+  MdlTier t = { .servers = 1 };
+  t.type.kind.v = MDL_TIER_BLOCK;
+  t.type.side[MDL_IO_READ] = (MdlTierSide){ .iops = num (1e3), .random_iops = num (250), .random_latency = num (1) };
+  t.type.merge = num (8e3);
+  t.type.blend = num (16);
+  MdlTierQuestion q = { .op = MDL_IO_READ, .block_B = 2e3, .in_flight = 1e6, .clients = 1 };
+  TEST_NEAR (query (&t, q).all.iops, 4e3, 1e-6);
+  q.random = TRUE;
+  TEST_NEAR (query (&t, q).all.iops, 250, 1e-6);
+  q.in_flight = 1;
+  TEST_NEAR (query (&t, q).all.time_s, 1, 1e-6);
+  TEST_NEAR (mdl_tier_request_B (&t, 4096, 0), 131072, 0);
+  TEST_NEAR (mdl_tier_request_B (&t, 4096, 1e6), 1e6, 0);
+  t.type.read_ahead = num (4e6);
+  TEST_NEAR (mdl_tier_request_B (&t, 4096, 0), 4e6, 0);
+  TEST_NEAR (mdl_tier_request_B (&t, 8e6, 0), 8e6, 0);
+}
+
 int
 main (void)
 {
@@ -202,6 +224,7 @@ main (void)
     { "servers and clients and their efficiency bound", servers_and_clients_and_their_efficiency_bound },
     { "small files are bound by their metadata", small_files_are_bound_by_their_metadata },
     { "volumes cap bytes and requests apart", volumes_cap_bytes_and_requests_apart },
+    { "requests at random are not merged", requests_at_random_are_not_merged },
     { "credits last as long as they are more than the lasting rate", credits_last_as_long_as_they_are_more_than_the_lasting_rate },
     { "a page cache holds all, a part, or thrashes", a_page_cache_holds_all_part_or_thrashes },
     { "copies and parity take their part of writes", copies_and_parity_take_their_part_of_writes },

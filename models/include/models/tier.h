@@ -39,6 +39,7 @@ typedef struct {
   BaseNum iops;        /* 1/s of one server */
   BaseNum client_iops; /* 1/s of one client */
   BaseNum latency;     /* s of one small request alone */
+  BaseNum random_iops, random_latency; /* the same at random offsets; absent: as in order */
 } MdlTierSide;
 
 /* How files lie on targets. */
@@ -93,6 +94,8 @@ typedef struct {
   BaseEnum gds;        /* MdlGds */
   BaseNum core;        /* B/s that one core of a client moves by way of its host (protocol, copies); absent: no cost */
   BaseNum io_size;     /* B: of a request where nobody says */
+  BaseNum merge;       /* B up to which requests in order count as one; absent: each counts */
+  BaseNum read_ahead;  /* B that its client reads ahead of a reader in order, through the page cache; absent: Linux' own */
   BaseNum blend;       /* as of MdlStorage */
   BaseNum error;       /* half-width of the band */
   BaseNum power;       /* W that a server draws, with its drives; absent: not known */
@@ -133,6 +136,9 @@ double mdl_redundancy_stored (const MdlTierRedundancy *redundancy);
 double mdl_tier_sent (const MdlTier *tier, MdlIoOp op);
 /* As it is on this tier. */
 const MdlTierRedundancy *mdl_tier_redundancy (const MdlTier *tier);
+/* The size of requests that reach the tier where programs read blocks of block_B: in order through a page cache, what is read ahead
+ * is one request. asked_B: that somebody wants read ahead; 0: as the tier has it. */
+double mdl_tier_request_B (const MdlTier *tier, double block_B, double asked_B);
 double mdl_tier_targets (const MdlTier *tier);        /* all; 1 a server where none are given */
 double mdl_tier_file_targets (const MdlTier *tier);   /* of a file, where nobody says */
 /* B/s of the whole tier in a direction, on credits where it has any; HUGE_VAL: no limit is known. */

@@ -1,6 +1,7 @@
 /* Tiers and drives as models of storage see them. */
 #include "cluster/storage.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "graph/clu-private.h"
@@ -10,6 +11,15 @@ tell (BaseNum *num, const BaseNum *from, double factor)
 {
   if (from->set)
     *num = (BaseNum){ .v = from->v * factor, .set = TRUE, .source = clu_num_source (from), .note = from->note, .mark = from->mark };
+}
+
+/* Data sheets count random requests of 4 KiB, whose bytes take their time too: what is left is a request's own. */
+static void
+tell_random (BaseNum *num, const BaseNum *iops, const BaseNum *rate, double factor)
+{
+  static const double RANDOM_BLOCK_B = 4096;
+  double own_s = iops->v > 0 ? 1 / iops->v - (rate->v > 0 ? RANDOM_BLOCK_B / rate->v : 0) : 0;
+  tell (num, iops, own_s > 0 ? factor / (own_s * iops->v) : (double)INFINITY);
 }
 
 /* Drives striped over a node: a request is on one of them. nvidia-fs knows NVMe, and RAID 0 of it (NVIDIA GPUDirect Storage
@@ -35,6 +45,8 @@ drives_as_tier (const CluTemplate *t, MdlTier *out)
   tell (&write->stream, drive->write_stream.set ? &drive->write_stream : written, 1);
   tell (&read->iops, &drive->read_iops, n);
   tell (&write->iops, &drive->write_iops, n);
+  tell_random (&read->random_iops, &drive->random_read_iops, &drive->read, n);
+  tell_random (&write->random_iops, &drive->random_write_iops, written, n);
   tell (&read->latency, &drive->latency, 1);
   tell (&write->latency, drive->write_latency.set ? &drive->write_latency : &drive->latency, 1);
 }

@@ -19,6 +19,9 @@ static const BaseField side_fields[] = {
   CLU_NUM (MdlTierSide, client_iops, FREQUENCY, .min = "0.001 Hz", .help = "small requests per second of one client"),
   CLU_NUM (MdlTierSide, latency, TIME, .max = "1000 s",
            .help = "latency of one small request alone (time to first byte of an object)"),
+  CLU_NUM (MdlTierSide, random_iops, FREQUENCY, .min = "0.001 Hz",
+           .help = "small requests per second of one server at random offsets; default: `iops`"),
+  CLU_NUM (MdlTierSide, random_latency, TIME, .max = "1000 s", .help = "latency at random offsets; default: `latency`"),
   BASE_ROW_END,
 };
 static const BaseSchema side_schema = { "storage_type.read", "Reads; `write` takes the same keys.", side_fields, NULL };
@@ -85,6 +88,10 @@ static const BaseField type_fields[] = {
             .help = "rate at which one client core moves data through the host (protocol, copies); default: no cost"),
   CLU_NUM (MdlTierType, io_size, BYTES, .min = "1 B", .fallback = "1 MiB",
            .help = "request size if the workload does not set one (range of an object)"),
+  CLU_NUM (MdlTierType, merge, BYTES, .min = "1 B",
+           .help = "size up to which consecutive requests count as one towards `iops`; default: each counts"),
+  CLU_NUM (MdlTierType, read_ahead, BYTES, .min = "1 B",
+           .help = "bytes that its client reads ahead of a sequential reader through the page cache; default: 128 KiB (Linux)"),
   CLU_NUM (MdlTierType, blend, NUMBER, .min = "1", .max = "16",
            .help = "exponent p of the [queue formula](storage.md#time-of-a-request); default: from the calibration"),
   CLU_NUM (MdlTierType, error, RATIO, .max = "10", .help = "half-width of the error band of its predictions"),

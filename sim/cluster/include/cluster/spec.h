@@ -128,6 +128,7 @@ typedef struct {
   BaseNum capacity;
   BaseNum read, write;   /* B/s */
   BaseNum read_iops, write_iops;
+  BaseNum random_read_iops, random_write_iops; /* 1/s of RANDOM_BLOCK_B; absent: as the two above */
   BaseNum latency;       /* s, read */
   BaseNum write_latency; /* s; absent: as read */
   BaseNum read_stream, write_stream; /* B/s of one request at a time; absent: as all */

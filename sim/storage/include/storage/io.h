@@ -33,6 +33,7 @@ typedef struct {
   BaseEnum path;        /* StoIoPath */
   BaseEnum access;      /* 0 sequential, 1 random */
   BaseEnum cache;       /* MdlCache */
+  BaseNum read_ahead;   /* B; absent: the tier's */
   BaseNum dataset;      /* B that are read over and over; default: bytes of a client */
   BaseNum file_size;    /* files are opened one by one; absent: open already */
   BaseEnum file;        /* 0 own, 1 shared */
