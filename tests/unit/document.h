@@ -55,9 +55,9 @@ document_legend (const BaseSchema *const *schemas)
 {
   g_autofree char *units = schema_units (schemas);
   return g_strdup_printf (
-      "In parentheses: the kind of value, its limits and the default. A key that is a link is a mapping; the link "
-      "leads to its keys.%s%s%s\n",
-      units[0] != '\0' ? "\nQuantities have units: " : "", units, units[0] != '\0' ? "." : "");
+      "Bold keys are required. `key: value` shows the default. In parentheses: the kind of value (if nothing is said: text) and "
+      "its limits.\nA linked key is a mapping, or a list of mappings, of the keys that the link leads to.%s%s%s\n",
+      units[0] != '\0' ? " Units: " : "", units, units[0] != '\0' ? "." : "");
 }
 
 /* "## Keys" and the tables of all schemas (ends with NULL), without those that another page has (NULL: none). Returned: full. */

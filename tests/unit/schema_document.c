@@ -102,12 +102,19 @@ typedef struct {
   const BaseField *field;
 } Listed;
 
+/* Whether the key must be there and accepts one value only, so that nothing is left to explain. */
+static gboolean
+is_fixed (const BaseField *field)
+{
+  return field->kind == BASE_FIELD_ENUM && field->required && field->names[0].name != NULL && field->names[1].name == NULL;
+}
+
 /* The names, or the key that explains them; nothing where they are listed below this very key. */
 static void
 append_choice (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
 {
   const Listed *first = g_hash_table_lookup (listed, field->names);
-  if (first != NULL && first->field == field)
+  if ((first != NULL && first->field == field) || is_fixed (field))
     return;
   if (n_explained (field) <= MOST_NAMES_IN_LINE) {
     for (const BaseName *name = field->names; name->name != NULL; name++)
@@ -131,13 +138,12 @@ append_value (GString *out, GHashTable *listed, const BaseSchema *schema, const 
       append_number (out, field, field->kind == BASE_FIELD_NUMS);
       return;
     case BASE_FIELD_STR:
-      g_string_append (out, "text");
       return;
     case BASE_FIELD_STRS:
       g_string_append (out, "text or list");
       return;
     case BASE_FIELD_BOOL:
-      g_string_append (out, "boolean");
+      g_string_append (out, field->fallback == NULL ? "boolean" : "");
       return;
     case BASE_FIELD_ENUM:
       append_choice (out, listed, schema, field);
@@ -145,8 +151,7 @@ append_value (GString *out, GHashTable *listed, const BaseSchema *schema, const 
     case BASE_FIELD_MAP:
       return;
     case BASE_FIELD_LIST:
-      g_string_append (out, "list of ");
-      append_link (out, field->sub);
+      g_string_append (out, "list");
       return;
     case BASE_FIELD_REF:
       g_string_append_printf (out, "name in `%s`, path, or ", field->folder);
@@ -182,33 +187,26 @@ append_names (GString *out, GHashTable *listed, const BaseField *field)
                             name->help != NULL ? name->help : "");
 }
 
-/* Where a line is to hold another part. */
-static void
-append_comma (GString *part)
-{
-  if (part->len > 0)
-    g_string_append (part, ", ");
-}
-
-/* One key: "- `KEY` (kind of value, default): meaning", then the names that it explains. The key of a mapping links to it. */
+/* One key: "- `KEY: DEFAULT` (kind of value, limits): meaning", in bold if required, then the names that it explains. The key of
+ * a mapping, or of a list of mappings, links to its keys. */
 static void
 append_key (GString *out, GHashTable *listed, const BaseSchema *schema, const BaseField *field)
 {
   g_autoptr (GString) value = g_string_new (NULL);
   append_value (value, listed, schema, field);
-  if (field->required) {
-    append_comma (value);
-    g_string_append (value, "**required**");
-  } else if (field->fallback != NULL) {
-    append_comma (value);
-    g_string_append_printf (value, "default `%s`", field->fallback);
-  }
-  g_string_append_printf (out, field->kind == BASE_FIELD_MAP ? "- [`%s`]" : "- `%s`", field->key);
-  if (field->kind == BASE_FIELD_MAP)
+  gboolean linked = field->kind == BASE_FIELD_MAP || field->kind == BASE_FIELD_LIST;
+  const char *written = is_fixed (field) ? field->names[0].name : field->fallback;
+  const char *bold = field->required ? "**" : "";
+  g_string_append_printf (out, "- %s%s`%s%s%s`", linked ? "[" : "", bold, field->key, written != NULL ? ": " : "",
+                          written != NULL ? written : "");
+  g_string_append_printf (out, "%s%s", bold, linked ? "]" : "");
+  if (linked)
     append_anchor (out, field->sub);
   if (value->len > 0)
     g_string_append_printf (out, " (%s)", value->str);
-  g_string_append_printf (out, ": %s\n", field->help);
+  if (!is_fixed (field))
+    g_string_append_printf (out, ": %s", field->help);
+  g_string_append_c (out, '\n');
   if (field->kind == BASE_FIELD_ENUM)
     append_names (out, listed, field);
 }

@@ -59,17 +59,17 @@ a_list_is_printed_for_each_mapping_once (void)
                   "\n"
                   "A cluster.\n"
                   "\n"
-                  "- `nodes` (integer ≥ 1, **required**): how many\n"
-                  "- `speed` (frequency, default `1.5 GHz`): how fast\n"
-                  "- `kind` (default `none`): shape\n"
+                  "- **`nodes`** (integer ≥ 1): how many\n"
+                  "- `speed: 1.5 GHz` (frequency): how fast\n"
+                  "- `kind: none`: shape\n"
                   "  - `torus`: rings in each direction\n"
                   "  - `none`: no fabric\n"
                   "- [`up`](#fabriclink): up\n"
                   "- [`down`](#fabriclink): down\n"
-                  "- `links` (list of [Fabric.link](#fabriclink)): links\n"
+                  "- [`links`](#fabriclink) (list): links\n"
                   "- `type` (name in `topologies/links`, path, or [Fabric.link](#fabriclink)): type\n"
                   "- `under` (text or list): under\n"
-                  "- `name` (text): name\n"
+                  "- `name`: name\n"
                   "- `sharp` (boolean): sharp\n"
                   "- `dims` (integer or list ≤ 64): dims\n"
                   "- `domain` ([NVLink domain](#nvlink-domain)): `node`, or how many\n"
@@ -145,10 +145,10 @@ keys_of_another_mapping_are_a_link (void)
                   "\n"
                   "## cable\n"
                   "\n"
-                  "- `a` (text): first\n"
-                  "- `b` (text): second\n"
-                  "- `c` (text): third\n"
-                  "- `d` (text): fourth\n");
+                  "- `a`: first\n"
+                  "- `b`: second\n"
+                  "- `c`: third\n"
+                  "- `d`: fourth\n");
 }
 
 static void
