@@ -11,6 +11,7 @@ mkdir -p -- "${2:?into which folder?}"
 folder=$(realpath -- "$2")
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 export FORERUN_DATA=$root
+source "$root/plots/draw.sh"
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 data=$root/tests/data
@@ -30,9 +31,8 @@ probe=$data/probe/h200x4.json.gz
 printf 'calibration: bare\nlibrary: {}\n' >"$work/bare.yaml" # not over the shipped constants, which have seen these points
 "$forerun" fit "$probe" --topology hgx_h200 --over "$work/bare.yaml" --quiet --section-points "$work/points.tsv" \
   -o "$work/probe.yaml" --report "$work/probe.txt"
-gnuplot -e "data='$work/points.tsv'; section='overlap'; out='$folder/overlap.svg'; title='Kernels and collectives on 4 H200'" \
-  "$root/plots/section.gp"
-gnuplot -e "data='$work/points.tsv'; out='$folder/kernels.svg'; title='Kernels on H200'" "$root/plots/kernels.gp"
+draw section.gp "$folder/overlap.svg" data="$work/points.tsv" section=overlap title='Kernels and collectives on 4 H200'
+draw kernels.gp "$folder/kernels.svg" data="$work/points.tsv" title='Kernels on H200'
 if [ -n "${3:-}" ]; then
-  gnuplot -e "data='$3'; out='$folder/training.svg'; title='Training steps'" "$root/plots/training.gp"
+  draw training.gp "$folder/training.svg" data="$3" title='Training steps'
 fi

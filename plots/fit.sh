@@ -12,16 +12,21 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 points=$1
 images=$2
+source "$root/plots/draw.sh"
 filter=${3:-1}
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-# Columns by name for the filter; one file of lines and one of points an operation.
+# Columns by name for the filter; one file of lines and one of points an operation. What is no name of a column is not read.
 names=$(head -n 1 -- "$points" | tr '\t' '\n' | sed 's/^system$/machine/' |
-  awk '{ printf "%s%s = $%d", (NR > 1 ? "; " : ""), $1, NR }')
+  awk '/^[A-Za-z_][A-Za-z_0-9]*$/ { printf "%s = $%d; ", $1, NR }')
 cat >"$work/split.awk" <<AWK
 NR == 1 { next }
 { $names }
+op !~ /^[a-z_]+$/ {
+  print "plots/fit.sh: line " NR ": '" op "' is not an operation" > "/dev/stderr"
+  exit refused = 1
+}
 $filter {
   key = "bytes\tsystem\talgo\tproto\tlaunch\tGPUs\tchannels\tbusbw_Bps"
   lines = work "/" op ".lines"
@@ -40,6 +45,8 @@ $filter {
   within[op] += off >= -0.1 && off <= 0.1
 }
 END {
+  if (refused)
+    exit 1
   for (op in n) {
     name = op
     gsub ("_", "-", name)
@@ -52,6 +59,6 @@ awk -F '\t' -v work="$work" -f "$work/split.awk" "$points" >"$work/ops"
 mkdir -p -- "$images"
 while read -r op; do
   { head -n 1 "$work/$op.lines"; tail -n +2 "$work/$op.lines" | sort -t "$(printf '\t')" -k2,7 -k1,1n -u; } >"$work/sorted"
-  gnuplot -e "data='$work/sorted'; measured='$work/$op.points'; series='system algo proto launch GPUs channels'; \
-    out='$images/fit_$op.svg'; title='$(cat "$work/$op.title")'" "$root/plots/busbw.gp"
+  draw busbw.gp "$images/fit_$op.svg" data="$work/sorted" measured="$work/$op.points" title="$(cat "$work/$op.title")" \
+    series='system algo proto launch GPUs channels'
 done <"$work/ops"

@@ -15,6 +15,7 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 forerun=${1:-$root/build/release/forerun}
 images=${2:-$root/docs/images}
 data=$root/tests/data
+source "$root/plots/draw.sh"
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
@@ -59,8 +60,7 @@ picture () # GPUs: bus bandwidth, a line a protocol and launch mode, points as m
   awk -F '\t' -v OFS='\t' -v g="$1" '
     BEGIN { print "bytes", "series", "busbw_Bps" }
     $7 == g { print $1, $2, 2 * (g - 1) / g * $1 / $6 }' "$work/joined" >"$work/points"
-  gnuplot -e "data='$work/lines'; measured='$work/points'; series='series'; out='$images/ring_h200x$1.svg'; title='$title'" \
-    "$root/plots/busbw.gp"
+  draw busbw.gp "$images/ring_h200x$1.svg" data="$work/lines" measured="$work/points" series=series title="$title"
 }
 
 if [ -n "$draw" ]; then

@@ -321,6 +321,19 @@ if "$plots/fit.sh" points.tsv pictures 'ranks == 3' >said 2>&1 || ! grep -q 'no 
   fail "fit.sh without points"
 fi
 
+# Neither a path nor a cell of the table becomes a part of a program: gnuplot's, awk's or the shell's.
+hostile="it'; system('touch X'); a='b"
+cp points.tsv "$hostile.tsv"
+"$plots/fit.sh" "$hostile.tsv" "$hostile" >said 2>&1 && [ ! -s said ] && [ -s "$hostile/fit_all_reduce.svg" ] ||
+  fail "fit.sh with quotes in its paths"
+sed '1s/$/\tx=system(">X");y/; 2,$s/$/\t1/' points.tsv >columns.tsv
+"$plots/fit.sh" columns.tsv pictures >said 2>&1 && [ ! -s said ] || fail "fit.sh with a column that is no name"
+sed 's/all_reduce/..\/..\/x/' points.tsv >outside.tsv
+if "$plots/fit.sh" outside.tsv pictures >said 2>&1 || ! grep -qF "line 2: '../../x' is not an operation" said; then
+  fail "fit.sh with an operation that is no name"
+fi
+[ ! -e X ] || fail "fit.sh ran a command of its data"
+
 refuses busbw.gp "out='x.svg'" 'data is not set'
 refuses busbw.gp "data='nowhere.tsv'" 'nowhere.tsv: cannot be read'
 refuses busbw.gp "data='coll.tsv'; y='busbw'" "coll.tsv:1: no column 'busbw'; there are: op"

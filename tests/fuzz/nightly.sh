@@ -41,10 +41,10 @@ for preset in release asan; do
   part 3600 "build-$preset" bash -c 'build "$@"' build "$preset" forerun mutate
   [ -x "$root/build/$preset/forerun" ] || continue
   [ "$preset" = release ] || files=$((files / 10))
-  part $((files * 2 + 600)) "mutate-$preset" "$root/build/$preset/tests/mutate" "$root/build/$preset/forerun" "$root" "$files" \
-    $((files / 4)) "$seed"
+  part $((files * 2 + 600)) "mutate-$preset" "$root/tests/fuzz/campaign.sh" "$root/build/$preset/forerun" \
+    "$root/build/$preset/tests/mutate" "$root" "$logs/mutate-$preset-$seed" "$files" $((files / 4)) "$seed"
 done
-part 3600 kill "$root/tests/fuzz/kill.sh" "$root/build/release/forerun" "$root" 300 "$seed"
+part 3600 kill "$root/tests/fuzz/kill.sh" "$root/build/release/forerun" "$root" 100 "$seed"
 part 7200 threads "$root/tests/tsan/run.sh"
 if command -v clang >/dev/null; then
   part $((seconds * 60 + 3600)) fuzz "$root/tests/fuzz/run.sh" -j 1 "$seconds"

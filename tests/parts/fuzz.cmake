@@ -8,5 +8,5 @@ target_compile_definitions(mutate PRIVATE _DEFAULT_SOURCE)
 add_test(NAME fuzz.files_and_command_lines COMMAND mutate $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} 250 60 1)
 set_tests_properties(fuzz.files_and_command_lines PROPERTIES LABELS fuzz TIMEOUT 300)
 add_test(NAME fuzz.kills_leave_old_or_new
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/kill.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} 12 1)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/kill.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} 4 1)
 set_tests_properties(fuzz.kills_leave_old_or_new PROPERTIES LABELS fuzz TIMEOUT 300)

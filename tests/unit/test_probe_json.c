@@ -109,16 +109,41 @@ saving_replaces_the_file_and_leaves_nothing_else (void)
 {
   g_autofree char *folder = g_dir_make_tmp ("probe-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "out.json", NULL);
-  g_autofree char *other = g_strconcat (path, ".tmp", NULL);
   g_autofree char *text = NULL;
   TEST_TRUE (probe_json_save (path, "{}", 2));
   TEST_TRUE (probe_json_save (path, "[1]", 3));
   TEST_TRUE (g_file_get_contents (path, &text, NULL, NULL));
   TEST_STR (text, "[1]\n");
-  TEST_FALSE (g_file_test (other, G_FILE_TEST_EXISTS));
+  GStatBuf st;
+  const mode_t mask = umask (022);
+  (void)umask (mask);
+  TEST_INT (g_stat (path, &st), 0);
+  TEST_INT (st.st_mode & 0777, 0666 & ~mask);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  TEST_STR (g_dir_read_name (dir), "out.json");
+  TEST_TRUE (g_dir_read_name (dir) == NULL);
   g_autofree char *nowhere = g_build_filename (folder, "none", "out.json", NULL);
   TEST_FALSE (probe_json_save (nowhere, "{}", 2));
   TEST_INT (errno, ENOENT);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+/* What others put at a name that can be guessed is not written through. */
+static void
+a_link_beside_the_file_is_not_followed (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("probe-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "out.json", NULL), *guess = g_strconcat (path, ".tmp", NULL);
+  g_autofree char *victim = g_build_filename (folder, "victim", NULL), *text = NULL;
+  TEST_TRUE (g_file_set_contents (victim, "mine", -1, NULL));
+  TEST_INT (symlink (victim, guess), 0);
+  TEST_TRUE (probe_json_save (path, "{}", 2));
+  TEST_TRUE (g_file_get_contents (victim, &text, NULL, NULL));
+  TEST_STR (text, "mine");
+  TEST_TRUE (g_file_test (path, G_FILE_TEST_IS_REGULAR) && !g_file_test (path, G_FILE_TEST_IS_SYMLINK));
+  g_unlink (guess);
+  g_unlink (victim);
   g_unlink (path);
   g_rmdir (folder);
 }
@@ -132,6 +157,7 @@ main (void)
     { "any bytes become a valid string", any_bytes_become_a_valid_string },
     { "nesting too deep or closing too often fails", nesting_too_deep_or_closing_too_often_fails },
     { "saving replaces the file and leaves nothing else", saving_replaces_the_file_and_leaves_nothing_else },
+    { "a link beside the file is not followed", a_link_beside_the_file_is_not_followed },
     { 0 },
   };
   return test_main ("probe/json", cases);

@@ -1,11 +1,11 @@
 #include "probe_json.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double */
@@ -182,16 +182,25 @@ write_all (int fd, const char *text, size_t length)
   return true;
 }
 
+/* mkstemp's own mode is for the owner alone; the umask's is wanted. */
+static bool
+fill (int fd, const char *text, size_t length)
+{
+  const mode_t mask = umask (077);
+  (void)umask (mask);
+  return fchmod (fd, 0666 & ~mask) == 0 && write_all (fd, text, length) && write_all (fd, "\n", 1) && fsync (fd) == 0;
+}
+
 bool
 probe_json_save (const char *path, const char *text, size_t length)
 {
-  size_t size = strlen (path) + sizeof ".tmp";
+  const size_t size = strlen (path) + sizeof ".XXXXXX";
   char *other = malloc (size);
   if (other == NULL)
     return false;
-  snprintf (other, size, "%s.tmp", path);
-  int fd = open (other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool ok = fd >= 0 && write_all (fd, text, length) && write_all (fd, "\n", 1) && fsync (fd) == 0;
+  snprintf (other, size, "%s.XXXXXX", path);
+  int fd = mkstemp (other);
+  bool ok = fd >= 0 && fill (fd, text, length);
   int why = errno;
   if (fd >= 0 && close (fd) != 0 && ok) {
     ok = false;

@@ -31,8 +31,8 @@ void probe_json_raw (ProbeJson *json, const char *key, const char *value); /* a 
 void probe_json_line (ProbeJson *json);                                    /* the next member begins a line */
 void probe_json_free (ProbeJson *json);
 
-/* Writes all of `text` and a line end to `path`.tmp, has it on the disk, then renames it: `path` holds the old or the new,
- * never a part. False: why in errno. */
+/* Writes all of `text` and a line end to a new file beside `path` with a random name, has it on the disk, then renames it: `path`
+ * holds the old or the new, never a part. False: why in errno. */
 bool probe_json_save (const char *path, const char *text, size_t length);
 
 #ifdef __cplusplus
