@@ -155,7 +155,10 @@ rep_offers_json (const PlnOffers *offers, JsonBuilder *json)
     json_builder_begin_object (json);
     rep_json_text (json, "own", g_array_index (rows, PlnOffer, even->own).way->name.v);
     rep_json_text (json, "rent", g_array_index (rows, PlnOffer, even->rent).way->name.v);
-    rep_json_number (json, "runs", even->runs);
+    if (isinf (even->runs))
+      rep_json_null (json, "runs"); /* buying never pays */
+    else
+      rep_json_number (json, "runs", even->runs);
     json_builder_end_object (json);
   }
   json_builder_end_array (json);
