@@ -127,10 +127,10 @@ read_values (const Reader *reader, const Words *words, CalStorage *row, double *
   if (kibibytes (words->block, &block) && block < 0x1p63) /* a range of sizes is none */
     row->block_B = (guint64)block;
   row->rate_Bps = rate * GIB;
-  row->latency_mean_s = latency > 0 ? latency * 1e-6 : (double)NAN;
+  row->latency_mean_s = latency > 0 && isfinite (latency) ? latency * 1e-6 : (double)NAN;
   row->latency_p99_s = (double)NAN;
-  row->runtime_s = time > 0 ? time : (double)NAN;
-  row->iops = time > 0 ? (double)ops / time : (double)NAN;
+  row->runtime_s = time > 0 && isfinite (time) ? time : (double)NAN;
+  row->iops = (double)ops / row->runtime_s;
   return TRUE;
 }
 

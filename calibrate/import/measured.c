@@ -193,7 +193,7 @@ cal_decimal (const char *word, double *value, double *half)
     return FALSE;
   char *end = NULL;
   *value = g_ascii_strtod (word, &end);
-  if (end == word || *end != '\0')
+  if (end == word || *end != '\0' || !isfinite (*value)) /* no tool prints 1e400 */
     return FALSE;
   gsize whole = strspn (p, "0123456789");
   gsize decimals = p[whole] == '.' ? strspn (p + whole + 1, "0123456789") : 0;

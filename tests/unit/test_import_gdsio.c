@@ -11,9 +11,10 @@ reader (const CalText *text, const void *told, GError **error)
 }
 
 /* 2 GiB in 2 s: 1 GiB/s, 2^30 B/s; 2048 blocks of 1 MiB. */
-#define LINE(io, transfer, more, rate)                                                                                             \
+#define LINE(io, transfer, more, rate) TIMED (io, transfer, more, rate, "500.5", "2.000000")
+#define TIMED(io, transfer, more, rate, latency, time)                                                                             \
   "IoType: " io " XferType: " transfer " Threads: 4 " more "DataSetSize: 2097152/8388608(KiB) IOSize: 1024(KiB) Throughput: " rate \
-  " GiB/sec, Avg_Latency: 500.5 usecs ops: 2048 total_time 2.000000 secs\n"
+  " GiB/sec, Avg_Latency: " latency " usecs ops: 2048 total_time " time " secs\n"
 
 static void
 a_line_is_a_row (void)
@@ -45,6 +46,14 @@ throughput_is_checked_against_time (void)
 }
 
 static void
+times_that_are_not_finite_are_none (void)
+{
+  g_auto (Imported) got = import_text (reader, NULL, TIMED ("READ", "GPUD", "", "1.0", "nan", "inf"));
+  TEST_STR (got.csv != NULL ? got.csv : got.message, HEADER "gdsio,GPUD,read,gpu_direct,1048576,4,,1073741824,,,,\n");
+  TEST_STR (got.warnings, "");
+}
+
+static void
 bad_lines_are_refused_with_their_place (void)
 {
   static const Refusal rows[] = {
@@ -56,6 +65,7 @@ bad_lines_are_refused_with_their_place (void)
       "ops: 5 total_time 1\n",
       "f:1:140: 'secs' is expected here" },
     { LINE ("ERASE", "GPUD", "", "1.0"), "f:1: IoType 'ERASE'" },
+    { TIMED ("READ", "GPUD", "", "1.0", "500.5", "1e400"), "f:1: total_time '1e400' is not the number" },
     { LINE ("READ", "GPUD", "", "0x1"), "f:1: Throughput '0x1' is not the number" },
     { LINE ("READ", "GPUD", "IoDepth: many ", "1.0"), "f:1: IoDepth 'many' is not" },
     { LINE ("READ", "GPUD", "", "nan"), "f: no row is left" },
@@ -66,6 +76,7 @@ bad_lines_are_refused_with_their_place (void)
 static const TestCase cases[] = {
   { "a line is a row", a_line_is_a_row },
   { "throughput is checked against time", throughput_is_checked_against_time },
+  { "times that are not finite are none", times_that_are_not_finite_are_none },
   { "bad lines are refused with their place", bad_lines_are_refused_with_their_place },
   { NULL, NULL },
 };
