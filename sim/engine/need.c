@@ -14,7 +14,7 @@
 #define PACED_B    90.0
 #define WAIT_B     18.0
 #define FLOW_B     260.0
-#define CROSSING_B 14.0
+#define CROSSING_B 16.0
 #define EDGE_B     250.0
 #define LAYER_B    250.0
 

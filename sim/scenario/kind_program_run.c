@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "collective/gpu.h"
+#include "engine/need.h"
 #include "program-private.h"
 
-/* Tasks of one run, and links of all their flows together: some seconds and a gigabyte. */
-#define MOST_TASKS 1e6
-#define MOST_USES  2e7
 /* Spans of a trace: what Perfetto opens in a browser. */
 #define MOST_SPANS 200000u
 /* A GPU's SMs, as units of a resource. */
@@ -162,28 +160,31 @@ find_places (Build *b)
     eng_graph_set_pace (b->graph, pace, b);
 }
 
+/* Before it is built. */
 static gboolean
-check_size (const Build *b, GError **error)
+fits (const Build *b, GError **error)
 {
   const ScnProgramSpec *spec = b->program->spec;
-  double uses = 0, tasks = spec->repeat.v * b->n;
-  for (guint i = 0; i < b->n; i++)
-    uses += entry_of (b, i)->uses != NULL ? entry_of (b, i)->uses->len : 0;
-  uses *= spec->repeat.v;
-  if (tasks > MOST_TASKS)
-    return col_fail_at (error, spec->repeat.mark, "%.0f iterations of %u entries are %.0f tasks; at most %.0f are simulated",
-                        spec->repeat.v, b->n, tasks, MOST_TASKS);
-  if (uses > MOST_USES)
-    return col_fail_at (error, spec->repeat.mark,
-                        "%.0f iterations load %.0f links of the cluster; at most %.0f are simulated: fewer iterations or GPUs",
-                        spec->repeat.v, uses, MOST_USES);
-  return TRUE;
+  const double times = spec->repeat.v;
+  EngNeed need = { .tasks = times * b->n, .paced = b->paced ? times * b->n : 0 };
+  for (guint i = 0; i < b->n; i++) {
+    const ScnEntry *entry = entry_of (b, i);
+    need.crossings += times * (entry->uses != NULL ? entry->uses->len : 0);
+    need.waits += times * (entry->item->wait.n + (entry->item->earlier.event.v != NULL));
+  }
+  if (need.crossings >= G_MAXUINT32) /* of which the graph counts no more */
+    return col_fail_at (error, spec->repeat.mark, "%.0f iterations load %.0f links of the cluster; at most %u are simulated", times,
+                        need.crossings, G_MAXUINT32 - 1);
+  g_autofree char *what = g_strdup_printf ("%.0f iterations of %u entries", times, b->n);
+  g_autoptr (GError) why = NULL;
+  return eng_need_fits (&need, what, &why) || col_fail_at (error, spec->repeat.mark, "%s", why->message);
 }
 
 static gboolean
 build (Build *b, GError **error)
 {
-  if (!check_size (b, error))
+  find_places (b);
+  if (!fits (b, error))
     return FALSE;
   for (guint i = 0; i < b->n; i++) {
     ScnEntry *entry = entry_of (b, i);
@@ -194,7 +195,6 @@ build (Build *b, GError **error)
       entry->flow.n_uses = entry->uses->len;
     }
   }
-  find_places (b);
   for (guint k = 0; k < b->repeat; k++)
     for (guint i = 0; i < b->n; i++)
       add_task (b, entry_of (b, i));
