@@ -87,9 +87,10 @@ static const Case large[] = {
              "parallel: {tp: 8, pp: 2}, micro_batch: 1, global_batch: 2000}\n" },
   { "copies", "scenario: d\ncluster: {topology: hgx_h100, nodes: 1}\nworkload: {kind: transfer, from: gpu0, to: gpu1, bytes: 1 MB, "
               "count: 200000}\n" },
-  { "program", "scenario: f\ncluster: {topology: hgx_h200, nodes: 2}\nworkload: {kind: program, repeat: 30000, streams: [{name: a, do: "
-               "[{kernel: 1 ms, record: e}]}, {name: b, do: [{wait: e, collective: {op: all_reduce, bytes: 8 MB}}]}, {name: c, do: "
-               "[{copy: {from: host, bytes: 1 MB}}]}]}\n" },
+  { "program", "scenario: f\ncluster: {topology: hgx_h200, nodes: 2}\nworkload: {kind: program, repeat: 30000, streams: ["
+               "{name: a, do: [{kernel: 1 ms, record: e}]}, "
+               "{name: b, do: [{wait: e, collective: {op: all_reduce, bytes: 8 MB}}]}, "
+               "{name: c, do: [{copy: {from: host, bytes: 1 MB}}]}]}\n" },
   { "messages", NULL },
 };
 
