@@ -1,6 +1,7 @@
-/* A fuzz target without libFuzzer. usage: fuzz_TARGET FOLDER…                  replays each file: all crashes found, and the corpus
- *                                 fuzz_TARGET --changed COUNT SEED FOLDER…   so many inputs made of them by seeded changes, each within
- * 20 s and all within 1 GiB. The input that ends the program is left in ./changed-TARGET-SEED-NUMBER. */
+/* A fuzz target without libFuzzer.
+ * usage: fuzz_TARGET FOLDER…                         replays each file: the corpus, and all crashes found
+ *        fuzz_TARGET --changed COUNT SEED FOLDER…    tries inputs made of them by seeded changes, each for 20 s, all within 1 GiB
+ * The input that ends the program is left in ./changed-TARGET-SEED-NUMBER. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

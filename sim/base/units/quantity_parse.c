@@ -256,7 +256,8 @@ fail_currency (const char *text, const UnitDim *want, GError **error)
   g_autofree char *amount = g_strdup (text);
   replace (&amount, "$", "");
   g_strstrip (amount);
-  FAIL (error, "'%s' has its '$' behind the number; write '$%s'", shown, amount);
+  g_autofree char *right = base_text_shown (amount);
+  FAIL (error, "'%s' has its '$' behind the number; write '$%s'", shown, right);
   return TRUE;
 }
 

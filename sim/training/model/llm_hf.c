@@ -36,6 +36,19 @@ missing (const Hf *hf, const char *keys)
                    hf->model_type);
 }
 
+/* What a model file accepts at most for the number at `offset` of `schema`; NULL: it is not one of its numbers. */
+static const char *
+most_of (const BaseSchema *schema, guintptr offset)
+{
+  const char *most = NULL;
+  for (const BaseField *field = schema->fields; field->key != NULL && most == NULL; field++)
+    if (field->kind == BASE_FIELD_NUM && field->offset == offset)
+      most = field->max;
+    else if (field->kind == BASE_FIELD_MAP && field->offset <= offset)
+      most = most_of (field->sub, offset - field->offset);
+  return most;
+}
+
 /* FALSE when it is not there. */
 static gboolean
 number (const Hf *hf, const char *keys, BaseNum *out)
@@ -44,7 +57,10 @@ number (const Hf *hf, const char *keys, BaseNum *out)
   if (node == NULL)
     return FALSE;
   g_auto (GStrv) names = g_strsplit (keys, "|", 2);
-  const BaseField field = { .key = names[0], .kind = BASE_FIELD_NUM, .dim = BASE_DIM_COUNT, .min = "0", .max = "1 G" };
+  const char *most = most_of (&trn_schema_llm, (guintptr)out - (guintptr)hf->llm);
+  const BaseField field = {
+    .key = names[0], .kind = BASE_FIELD_NUM, .dim = BASE_DIM_COUNT, .min = "0", .max = most != NULL ? most : "1 G"
+  };
   base_schema_read_num (&field, node, hf->context, out);
   return TRUE;
 }
