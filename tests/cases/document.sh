@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# docs/cases.md has a row of each case, in order. The case itself compares its row, and its line in scenarios/cases/answers.tsv.
+# docs/cases.md has a row and scenarios/cases/answers.tsv a line of each case, in order. The case itself compares both.
 # --update renews both.
 # usage: document.sh [--update RUN_CASES FORERUN] SOURCE_DIR
 set -euo pipefail
@@ -22,3 +22,6 @@ fi
 diff -u --label docs/cases.md --label scenarios/cases \
   <(sed -n '/^<!-- run_cases --markdown -->$/,/^<!-- end -->$/s/^| \([0-9][0-9]\) |.*/\1/p' "$1/docs/cases.md") \
   <(cd -- "$1/scenarios/cases" && printf '%.2s\n' *.expect | LC_ALL=C sort)
+diff -u --label answers.tsv --label scenarios/cases \
+  <(cut -f 1 "$1/scenarios/cases/answers.tsv") \
+  <(cd -- "$1/scenarios/cases" && printf '%s\n' *.expect | sed 's/\.expect$//' | LC_ALL=C sort)
