@@ -83,17 +83,31 @@ has_unit (const BaseField *field)
   return is_number (field) && field->dim != BASE_DIM_NUMBER && field->dim != BASE_DIM_COUNT && field->dim != BASE_DIM_RATIO;
 }
 
+/* Limits that no real input reaches only catch typing errors; a message says them when they do. */
+static const char *
+real_limit (const char *limit, BaseDim dim, gboolean upper)
+{
+  static const double largest[BASE_DIM_N] = { [BASE_DIM_COUNT] = 1e5, [BASE_DIM_BYTES] = 1e12, [BASE_DIM_TIME] = 30 * 86400.0 };
+  double v;
+  if (limit == NULL || largest[dim] <= 0 || !base_quantity_parse (limit, dim, &v, NULL))
+    return limit;
+  if (upper)
+    return v < largest[dim] ? limit : NULL;
+  return dim == BASE_DIM_BYTES && v == 1 ? NULL : limit;
+}
+
 static void
 append_number (GString *out, const BaseField *field, gboolean list)
 {
+  const char *min = real_limit (field->min, field->dim, FALSE), *max = real_limit (field->max, field->dim, TRUE);
   g_string_append_printf (out, "%s%s", field->dim == BASE_DIM_COUNT ? "integer" : base_dim_name (field->dim),
                           list ? " or list" : "");
-  if (field->min != NULL && field->max != NULL)
-    g_string_append_printf (out, " %s–%s", field->min, field->max);
-  else if (field->min != NULL)
-    g_string_append_printf (out, " ≥ %s", field->min);
-  else if (field->max != NULL)
-    g_string_append_printf (out, " ≤ %s", field->max);
+  if (min != NULL && max != NULL)
+    g_string_append_printf (out, " %s–%s", min, max);
+  else if (min != NULL)
+    g_string_append_printf (out, " ≥ %s", min);
+  else if (max != NULL)
+    g_string_append_printf (out, " ≤ %s", max);
 }
 
 /* Where the names of an enumeration are listed. */
