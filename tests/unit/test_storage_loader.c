@@ -111,6 +111,34 @@ both_ends_of_a_pipeline_read_unless_one_does_for_all (void)
   }
 }
 
+/* 100 ms of decoding a batch before each of 100 ms; 1 s and 100 ms of the first batch over 10 steps of two readers. */
+static void
+nothing_overlaps_in_the_main_process_and_epochs_begin_anew (void)
+{
+  g_autoptr (ScnResult) serial = run ("sample: 1 kB, decode: 10 ms, workers: 0", "1 TB/s", NULL, NULL);
+  TEST_NEAR (serial->training.loader.stall_s, 0.1, 0.01);
+  TEST_STR (serial->training.loader.starved_by, "main process");
+  g_autoptr (ScnResult) anew =
+      run ("sample: 1 kB, decode: 10 ms, workers: 4, persistent: no, respawn: 1 s, dataset: 200 kB", "1 TB/s", NULL, NULL);
+  TEST_NEAR (anew->training.loader.epoch_steps, 10, 1e-9);
+  TEST_NEAR (anew->training.loader.stall_s, 0.11, 0.01);
+  TEST_NEAR (anew->training.step_time_s, 0.21, 0.01);
+}
+
+/* Reads of 95 ms a batch in the mean, which now and then take three times that. */
+static void
+more_prefetch_hides_more_of_uneven_reads (void)
+{
+  double before_s = HUGE_VAL;
+  for (unsigned prefetch = 1; prefetch <= 16; prefetch *= 4) {
+    g_autofree char *loader = g_strdup_printf ("sample: 4.75 MB, workers: 2, variation: 1, prefetch: %u", prefetch);
+    g_autoptr (ScnResult) r = run (loader, "1 GB/s", NULL, NULL), again = run (loader, "1 GB/s", NULL, NULL);
+    TEST_TRUE (r->training.loader.stall_s < before_s * 0.8);
+    TEST_NEAR (again->training.loader.stall_s, r->training.loader.stall_s, 0);
+    before_s = r->training.loader.stall_s;
+  }
+}
+
 static void
 loaders_that_cannot_be_are_refused (void)
 {
@@ -118,7 +146,12 @@ loaders_that_cannot_be_are_refused (void)
     const char *loader, *says;
   } rows[] = {
     { "sample: 1 kB, cache: warm", "'cache: warm' needs 'dataset'" },
-    { "sample: 1 kB, workers: 0", "workers" },
+    { "sample: 1 kB, workers: -1", "workers" },
+    { "sample: 1 kB, persistent: no", "'persistent: false' needs 'dataset'" },
+    { "sample: 1 kB, round_trip: yes", "decoder gpu or engine" },
+    { "sample: 1 kB, path: gds, decode: 1 ms", "decoder gpu or engine" },
+    { "sample: 1 kB, path: gds, cache: cold", "page cache" },
+    { "sample: 1 kB, path: gds, sharing: node", "sharing: shards" },
     { "sample: 1 kB, readers: some", "'readers' must be one of ends, first, all" },
     { "workers: 1", "'sample' in 'loader' is missing" },
   };
@@ -138,6 +171,8 @@ main (void)
     { "more workers and prefetch help until cores are gone", more_workers_and_prefetch_help_until_cores_are_gone },
     { "a step that waits most for data says so", a_step_that_waits_most_for_data_says_so },
     { "both ends of a pipeline read unless one does for all", both_ends_of_a_pipeline_read_unless_one_does_for_all },
+    { "nothing overlaps in the main process, and epochs begin anew", nothing_overlaps_in_the_main_process_and_epochs_begin_anew },
+    { "more prefetch hides more of uneven reads", more_prefetch_hides_more_of_uneven_reads },
     { "loaders that cannot be are refused", loaders_that_cannot_be_are_refused },
     { NULL, NULL },
   };

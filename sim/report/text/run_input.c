@@ -55,6 +55,7 @@ static const BaseMember stage_members[] = {
 };
 
 BASE_MEMBER_WHEN (is_staged, TrnLoaderResult, it->stage.set)
+BASE_MEMBER_WHEN (is_respawned, TrnLoaderResult, it->respawn_s > 0)
 
 #define LOADER(...) BASE_MEMBER (TrnLoaderResult, __VA_ARGS__)
 static const BaseMember least_members[] = {
@@ -69,6 +70,8 @@ const BaseMember rep_loader_members[] = {
   LOADER ("stall_s", stall_s),
   LOADER ("slows_s", slows_s),
   LOADER ("first_s", first_s),
+  LOADER ("respawn_s", respawn_s, .optional = TRUE, .when = is_respawned),
+  LOADER ("epoch_steps", epoch_steps, .optional = TRUE, .when = is_respawned),
   LOADER ("starved_by", starved_by),
   LOADER ("storage_bound_by", bound_by),
   LOADER ("read_s", read_s),
@@ -107,6 +110,9 @@ rep_loader_text (const TrnLoaderResult *l, GString *out)
   if (l->starved_by[0] != '\0')
     rep_say (out, rep_loader_members, l, ", bottleneck: {starved_by}");
   rep_say (out, rep_loader_members, l, "; the first step waits {first_s}\n");
+  if (l->respawn_s > 0)
+    rep_say (out, rep_loader_members, l,
+             "new workers     {respawn_s} at each epoch of {epoch_steps:,} steps (persistent: false)\n");
   if (l->stage.set)
     stage_text (&l->stage, out);
   if (l->slows_s > 0)

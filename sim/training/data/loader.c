@@ -6,6 +6,9 @@
  *                synchronises with the stream before it stages (CUDA Runtime API, "API synchronization behavior")
  *     decoder:   on the GPU's own engine, or its SMs before the batch's compute
  *     compute:   the step's time over its micro-batches
+ * Without workers the main process does all of it between two batches. By GPUDirect Storage reads end in the GPU, without pinning
+ * and copy. With `variation` a batch's read takes f times its mean, f lognormal from a stream of the seed by reader and batch: what
+ * lies ready hides it, up to prefetch x workers batches.
  * Reads are flows over the links of the way to the storage; cores of the node are counted; storage gives all readers what its
  * queue gives (models/tier.h). All nodes do the same: the first is simulated with its part of what they share. Runs until batches
  * come evenly; what a step then takes beyond its own time is the stall. What starves it is the stage that could hand out batches
@@ -21,6 +24,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "concurrent-private.h"
 #include "engine/graph.h"
 #include "model-private.h"
@@ -30,25 +34,6 @@
 
 /* Batches of a reader that are simulated at most, and steps at least. */
 enum { MOST_BATCHES = 8192, LEAST_STEPS = 6, LEAST_TURNS = 4, LEAST_BATCHES = 512 };
-
-gboolean
-trn_check_loader (const TrnJob *job, GError **error)
-{
-  const TrnLoaderSpec *spec = &job->spec.loader;
-  MdlTier tier;
-  g_autoptr (GError) why = NULL;
-  if (!spec->head.set)
-    return TRUE;
-  if (sto_io_find (job->system->clu, spec->tier.v, &tier, &why) == CLU_NONE)
-    return col_fail_at (error, spec->tier.mark, "%s", why->message);
-  if (job->spec.model.model == NULL && !spec->samples.set)
-    return col_fail_at (error, spec->head.mark, "a loader of layers with given times needs 'samples', of a rank and micro-batch");
-  if (spec->cache.v == MDL_CACHE_WARM && !spec->dataset.set)
-    return col_fail_at (error, spec->cache.mark, "'cache: warm' needs 'dataset', what a node reads in an epoch");
-  if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (job->system->clu, 0) <= 0)
-    return col_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
-  return trn_check_stage (job, error);
-}
 
 /* One resource of the first node's ways. */
 typedef struct {
@@ -86,6 +71,13 @@ pipe_clear (Pipe *pipe)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pipe, pipe_clear)
 
+/* The main process is one worker, whose batches wait for compute. */
+static double
+workers_of (const TrnLoaderSpec *spec)
+{
+  return fmax (spec->workers.v, 1);
+}
+
 static Load *
 load_of (Pipe *pipe, CluRes res, gboolean make)
 {
@@ -107,11 +99,11 @@ find_ways (Pipe *pipe, double *latency_s, GError **error)
   for (guint32 node = 0; node < pipe->n_nodes; node++)
     for (guint32 i = 0; i < pipe->local; i++) {
       const StoIoPlace place = { g_array_index (pipe->homes, StoIoHome, node).node, i * pipe->gpus };
-      const StoIoEnds ends = { pipe->dev, place, MDL_IO_READ, STO_IO_HOST };
+      const StoIoEnds ends = { pipe->dev, place, MDL_IO_READ, pipe->spec->path.v == TRN_LOAD_GDS ? STO_IO_GDS : STO_IO_HOST };
       g_auto (StoIoRoute) way = { 0 };
       g_autoptr (GError) why = NULL;
       if (!sto_io_route (job->system->clu, &job->system->settings, &ends, &way, &why))
-        return col_fail_at (error, pipe->spec->tier.mark, "%s", why->message);
+        return col_fail_at (error, pipe->spec->path.set ? pipe->spec->path.mark : pipe->spec->tier.mark, "%s", why->message);
       for (guint u = 0; u < way.uses->len; u++) {
         const CluUse *use = &g_array_index (way.uses, CluUse, u);
         Load *load = load_of (pipe, use->res, node == 0);
@@ -127,18 +119,25 @@ find_ways (Pipe *pipe, double *latency_s, GError **error)
   return TRUE;
 }
 
+/* Of a request to the tier, at most a batch. */
+static double
+request_B (const TrnLoaderSpec *spec, const MdlTier *tier)
+{
+  double own_B = tier->type.io_size.v > 0 ? tier->type.io_size.v : 1048576;
+  double io_B = spec->io_size.set ? spec->io_size.v : spec->access.v == 1 ? fmin (spec->sample.v, own_B) : own_B;
+  return spec->cache.v != MDL_CACHE_OFF && spec->access.v == 0 ? mdl_tier_request_B (tier, io_B, spec->read_ahead.v) : io_B;
+}
+
 static void
 ask_storage (Pipe *pipe, double latency_s)
 {
   const TrnLoaderSpec *spec = pipe->spec;
   TrnLoaderResult *out = pipe->out;
-  double own_B = pipe->tier.type.io_size.v > 0 ? pipe->tier.type.io_size.v : 1048576;
-  double io_B = spec->io_size.set ? spec->io_size.v : spec->access.v == 1 ? fmin (spec->sample.v, own_B) : own_B;
   pipe->tier.type.side[MDL_IO_READ].latency.v += latency_s;
   MdlTierQuestion q = { .op = MDL_IO_READ,
-                        .path = MDL_IO_HOST,
+                        .path = spec->path.v == TRN_LOAD_GDS ? MDL_IO_CUFILE : MDL_IO_HOST,
                         .random = spec->access.v == 1,
-                        .block_B = fmin (io_B, out->batch_B),
+                        .block_B = fmin (request_B (spec, &pipe->tier), out->batch_B),
                         .in_flight = spec->depth.v,
                         .clients = 1,
                         .file_B = spec->file_size.v };
@@ -146,7 +145,7 @@ ask_storage (Pipe *pipe, double latency_s)
   mdl_tier_cost (&pipe->tier, &q, pipe->job->system->storage, &one);
   gboolean local = pipe->tier.type.kind.v == MDL_TIER_LOCAL_NVME; /* each node has its own */
   q.clients = local ? pipe->local : out->readers;
-  q.in_flight = spec->depth.v * spec->workers.v;
+  q.in_flight = spec->depth.v * workers_of (spec);
   mdl_tier_cost (&pipe->tier, &q, pipe->job->system->storage, &all);
   pipe->worker_Bps = one.client_rate_Bps;
   pipe->servers_Bps = all.all.rate_Bps * (local ? pipe->n_nodes : 1);
@@ -160,9 +159,9 @@ cores_of (const Pipe *pipe)
   return clu_node_cores (pipe->job->system->clu, pipe->first);
 }
 
-/* Copies of one batch to all GPUs that read at the same time. */
+/* Copies of one batch to all GPUs that read at the same time, of so many bytes a sample; *time_s grows by the slowest. */
 static gboolean
-price_copy (Pipe *pipe, GError **error)
+price_copy (const Pipe *pipe, double sample_B, double *time_s, GError **error)
 {
   const Clu *clu = pipe->job->system->clu;
   guint32 node = pipe->first, n = pipe->local * pipe->gpus, gpus = clu_gpus_per_node (clu, node),
@@ -172,9 +171,6 @@ price_copy (Pipe *pipe, GError **error)
   for (guint32 i = 0; i < n; i++)
     pair[i] = (StoPair){ clu_node_device (clu, node, CLU_DEV_MEMORY, i * memories / gpus),
                          clu_node_device (clu, node, CLU_DEV_GPU, i), "host", "GPU", 1 };
-  double sample_B = pipe->spec->decoded.set ? pipe->spec->decoded.v : pipe->spec->sample.v;
-  if (pipe->spec->decoder.v != STO_DECODE_CPU)
-    sample_B = pipe->spec->sample.v; /* it crosses packed */
   const StoCopies copies = { .pair = pair,
                              .n = n,
                              .size_B = pipe->out->batch_B / pipe->spec->sample.v * sample_B / pipe->gpus,
@@ -182,9 +178,26 @@ price_copy (Pipe *pipe, GError **error)
                              .pageable = !pipe->spec->pin.v };
   StoFault fault;
   g_autoptr (GPtrArray) done = sto_copies_price (clu, &pipe->job->system->settings, &copies, &fault, error);
+  double slowest_s = 0;
   for (guint i = 0; done != NULL && i < done->len; i++)
-    pipe->out->copy_s = fmax (pipe->out->copy_s, ((const StoCopy *)done->pdata[i])->time_s);
+    slowest_s = fmax (slowest_s, ((const StoCopy *)done->pdata[i])->time_s);
+  *time_s += slowest_s;
   return done != NULL;
+}
+
+/* What crosses to the GPU: packed where the GPU decodes, nothing where storage reaches it. */
+static gboolean
+price_copies (Pipe *pipe, GError **error)
+{
+  const TrnLoaderSpec *spec = pipe->spec;
+  double decoded_B = spec->decoded.set ? spec->decoded.v : spec->sample.v, back_s = 0;
+  if (spec->path.v == TRN_LOAD_HOST &&
+      !price_copy (pipe, spec->decoder.v == STO_DECODE_CPU ? decoded_B : spec->sample.v, &pipe->out->copy_s, error))
+    return FALSE;
+  if (spec->returns.v && !price_copy (pipe, decoded_B, &back_s, error))
+    return FALSE;
+  pipe->out->copy_s += 2 * back_s; /* there and back take as long */
+  return TRUE;
 }
 
 /* What each stage takes of one batch, and how often it could hand one out. */
@@ -200,10 +213,11 @@ price_stages (Pipe *pipe)
   out->decode_s = spec->decoder.v == STO_DECODE_CPU ? decode_s : 0;
   pipe->gpu_decode_s = spec->decoder.v == STO_DECODE_CPU ? 0 : decode_s / pipe->gpus;
   /* protocol and the page cache's copy are the worker's own time */
-  double s_per_B =
-      (pipe->tier.type.core.set ? pipe->misses / pipe->tier.type.core.v : 0) + (spec->cache.v != MDL_CACHE_OFF ? 1 / core_Bps : 0);
+  gboolean gds = spec->path.v == TRN_LOAD_GDS;
+  double s_per_B = (pipe->tier.type.core.set && !gds ? pipe->misses / pipe->tier.type.core.v : 0) +
+                   (spec->cache.v != MDL_CACHE_OFF ? 1 / core_Bps : 0);
   pipe->core_s_per_B = s_per_B;
-  out->pin_s = spec->pin.v ? decoded_B / core_Bps : 0;
+  out->pin_s = spec->pin.v && !spec->in_place.v && !gds ? decoded_B / core_Bps : 0;
   double stored_B = out->batch_B * pipe->misses;
   out->storage_s = stored_B * out->readers / pipe->servers_Bps;
   for (guint i = 0; i < pipe->loads->len; i++) {
@@ -214,7 +228,7 @@ price_stages (Pipe *pipe)
     *to = fmax (*to, least_s);
   }
   double alone_s = stored_B / pipe->worker_Bps + out->batch_B * s_per_B;
-  out->workers_s = (alone_s + out->decode_s) / spec->workers.v;
+  out->workers_s = (alone_s + out->decode_s) / workers_of (spec);
   double cores = cores_of (pipe);
   out->cores_s = cores > 0 ? (out->decode_s + out->batch_B * s_per_B + out->pin_s) * pipe->local / cores : 0;
 }
@@ -251,6 +265,17 @@ core_task (const Graph *g, EngStream stream, double time_s, unsigned kind)
   return task;
 }
 
+/* How many times its mean a batch's read takes; 1 in the mean. */
+static double
+uneven (const Pipe *pipe, guint32 reader, guint32 batch)
+{
+  if (pipe->spec->variation.v <= 0)
+    return 1;
+  double variance = log1p (pipe->spec->variation.v * pipe->spec->variation.v);
+  BaseRandom random = base_random_stream_at (pipe->job->seed, "loader", (guint64)reader << 32 | batch);
+  return exp (sqrt (variance) * base_random_normal (&random) - variance / 2);
+}
+
 /* What a worker reads, and how fast it may. */
 static void
 read_spec (const Graph *g, guint32 reader, GArray *uses, EngFlowSpec *spec)
@@ -279,12 +304,16 @@ static void
 add_batch (Graph *g, guint32 r, guint32 b, const EngFlowSpec *flow)
 {
   const Pipe *pipe = g->pipe;
-  guint32 workers = (guint32)pipe->spec->workers.v, ahead = workers * (guint32)pipe->spec->prefetch.v;
+  guint32 workers = (guint32)workers_of (pipe->spec), ahead = workers * (guint32)pipe->spec->prefetch.v;
+  EngFlowSpec mine = *flow;
+  mine.amount *= uneven (pipe, r, b);
   Reader *reader = &g->reader[r];
   EngStream own = reader->worker[b % workers];
   reader->read[b] =
-      flow->amount > 0 ? eng_graph_flow (g->graph, own, flow, READ, NULL) : eng_graph_join (g->graph, own, READ, NULL);
-  if (b >= ahead)
+      mine.amount > 0 ? eng_graph_flow (g->graph, own, &mine, READ, NULL) : eng_graph_join (g->graph, own, READ, NULL);
+  if (pipe->spec->workers.v < 1 && b > 0)
+    eng_graph_after (g->graph, reader->read[b], g->compute[b - 1]);
+  else if (b >= ahead)
     eng_graph_after (g->graph, reader->read[b], reader->copy[b - ahead]);
   EngTask ready = core_task (g, own, pipe->out->decode_s + pipe->out->batch_B * pipe->core_s_per_B, DECODE);
   EngTask pinned = core_task (g, reader->pin, pipe->out->pin_s, PIN);
@@ -388,9 +417,9 @@ simulate (const Pipe *pipe, guint64 *n_events, GError **error)
   TrnLoaderResult *out = pipe->out;
   g_autoptr (Eng) eng = eng_new ();
   Graph g = { .pipe = pipe, .graph = eng_graph_new (eng) };
-  double cores = cores_of (pipe), ahead = pipe->spec->workers.v * pipe->spec->prefetch.v;
+  double cores = cores_of (pipe), ahead = workers_of (pipe->spec) * pipe->spec->prefetch.v;
   /* batches come in turns of the workers: whole turns are looked at, behind as many and all that lay ready */
-  guint32 workers = (guint32)pipe->spec->workers.v, turn = workers / greatest_divisor (workers, pipe->m);
+  guint32 workers = (guint32)workers_of (pipe->spec), turn = workers / greatest_divisor (workers, pipe->m);
   guint32 most = MOST_BATCHES / pipe->m, before;
   guint32 least = MAX (LEAST_STEPS, (LEAST_BATCHES + pipe->m - 1) / pipe->m);
   g.measured = turn * ((least + turn - 1) / turn);
@@ -437,7 +466,7 @@ name_starved (const Pipe *pipe)
   if (out->stall_s <= pipe->before_s * pipe->m * (1 + 1e-6))
     most = out->broadcast_s > (pipe->before_s - out->broadcast_s) ? G_N_ELEMENTS (rows) - 1 : G_N_ELEMENTS (rows) - 2;
   if (out->stall_s > 0)
-    g_strlcpy (out->starved_by, rows[most].name, sizeof out->starved_by);
+    g_strlcpy (out->starved_by, pipe->spec->workers.v < 1 ? "main process" : rows[most].name, sizeof out->starved_by);
 }
 
 /* Ranks of a replica that read. */
@@ -576,13 +605,18 @@ trn_add_loader (const TrnJob *job, TrnResult *training, ColRunInfo *info, GError
   if (!place_readers (&pipe, error) || !find_ways (&pipe, &latency_s, error))
     return FALSE;
   ask_storage (&pipe, latency_s);
-  if (!meet_step (&pipe, training, info, error) || !price_copy (&pipe, error) || !price_broadcast (&pipe, error))
+  if (!meet_step (&pipe, training, info, error) || !price_copies (&pipe, error) || !price_broadcast (&pipe, error))
     return FALSE;
   price_stages (&pipe);
   pipe.before_s = out->broadcast_s + (pipe.spec->decoder.v == STO_DECODE_GPU ? pipe.gpu_decode_s : 0);
   if (!simulate (&pipe, &info->n_events, error))
     return FALSE;
   name_starved (&pipe);
+  if (!pipe.spec->persistent.v && pipe.spec->workers.v >= 1) {
+    out->respawn_s = pipe.spec->respawn.v + out->first_s;
+    out->epoch_steps = pipe.spec->dataset.v / (out->batch_B * pipe.local * pipe.m);
+    out->stall_s += out->respawn_s / out->epoch_steps;
+  }
   out->gpu_s = pipe.gpu_decode_s;
   trn_step_longer (training, TRN_PART_DATA_STALL, out->stall_s);
   training->provenance = MIN (training->provenance, out->source);
@@ -603,18 +637,16 @@ trn_loader_reads (const TrnJob *job, const TrnResult *training, StoIoRun **out, 
   MdlTier tier;
   if (sto_io_find (job->system->clu, spec->tier.v, &tier, error) == CLU_NONE)
     return FALSE;
-  double own_B = tier.type.io_size.v > 0 ? tier.type.io_size.v : 1048576;
   StoIoSpec io = { .head = spec->head, .tier = spec->tier, .threads = spec->workers, .queue_depth = spec->depth };
   io.op.v = MDL_IO_READ;
   io.bytes.v = step_B;
   io.clients.v = loader->readers;
-  io.path.v = STO_IO_HOST;
+  io.path.v = spec->path.v == TRN_LOAD_GDS ? STO_IO_GDS : STO_IO_HOST;
+  io.threads.v = workers_of (spec);
   io.access = spec->access;
   io.cache.v = MDL_CACHE_OFF;
   io.file_size = spec->file_size;
-  io.io_size = spec->io_size;
-  if (!spec->io_size.set)
-    io.io_size = (BaseNum){ .v = spec->access.v == 1 ? fmin (spec->sample.v, own_B) : own_B, .set = TRUE };
+  io.io_size = (BaseNum){ .v = request_B (spec, &tier), .set = TRUE, .mark = spec->io_size.mark };
   *out = sto_io_run_new (job->system, &io, error);
   return *out != NULL;
 }

@@ -169,6 +169,7 @@ price_direct (const TrnJob *job, const TrnResult *before, ColRunInfo *info, doub
   TrnResult direct = *before;
   ColRunInfo aside = *info;
   view.spec.loader.tier = job->spec.loader.stage.from;
+  view.spec.loader.path.v = TRN_LOAD_HOST;
   view.spec.loader.stage.head.set = FALSE;
   aside.warnings = g_ptr_array_new_with_free_func (g_free); /* the answer's own are said once */
   gboolean ok = trn_add_loader (&view, &direct, &aside, error);

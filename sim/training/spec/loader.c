@@ -34,14 +34,19 @@ static const BaseName decoder_names[] = { { "cpu", STO_DECODE_CPU, "the workers"
                                           { "engine", STO_DECODE_ENGINE, "an engine of the GPU, concurrently with compute" },
                                           { NULL, 0, NULL } };
 
+static const BaseName path_names[] = { { "host", TRN_LOAD_HOST, "host memory, then the GPU" },
+                                       { "gds", TRN_LOAD_GDS,
+                                         "the GPU's memory by GPUDirect Storage; an error where that is not supported" },
+                                       { NULL, 0, NULL } };
+
 static const BaseField loader_fields[] = {
   BASE_ROW (TrnLoaderSpec, "tier", tier, STR, .required = TRUE, .help = "a tier of the topology, or `nvme`: the nodes' drives"),
   BASE_ROW_NUM (TrnLoaderSpec, "sample", sample, BYTES, .min = "1 B", .max = "1 TB", .required = TRUE,
                 .help = "stored size of a sample"),
   BASE_ROW_NUM (TrnLoaderSpec, "samples", samples, COUNT, .min = "1", .max = "1 G",
                 .help = "samples per rank and micro-batch; default: a model's `micro_batch`"),
-  BASE_ROW_NUM (TrnLoaderSpec, "workers", workers, COUNT, .min = "1", .max = "1024", .fallback = "8",
-                .help = "worker processes per rank"),
+  BASE_ROW_NUM (TrnLoaderSpec, "workers", workers, COUNT, .min = "0", .max = "1024", .fallback = "8",
+                .help = "worker processes per rank; 0: the main process loads, and never while a batch is computed"),
   BASE_ROW_NUM (TrnLoaderSpec, "prefetch", prefetch, COUNT, .min = "1", .max = "1024", .fallback = "2",
                 .help = "batches that each worker prepares ahead"),
   BASE_ROW_NUM (TrnLoaderSpec, "decode", decode, TIME, .max = "1 h", .fallback = "0",
@@ -63,6 +68,19 @@ static const BaseField loader_fields[] = {
   BASE_ROW_NUM (TrnLoaderSpec, "dataset", dataset, BYTES, .min = "1 B", .max = "1 EB",
                 .help = "bytes that a node reads per epoch, with `cache: warm`"),
   BASE_ROW (TrnLoaderSpec, "stage", stage, MAP, .sub = &stage_schema, .help = "copies the data set to the drives first"),
+  BASE_ROW (TrnLoaderSpec, "path", path, ENUM, .names = path_names, .fallback = "host", .help = "memory that samples are read to"),
+  BASE_ROW (TrnLoaderSpec, "decode_in_place", in_place, BOOL, .fallback = "false",
+            .help = "samples are decoded into pinned memory, without a copy by a core (DALI)"),
+  BASE_ROW (TrnLoaderSpec, "round_trip", returns, BOOL, .fallback = "false",
+            .help = "batches decoded on the GPU go to the host and back (a CPU operator after a GPU one)"),
+  BASE_ROW (TrnLoaderSpec, "persistent", persistent, BOOL, .fallback = "true",
+            .help = "workers live on over epochs; `false` needs `dataset`, what a node reads per epoch"),
+  BASE_ROW_NUM (TrnLoaderSpec, "respawn", respawn, TIME, .max = "1 h", .fallback = "2 s",
+                .help = "start of new workers, with `persistent: false`; assumed: a process that imports torch"),
+  BASE_ROW_NUM (TrnLoaderSpec, "read_ahead", read_ahead, BYTES, .min = "1 B", .max = "1 TB",
+                .help = "bytes read ahead of a sequential reader through the page cache (`read_ahead_kb`); default: the tier's"),
+  BASE_ROW_NUM (TrnLoaderSpec, "variation", variation, RATIO, .max = "10", .fallback = "0",
+                .help = "standard deviation of a batch's read time over its mean (lognormal, from the seed)"),
   BASE_ROW (TrnLoaderSpec, "pin", pin, BOOL, .fallback = "true", .help = "a core copies batches to pinned memory"),
   BASE_ROW_END,
 };

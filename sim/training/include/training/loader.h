@@ -7,6 +7,9 @@
 /* Which ranks of a replica read its samples. */
 typedef enum { TRN_READERS_ENDS, TRN_READERS_FIRST, TRN_READERS_ALL } TrnReaders;
 
+/* Where samples are read to. */
+typedef enum { TRN_LOAD_HOST, TRN_LOAD_GDS } TrnLoadPath;
+
 /* The data set is copied to the nodes' drives before. */
 typedef struct {
   BaseHead head;
@@ -22,7 +25,7 @@ typedef struct {
   BaseStr tier;
   BaseNum sample;    /* B stored */
   BaseNum samples;   /* of a rank and micro-batch; default: a model's micro_batch */
-  BaseNum workers;   /* processes of a rank */
+  BaseNum workers;   /* processes of a rank; 0: the main process reads between two batches */
   BaseNum prefetch;  /* batches that each worker has ahead */
   BaseNum decode;    /* s of a core a sample */
   BaseNum decoded;   /* B that a sample is once decoded; default: as stored */
@@ -36,6 +39,13 @@ typedef struct {
   BaseNum dataset;   /* B that a node reads over and over */
   BaseBool pin;      /* batches are copied into pinned memory by a core first */
   BaseEnum decoder;  /* StoDecode: cpu, gpu, engine */
+  BaseEnum path;     /* TrnLoadPath */
+  BaseBool in_place; /* decoded into pinned memory: no core copies batches (DALI) */
+  BaseBool returns;  /* decoded batches go back to the host and to the GPU again */
+  BaseBool persistent; /* workers live on over epochs */
+  BaseNum respawn;   /* s until workers that began anew with an epoch are ready */
+  BaseNum read_ahead; /* B, through the page cache; absent: the tier's */
+  BaseNum variation; /* deviation of a batch's read time over its mean */
   TrnStageSpec stage;
 } TrnLoaderSpec;
 extern const BaseSchema trn_schema_loader;
@@ -71,6 +81,8 @@ typedef struct {
   double batch_s;              /* what compute takes of one */
   double stall_s;              /* that a step waits, once the pipeline runs evenly */
   double slows_s;              /* that its reads slow the step's own traffic, besides */
+  double respawn_s;            /* that an epoch's begin costs: new workers, and their first batches */
+  double epoch_steps;          /* where an epoch's begin costs anything */
   double first_s;              /* before the first step */
   char starved_by[16];         /* "storage", "network", "workers", "cores", "copy"; "" where nothing stalls */
   char bound_by[64];           /* storage's own bound */
