@@ -13,7 +13,9 @@
  * power: kernel.c.
  *
  * forward: M tokens, N features out, K in; dgrad: M tokens, N in, K out; wgrad: M out, N in, K tokens. Layouts differ in what of
- * the share they reach. `batch` products are so many times the tiles; groups add theirs up, and SMs share them without rounds.
+ * the share they reach. A convolution is such a product of patches that overlap and are not in memory (implicit GEMM): its
+ * `conv` of the share, and of the factor that holds inputs one tap's part. `batch` products are so many times the tiles;
+ * groups add theirs up, and SMs share them without rounds.
  *
  * Source: tile and wave quantisation as NVIDIA's "Matrix Multiplication Background User's Guide" describes them; constants fitted
  * (calibrate/sections/kernels.c). Valid: dense products of a tuned library. Check: test_models_kernel, law_models_kernel,
@@ -35,6 +37,7 @@ typedef struct {
 /* What of the call has one shape. */
 typedef struct {
   double rows, columns, depth, count;
+  double row_share, column_share; /* of the factors' elements, that memory holds once */
 } Part;
 
 typedef struct {
@@ -48,20 +51,22 @@ typedef struct {
 static Part
 part_of (const MdlGemm *gemm, double tokens, double count)
 {
+  const double once = gemm->conv ? 1.0 / fmax (gemm->taps, 1.0) : 1.0;
   switch (gemm->op) {
     case MDL_GEMM_DGRAD:
-      return (Part){ tokens, gemm->k, gemm->n, count };
+      return (Part){ tokens, gemm->k, gemm->n, count, once, 1.0 };
     case MDL_GEMM_WGRAD:
-      return (Part){ gemm->n, gemm->k, tokens, count };
+      return (Part){ gemm->n, gemm->k, tokens, count, 1.0, once };
     default:
-      return (Part){ tokens, gemm->n, gemm->k, count };
+      return (Part){ tokens, gemm->n, gemm->k, count, once, 1.0 };
   }
 }
 
 static double
 once_B (const Machine *at, const Part *p)
 {
-  return p->count * ((p->rows + p->columns) * p->depth * at->in_B + p->rows * p->columns * at->out_B);
+  return p->count *
+         ((p->rows * p->row_share + p->columns * p->column_share) * p->depth * at->in_B + p->rows * p->columns * at->out_B);
 }
 
 /* One way to cut, tried on all parts. */
@@ -85,7 +90,8 @@ try_cut (const Machine *at, const Part *parts, unsigned n_parts, double m, doubl
     sm_s += tiles * each_s;
     plan.main_s += tiles * main_s;
     longest_s = fmax (longest_s, each_s);
-    traffic_B += fmax (once_B (at, p), part_flop * at->in_B / side + p->count * p->rows * p->columns * at->out_B);
+    traffic_B += fmax (once_B (at, p), part_flop * 0.5 * (p->row_share + p->column_share) * at->in_B / side +
+                                           p->count * p->rows * p->columns * at->out_B);
     flop += part_flop;
   }
   plan.rounds = n_parts == 1 ? ceil (units / at->sms) : fmax (units / at->sms, 1.0);
@@ -127,6 +133,8 @@ machine_of (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm)
     share *= rate->wgrad.v;
   if (gemm->n_groups > 0)
     share *= kernels->gemm.grouped.v;
+  if (gemm->conv && rate->conv.v > 0.0)
+    share *= rate->conv.v;
   Machine at = { .spec = &kernels->gemm, .rate = rate, .sms = fmax (gpu->sms, 1.0), .in_B = in_B };
   at.out_B = fmax (in_B, mdl_precision_size_B (MDL_PRECISION_BF16));
   if (gemm->op == MDL_GEMM_WGRAD && gemm->accumulate_fp32)
@@ -152,6 +160,8 @@ explain (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm, cons
   mdl_kernel_use (cost, &kernels->memory.share);
   if (gemm->n_groups > 0)
     mdl_kernel_use (cost, &spec->grouped);
+  if (gemm->conv && at->rate->conv.set)
+    mdl_kernel_use (cost, &at->rate->conv);
   mdl_kernel_term (cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
   mdl_kernel_term (cost, "products", plan->ideal_s, &at->rate->share, "%.4g TFLOP at %.4g TFLOP/s", cost->flop * 1e-12,
                    at->sm_flop_per_s * at->sms * 1e-12);
@@ -182,7 +192,7 @@ plan_gemm (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm, Ma
       continue;
     *flop += 2.0 * p->count * p->rows * p->columns * p->depth;
     *bytes_B += once_B (at, p);
-    read_B += p->count * (p->rows + p->columns) * p->depth * at->in_B;
+    read_B += p->count * (p->rows * p->row_share + p->columns * p->column_share) * p->depth * at->in_B;
   }
   if (*flop <= 0.0)
     return FALSE;

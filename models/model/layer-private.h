@@ -5,7 +5,7 @@
 #include "models/layer.h"
 
 typedef struct {
-  const MdlLlm *llm;
+  const MdlLlm *llm; /* NULL: of a network of operations */
   const MdlLayerQuery *query;
   unsigned layer;
   gboolean moe; /* its MLP is of experts */
@@ -20,6 +20,7 @@ typedef struct {
   double tokens;    /* T, a rank's after cp */
   double rows;      /* of them, those of this rank between the matrices: T / tp with sp */
   double element_B; /* of activations */
+  const MdlWorkAttention *core; /* of attention, in place of the decoder's; NULL: that */
 } MdlBuild;
 
 /* A matrix on this rank: `tokens` rows go from `in` to `out` elements. */
@@ -63,6 +64,9 @@ void mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned
 void mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group);
 void mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup group);
 
+/* Its weight gradient, and its bias'. */
+void mdl_build_wgrad (MdlBuild *build, const MdlLinear *linear, double rows);
+
 /* ---- what stands between ---- */
 
 void mdl_build_norm (MdlBuild *build, const char *name, double elements, gboolean with_add);
@@ -78,6 +82,8 @@ void mdl_build_activation_back (MdlBuild *build, double elements);
 
 void mdl_build_attention (MdlBuild *build);
 void mdl_build_attention_back (MdlBuild *build);
+/* The core alone, by a flash kernel or with its scores in memory. */
+void mdl_build_core (MdlBuild *build, gboolean back);
 void mdl_build_mlp (MdlBuild *build, double ffn, const char *up_name, const char *down_name);
 void mdl_build_mlp_back (MdlBuild *build, double ffn, const char *up_name, const char *down_name);
 void mdl_build_moe (MdlBuild *build);

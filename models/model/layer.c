@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "model/layer-private.h"
+#include "models/net.h"
 
 const BaseName mdl_framework_names[] = {
   { "eager", MDL_FRAMEWORK_EAGER, "one kernel per operation, launched by the framework" },
@@ -354,6 +355,10 @@ void
 mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, unsigned layer, GArray *forward, GArray *backward)
 {
   g_return_if_fail (part < MDL_PART_N);
+  if (part == MDL_PART_NET) {
+    mdl_net_works (llm->net, query, layer, forward, backward);
+    return;
+  }
   const gboolean moe = part == MDL_PART_MTP ? llm->moe.experts.v >= 1 : part == MDL_PART_MOE;
   MdlBuild build;
   if (forward != NULL) {

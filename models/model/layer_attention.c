@@ -155,6 +155,8 @@ positions (MdlBuild *build, gboolean back)
 static MdlWorkAttention
 core_of (const MdlBuild *build)
 {
+  if (build->core != NULL)
+    return *build->core;
   const MdlLayerQuery *query = build->query;
   const Shape shape = shape_of (build);
   const double length = query->packed > 0 ? MIN (query->packed, query->sequence) : query->sequence;
@@ -232,6 +234,17 @@ scores_back (MdlBuild *build)
   mdl_build_memory (build, "softmax", (build->fused ? 2 : 3) * unit_B, (build->fused ? 1 : 2) * unit_B, 2);
   of_heads (build, "scores", core.q_len, core.qk_dim, core.kv_len);
   of_heads (build, "scores", core.kv_len, core.qk_dim, core.q_len);
+}
+
+void
+mdl_build_core (MdlBuild *build, gboolean back)
+{
+  if (build->query->flash)
+    flash (build, back);
+  else if (back)
+    scores_back (build);
+  else
+    scores (build);
 }
 
 /* ---- context parallelism ---- */

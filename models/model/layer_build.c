@@ -240,8 +240,8 @@ one_wgrad (MdlBuild *build, const char *name, double out, double in, double rows
     mdl_build_memory (build, "accumulate", out * in * copies * build->element_B + (query->accumulate ? buffer_B : 0), buffer_B, 1);
 }
 
-static void
-linear_wgrad (MdlBuild *build, const MdlLinear *linear, double rows)
+void
+mdl_build_wgrad (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   if (!trained_here (build, linear))
     return;
@@ -301,7 +301,7 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   mdl_build_amend (build, reduce, trained ? -1 : gemm, -1);
   const int first = mdl_build_next (build);
   for (unsigned i = 0; i < n; i++)
-    linear_wgrad (build, &linears[i], rows);
+    mdl_build_wgrad (build, &linears[i], rows);
   mdl_build_amend (build, gather, -1, first);
   mdl_build_amend (build, reduce, -1, mdl_build_next (build));
   build->pass = MDL_PASS_DGRAD;
@@ -331,7 +331,7 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
     gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, query->activation);
   mdl_build_amend (build, gather, gather + 1, -1);
   linear_dgrad (build, linear, rows);
-  linear_wgrad (build, linear, rows);
+  mdl_build_wgrad (build, linear, rows);
   build->pass = MDL_PASS_DGRAD;
 }
 

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "models/llm.h"
+#include "models/net.h"
 
 const BaseName mdl_attention_names[] = {
   { "mha", MDL_ATTENTION_MHA, "one key-value head per query head" },
@@ -270,7 +271,7 @@ add_embedding (GArray *out, const MdlLlm *llm)
 }
 
 void
-mdl_llm_tensors (const MdlLlm *llm, MdlPart part, GArray *out)
+mdl_llm_tensors (const MdlLlm *llm, MdlPart part, unsigned layer, GArray *out)
 {
   switch (part) {
     case MDL_PART_EMBEDDING:
@@ -292,6 +293,9 @@ mdl_llm_tensors (const MdlLlm *llm, MdlPart part, GArray *out)
       add_matrix (out, "mtp_projection", llm->hidden.v, 2 * llm->hidden.v, MDL_SPLIT_ROWS);
       add_layer (out, llm, llm->moe.experts.v >= 1);
       add_norm (out, llm);
+      break;
+    case MDL_PART_NET:
+      mdl_net_tensors (llm->net, mdl_net_item (llm->net, layer), out);
       break;
     case MDL_PART_N:
     default:
@@ -341,7 +345,7 @@ static Sum
 sum_part (const MdlLlm *llm, MdlPart part)
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
-  mdl_llm_tensors (llm, part, tensors);
+  mdl_llm_tensors (llm, part, 0, tensors);
   Sum sum = { 0, 0, 0 };
   for (guint i = 0; i < tensors->len; i++) {
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
@@ -357,6 +361,11 @@ sum_part (const MdlLlm *llm, MdlPart part)
 void
 mdl_llm_count (const MdlLlm *llm, MdlLlmCount *out)
 {
+  if (llm->net != NULL) {
+    *out = (MdlLlmCount){ .n_dense = llm->layers.v };
+    out->total = out->active = mdl_net_parameters (llm->net, &out->matrix);
+    return;
+  }
   const gboolean has_moe = llm->moe.experts.v >= 1;
   const Sum embedding = sum_part (llm, MDL_PART_EMBEDDING), head = sum_part (llm, MDL_PART_HEAD);
   const double n_moe = mdl_llm_n_moe (llm), n_dense = llm->layers.v - n_moe;
@@ -390,6 +399,11 @@ mdl_llm_pairs (double sequence, double window, double packed, gboolean causal)
 void
 mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlop *out)
 {
+  if (llm->net != NULL) {
+    mdl_net_flop (llm->net, &out->matrix_flop, &out->attention_flop);
+    out->attention_causal_flop = out->attention_flop;
+    return;
+  }
   MdlLlmCount count;
   mdl_llm_count (llm, &count);
   const double a_pair_flop = 6 * llm->attention.heads.v * (mdl_llm_qk_dim (llm) + mdl_llm_value_dim (llm));

@@ -243,8 +243,9 @@ const CliVerb cli_verb_check = {
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
   .notes = "The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
-           "failures, calibration, llm, plan, prices or offers. A model may also be config.json of HuggingFace. Valid files are "
-           "listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status is then 2.\n",
+           "failures, calibration, llm, network, plan, prices or offers. A model may also be config.json of HuggingFace. Valid "
+           "files are listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status "
+           "is then 2.\n",
   .formats = CLI_FORMAT_TSV,
   .run = run,
 };

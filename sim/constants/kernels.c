@@ -22,6 +22,7 @@ static SCHEMA (rate_schema, "products of a format", "Products of one format.",
                     .max = "1.5"),
                NUM (MdlGemmRate, wgrad, RATIO, "fraction of `share` for gradients of weights; default 1", .min = "1 %",
                     .max = "1.5"),
+               NUM (MdlGemmRate, conv, RATIO, "fraction of `share` for convolutions; default 1", .min = "1 %", .max = "1.5"),
                NUM (MdlGemmRate, power, POWER, "power at the peak, above idle; default: no limit"),
                NUM (MdlGemmRate, tile, TIME, "beginning and end of a tile"));
 

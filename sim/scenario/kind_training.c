@@ -10,6 +10,8 @@ take_sequence (TrnJob *job)
   const MdlLlm *llm = &job->llm;
   const BaseNum *trained = llm->context.set ? &llm->context : &llm->positions.length;
   TrnModelSpec *model = &job->spec.model;
+  if (llm->net != NULL) /* a sample is counted as one */
+    model->sequence = (BaseNum){ .v = 1, .set = TRUE, .source = BASE_SOURCE_DATASHEET };
   if (model->sequence.set || !trained->set)
     return;
   model->sequence = (BaseNum){ .v = trained->v, .set = TRUE, .source = BASE_SOURCE_ASSUMED };

@@ -243,6 +243,7 @@ double trn_layers_sent_B (const TrnModel *model, guint32 position);
 typedef struct {
   guint32 pp;
   MdlPart part; /* MDL_PART_N: the optimizer */
+  guint32 layer; /* of a network of operations, the first that is priced alike */
   gboolean windowed, first;
   MdlTurnKind turn;
   MdlWork work;
@@ -263,7 +264,8 @@ GHashTable *trn_products_new (void);
 void trn_costs_remember (TrnCosts *costs, GHashTable *products);
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const TrnUnit *trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GError **error);
-/* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm. */
+/* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm; the first operation
+ * of a network has no gradient of its input. */
 gboolean trn_is_first_fused (const TrnModel *model, guint32 layer);
 /* What the host takes; 0 where that never shows. */
 typedef struct {
@@ -297,6 +299,9 @@ TrnMemoryTurns *trn_memory_turns_new (const TrnModel *model, GArray *const *orde
 TrnMemoryCache *trn_memory_cache_new (void);
 void trn_memory_cache_free (TrnMemoryCache *seen);
 gboolean trn_memory_turns_of_any_zero (const TrnModel *model);
+/* Communicators of a rank that hold buffers; B that the ranks' GPUs leave to programs, 0: not known. */
+double trn_memory_communicators (const TrnModel *model);
+double trn_memory_capacity_B (const TrnModel *model);
 void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
 /* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */
 void trn_model_state (const TrnModel *model, const GArray *stages, double *state_B, double *restore_B);

@@ -51,7 +51,7 @@ static const Kind kinds[] = {
     { "topologies", "tests/fuzz/corpus/topology", "tests/fuzz/regress/topology" },
     { "topo @", "coll all_reduce --topology @ -b 1M -e 1M", "check @", "export dot @", "topo @ --path gpu0 gpu1" } },
   { "part", ".yaml", { "topologies/gpus", "topologies/nics", "topologies/switches", "topologies/storage" }, { "check @" } },
-  { "model", ".yaml", { "scenarios/llms" }, { "check @" } },
+  { "model", ".yaml", { "scenarios/llms", "scenarios/networks" }, { "check @" } },
   { "config", ".json", { "tests/data/llms", "tests/fuzz/corpus/hf_config" }, { "check @", "import hf-config @" } },
   { "plan",
     ".yaml",

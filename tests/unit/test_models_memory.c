@@ -224,7 +224,7 @@ tensors_are_in_the_block_that_their_name_says (void)
   g_autoptr (LlmFixture) f = llm_need ("deepseek_v3");
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
   double attention = 0, moe = 0;
-  mdl_llm_tensors (&f->llm, MDL_PART_MOE, tensors);
+  mdl_llm_tensors (&f->llm, MDL_PART_MOE, 0, tensors);
   for (guint i = 0; i < tensors->len; i++) {
     const MdlTensor *t = &g_array_index (tensors, MdlTensor, i);
     *(mdl_memory_block_of (t, MDL_PART_MOE) == MDL_BLOCK_MOE ? &moe : &attention) += t->rows * t->columns * t->copies;

@@ -241,7 +241,7 @@ a_config_json_that_is_not_understood_is_refused_with_its_place (void)
                 "config.json:1:1: no model_type; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, gemma2, gpt2, gpt_neox, "
                 "gpt_oss, llama, mistral, mixtral, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
   refused_json ("{\"hidden_size\": 1}",
-                "config.json:1:1: no model: a file that begins with 'llm', or a HuggingFace config.json with "
+                "config.json:1:1: no model: a file that begins with 'llm' or 'network', or a HuggingFace config.json with "
                 "'model_type'");
   refused_json (LLAMA "}", "config.json:1:1: 'num_attention_heads' is missing; a config.json of model_type llama has it");
   refused_json (LLAMA ",\n \"num_attention_heads\": 7}",

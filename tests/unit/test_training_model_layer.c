@@ -634,7 +634,7 @@ tensors_of_all_ranks_make_up_the_model (void)
     MdlLlmCount count;
     mdl_llm_count (&fixture->llm, &count);
     g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
-    mdl_llm_tensors (&fixture->llm, mdl_llm_is_moe (&fixture->llm, 3) ? MDL_PART_MOE : MDL_PART_DENSE, tensors);
+    mdl_llm_tensors (&fixture->llm, mdl_llm_is_moe (&fixture->llm, 3) ? MDL_PART_MOE : MDL_PART_DENSE, 3, tensors);
     double whole = 0, cut = 0, replicated = 0;
     for (guint i = 0; i < tensors->len; i++) {
       const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);

@@ -39,6 +39,8 @@ typedef struct {
   double batch;             /* products of this shape in one call; 0 counts as 1 */
   MdlPrecision dtype;       /* of the factors; fp8 and fp4 give bf16 */
   MdlGemmOp op;
+  gboolean conv;            /* a convolution as a product of patches that are not in memory … */
+  double taps;              /* … where each input is in so many */
   gboolean accumulate_fp32; /* wgrad: the result is added to an fp32 array, which is read and written */
   gboolean sustained;       /* among work that keeps the GPU at its power limit, as training does; else after an idle moment */
   const double *group_m;    /* grouped: tokens of each expert, in place of m; borrowed; NULL: not grouped */

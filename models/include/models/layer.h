@@ -81,6 +81,8 @@ extern const char *const mdl_pass_names[MDL_PASS_N];
 /* C (m x n) = A (m x k) B (k x n), `batch` of them in one go (experts, heads). */
 typedef struct {
   double m, n, k, batch;
+  gboolean conv;         /* a convolution: rows of A (wgrad: of B) overlap … */
+  double taps;           /* … each element stands in so many */
   gboolean accumulate;   /* C is added to what lies there */
   MdlFormat out;         /* of C */
 } MdlWorkGemm;

@@ -65,6 +65,7 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
+  const struct MdlNet *net; /* a network of operations: below only name, source, parameters and layers hold; NULL: a decoder */
   BaseStr name;
   BaseStr like;          /* model whose keys hold where this one has none */
   BaseStr description;
@@ -99,7 +100,11 @@ unsigned mdl_llm_n_moe (const MdlLlm *llm); /* layers, without those of mtp */
 /* ---- tensors: the one table behind counts, gradients, optimizer and matrix products ---- */
 
 /* HEAD: final norm and head. MTP: one module of multi-token prediction, with its layer, without embedding and head. */
-typedef enum { MDL_PART_EMBEDDING, MDL_PART_DENSE, MDL_PART_MOE, MDL_PART_HEAD, MDL_PART_MTP, MDL_PART_N } MdlPart;
+typedef enum {
+  MDL_PART_EMBEDDING, MDL_PART_DENSE, MDL_PART_MOE, MDL_PART_HEAD, MDL_PART_MTP,
+  MDL_PART_NET, /* a layer of operations */
+  MDL_PART_N
+} MdlPart;
 
 /* How tensor parallelism cuts a tensor. */
 typedef enum {
@@ -121,8 +126,8 @@ typedef struct {
 } MdlTensor;
 
 /* Appends the tensors of a part in the order in which a module registers them; a tied head has no matrix of its own.
- * `out` is a GArray of MdlTensor. */
-void mdl_llm_tensors (const MdlLlm *llm, MdlPart part, GArray *out);
+ * `layer` from 0 says which layer of operations; of others any. `out` is a GArray of MdlTensor. */
+void mdl_llm_tensors (const MdlLlm *llm, MdlPart part, unsigned layer, GArray *out);
 
 /* Elements of `tensor` on one rank. tp, ep, etp: at least 1; rows of the vocabulary are rounded up to a multiple of
  * `vocabulary_multiple` a rank (1: as cut evenly, rounded up). */
@@ -154,7 +159,7 @@ double mdl_llm_pairs (double sequence, double window, double packed, gboolean ca
 /* FLOP that the model asks of one token, forward and backward (6 = 3 passes of a multiply and an add):
  * matrix = 6 x count.matrix; attention = 6 x pairs x heads x (qk_dim + value_dim) a layer, 12·h·s where these make up hidden.
  * Source: Chowdhery et al. 2204.02311 App. B; Narayanan et al. 2104.04473 section 5; Megatron counts attention in full.
- * Modules of mtp are not in it. */
+ * Modules of mtp are not in it. Of a network of operations: of a sample. */
 typedef struct {
   double matrix_flop;
   double attention_flop;        /* over all keys */

@@ -19,6 +19,7 @@ static const CliFileType types[] = {
   { "failures", CLI_FILE_FAILURES, &trn_schema_failure_rates, sizeof (MdlFailureRates) },
   { "calibration", CLI_FILE_CALIBRATION, NULL, 0 },
   { "llm", CLI_FILE_LLM, NULL, 0 },
+  { "network", CLI_FILE_LLM, NULL, 0 },
   { "plan", CLI_FILE_PLAN, NULL, 0 },
   { "offers", CLI_FILE_OFFERS, NULL, 0 },
   { "prices", CLI_FILE_PART, &pln_schema_prices, sizeof (PlnPricesSpec) },

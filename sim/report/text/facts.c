@@ -36,8 +36,9 @@ rep_training_facts (const void *of, GString *html)
   add_time (html, "step time", t->step_time_s, t->step_time_lo_s, t->step_time_hi_s);
   rep_html_fact (html, "bottleneck", t->bound_by, NULL);
   if (t->has_model) {
-    g_autofree char *tokens = g_strdup_printf ("%.0f tokens/s", t->tokens_per_s),
-                    *each = g_strdup_printf ("%.0f per GPU", t->tokens_per_s / t->n_ranks),
+    const double rate = t->is_net ? t->samples_per_s : t->tokens_per_s;
+    g_autofree char *tokens = g_strdup_printf ("%.0f %s", rate, t->is_net ? "samples/s" : "tokens/s"),
+                    *each = g_strdup_printf ("%.0f per GPU", rate / t->n_ranks),
                     *peak = g_strdup_printf ("of the %s peak; %.4g TFLOP/s per GPU", t->precision, t->model_flop_per_s * 1e-12);
     rep_html_fact (html, "throughput", tokens, each);
     add_percent (html, "MFU", t->mfu, peak);

@@ -8,6 +8,9 @@ BASE_MEMBER_WHEN (has_model, TrnResult, it->has_model)
 BASE_MEMBER_WHEN (has_memory, TrnResult, it->memory != NULL)
 BASE_MEMBER_WHEN (has_loader, TrnResult, it->loader.set)
 BASE_MEMBER_WHEN (has_checkpoint, TrnResult, it->checkpoint.set)
+BASE_MEMBER_WHEN (has_tokens, TrnResult, it->has_model && !it->is_net)
+BASE_MEMBER_WHEN (is_net, TrnResult, it->is_net)
+BASE_MEMBER_NUMBER_OF (samples_per_gpu, TrnResult, it->samples_per_s / it->n_ranks)
 BASE_MEMBER_NUMBER_OF (tokens_per_gpu, TrnResult, it->tokens_per_s / it->n_ranks)
 
 static void
@@ -30,13 +33,19 @@ static const BaseMember model_members[] = {
   MEMBER ("peak_dtype", precision),
   MEMBER ("parameters", parameters),
   MEMBER ("active_parameters", active_parameters),
-  MEMBER ("tokens_per_step", tokens),
+  MEMBER ("tokens_per_step", tokens, .when = has_tokens),
   MEMBER ("schedule", schedule),
   MEMBER ("tp", tp),
   MEMBER ("cp", cp),
   MEMBER ("ep", ep),
   MEMBER ("vp", vp),
   MEMBER ("micro_batches", micro_batches),
+  BASE_MEMBER_END,
+};
+static const BaseMember sample_members[] = {
+  MEMBER ("samples_per_s", samples_per_s),
+  { .key = "samples_per_s_per_gpu", .number = samples_per_gpu },
+  MEMBER ("samples_per_step", samples),
   BASE_MEMBER_END,
 };
 static const BaseMember compute_members[] = {
@@ -49,8 +58,9 @@ const BaseMember rep_training_members[] = {
   MEMBER ("step_time_s", step_time_s),
   MEMBER ("step_time_lo_s", step_time_lo_s),
   MEMBER ("step_time_hi_s", step_time_hi_s),
-  MEMBER ("tokens_per_s", tokens_per_s, .when = has_model),
-  { .key = "tokens_per_s_per_gpu", .number = tokens_per_gpu, .when = has_model },
+  MEMBER ("tokens_per_s", tokens_per_s, .when = has_tokens),
+  { .key = "tokens_per_s_per_gpu", .number = tokens_per_gpu, .when = has_tokens },
+  { .kind = BASE_MEMBER_GROUP, .sub = sample_members, .when = is_net, .optional = TRUE },
   MEMBER ("model_flops_per_s_per_gpu", model_flop_per_s, .when = has_model),
   MEMBER ("mfu", mfu, .when = has_model),
   { .kind = BASE_MEMBER_GROUP, .sub = model_members, .when = has_model, .optional = TRUE },
@@ -145,9 +155,18 @@ say (const TrnResult *training, GString *out, const char *text)
 static void
 append_model (const TrnResult *training, GString *out)
 {
-  say (training, out, "model           {model}, {parameters*1e-9:%.4g} billion parameters");
+  say (training, out,
+       training->is_net ? "model           {model}, {parameters*1e-6:%.4g} million parameters"
+                        : "model           {model}, {parameters*1e-9:%.4g} billion parameters");
   if (training->active_parameters < training->parameters)
     say (training, out, ", {active_parameters*1e-9:%.4g} billion active per token");
+  if (training->is_net) {
+    say (training, out,
+         "\nthroughput      {samples_per_s:,} samples/s; {samples_per_s_per_gpu:,} samples/s and "
+         "{model_flops_per_s_per_gpu*1e-12:%.4g} TFLOP/s per GPU\n"
+         "MFU             {mfu*100:%.1f} % of the {peak_dtype} peak; HFU {hfu*100:%.1f} %\n");
+    return;
+  }
   say (training, out,
        "\nthroughput      {tokens_per_s:,} tokens/s; {tokens_per_s_per_gpu:,} tokens/s and "
        "{model_flops_per_s_per_gpu*1e-12:%.4g} TFLOP/s per GPU\n"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model-private.h"
+#include "models/net.h"
 
 struct TrnCosts {
   const TrnModel *model;
@@ -82,8 +83,8 @@ trn_costs_free (TrnCosts *costs)
 
 /* A matrix product that was priced: all of MdlGemm that a layer's differ by. */
 typedef struct {
-  double m, n, k, batch;
-  gint32 dtype, op, accumulate_fp32, unused;
+  double m, n, k, batch, taps;
+  gint32 dtype, op, accumulate_fp32, conv;
   MdlKernelCost cost;
 } Product;
 
@@ -126,6 +127,8 @@ price_gemm (const TrnCosts *costs, const MdlGemm *gemm, MdlKernelCost *cost)
                   .n = gemm->n,
                   .k = gemm->k,
                   .batch = gemm->batch,
+                  .taps = gemm->taps,
+                  .conv = gemm->conv,
                   .dtype = (gint32)gemm->dtype,
                   .op = (gint32)gemm->op,
                   .accumulate_fp32 = gemm->accumulate_fp32 };
@@ -146,6 +149,8 @@ gemm_s (const TrnCosts *costs, const MdlWork *work, unsigned parts, MdlKernelCos
                    .n = work->gemm.n,
                    .k = work->gemm.k,
                    .batch = work->gemm.batch,
+                   .conv = work->gemm.conv,
+                   .taps = work->gemm.taps,
                    .dtype = mdl_format_precision (work->format),
                    .op = MDL_GEMM_FORWARD,
                    .accumulate_fp32 = work->gemm.accumulate && work->gemm.out == MDL_FORMAT_FP32,
@@ -489,7 +494,8 @@ build_pass (TrnCosts *costs, guint32 pp, const GArray *works, MdlTurnKind turn, 
 static MdlPart
 part_of (const TrnModel *model, TrnUnitKind kind, guint32 layer)
 {
-  return kind == TRN_UNIT_EMBEDDING            ? MDL_PART_EMBEDDING
+  return model->llm.net != NULL                ? MDL_PART_NET
+         : kind == TRN_UNIT_EMBEDDING          ? MDL_PART_EMBEDDING
          : kind == TRN_UNIT_HEAD               ? MDL_PART_HEAD
          : kind == TRN_UNIT_MTP                ? MDL_PART_MTP
          : mdl_llm_is_moe (&model->llm, layer) ? MDL_PART_MOE
@@ -508,10 +514,10 @@ trn_adapter_elements (const TrnModel *model, const MdlTensor *tensor)
 }
 
 static void
-count_parameters (const TrnModel *model, MdlPart part, guint32 pp, TrnUnit *unit)
+count_parameters (const TrnModel *model, MdlPart part, guint32 layer, guint32 pp, TrnUnit *unit)
 {
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
-  mdl_llm_tensors (&model->llm, part, tensors);
+  mdl_llm_tensors (&model->llm, part, layer, tensors);
   gboolean looks_up = part == MDL_PART_HEAD && (model->llm.tied.v || model->mtp > 0); /* or a module behind it does */
   if (looks_up && !trn_model_holds (model, pp, 0)) { /* far from the embedding: a copy of its table */
     const MdlTensor table = { "head", model->llm.vocabulary.v, model->llm.hidden.v, 1, MDL_SPLIT_VOCABULARY, TRUE, FALSE };
@@ -536,6 +542,8 @@ counted_flop (const TrnModel *model, const MdlWork *work)
 {
   if (work->kind != MDL_WORK_ATTENTION)
     return work->flop;
+  if (model->llm.net != NULL)
+    return work->flop / work->attention.share / (work->attention.backward ? 2.5 / 2 : 1);
   double sequence = model->query.sequence, window = work->attention.window, packed = model->query.packed;
   double masked = mdl_llm_pairs (sequence, window, packed, TRUE), all = mdl_llm_pairs (sequence, window, packed, FALSE);
   return work->flop * all / masked / (work->attention.backward ? 2.5 / 2 : 1);
@@ -544,7 +552,7 @@ counted_flop (const TrnModel *model, const MdlWork *work)
 gboolean
 trn_is_first_fused (const TrnModel *model, guint32 layer)
 {
-  return layer == 0 && model->query.framework != MDL_FRAMEWORK_EAGER;
+  return layer == 0 && (model->llm.net != NULL || model->query.framework != MDL_FRAMEWORK_EAGER);
 }
 
 const TrnUnit *
@@ -552,9 +560,10 @@ trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GE
 {
   const TrnModel *model = costs->model;
   MdlPart part = part_of (model, kind, layer);
+  guint32 item = model->llm.net != NULL ? mdl_net_item (model->llm.net, layer) : 0;
   gboolean windowed = kind == TRN_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
   gboolean first = kind == TRN_UNIT_LAYER && trn_is_first_fused (model, layer);
-  gint64 key = (gint64)pp << 8 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
+  gint64 key = (gint64)item << 32 | (gint64)pp << 8 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
   TrnUnit *unit = g_hash_table_lookup (costs->units, &key);
   if (unit != NULL)
     return unit;
@@ -563,14 +572,15 @@ trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GE
   mdl_layer_works (&model->llm, &model->query, part, layer, forward, backward);
   unit = g_new0 (TrnUnit, 1);
   g_hash_table_insert (costs->units, g_memdup2 (&key, sizeof key), unit);
-  count_parameters (model, part, pp, unit);
+  count_parameters (model, part, layer, pp, unit);
   for (int k = 0; k < MDL_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == MDL_TURN_FORWARD ? forward : backward)->len; i++) {
       const MdlWork *work = &g_array_index (k == MDL_TURN_FORWARD ? forward : backward, MdlWork, i);
       unit->flop[k] += belongs (work->pass, (MdlTurnKind)k) ? counted_flop (model, work) : 0;
     }
     double square_s2 = 0;
-    costs->now = (TrnPricedWork){ .pp = pp, .part = part, .windowed = windowed, .first = first, .turn = (MdlTurnKind)k };
+    costs->now =
+        (TrnPricedWork){ .pp = pp, .part = part, .layer = layer, .windowed = windowed, .first = first, .turn = (MdlTurnKind)k };
     unit->pass[k] = build_pass (costs, pp, k == MDL_TURN_FORWARD ? forward : backward, (MdlTurnKind)k, &unit->pass_s[k], error);
     if (unit->pass[k] == NULL)
       return NULL;

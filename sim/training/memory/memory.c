@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "model-private.h"
+#include "models/net.h"
 
 /* ---- what does not change over a step ---- */
 
@@ -32,7 +33,8 @@ typedef struct {
 typedef struct {
   const TrnModel *model;
   const MdlMemorySpec *spec;
-  Unit part[MDL_PART_N];
+  Unit part[MDL_PART_NET]; /* of a decoder */
+  Unit *net; /* by item of a network of operations; NULL: a decoder */
   gboolean eager, shards;
   /* gradients come with a backward pass and go with the optimizer: of what is not an expert's, and is */
   gboolean dense_comes, expert_comes;
@@ -43,16 +45,15 @@ typedef struct {
 } Plan;
 
 static void
-count_tensors (Plan *plan, MdlPart part)
+count_tensors (const Plan *plan, MdlPart part, guint32 layer, Unit *unit)
 {
   const TrnModel *model = plan->model;
   const MdlLayerQuery *query = &model->query;
-  Unit *unit = &plan->part[part];
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
-  mdl_llm_tensors (&model->llm, part, tensors);
+  mdl_llm_tensors (&model->llm, part, layer, tensors);
   for (guint i = 0; i < tensors->len; i++) {
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
-    MdlBlock block = mdl_memory_block_of (tensor, part);
+    MdlBlock block = part == MDL_PART_NET ? MDL_BLOCK_EMBEDDING : mdl_memory_block_of (tensor, part); /* the only one */
     Block *to = &unit->block[block == MDL_BLOCK_MLP || block == MDL_BLOCK_MOE ? 1 : 0];
     double n = mdl_tensor_elements (&model->llm, tensor, query->tp, query->ep, query->etp, query->vocabulary_multiple);
     double adapter = trn_adapter_elements (model, tensor), trained = query->lora_rank > 0 ? adapter : n;
@@ -64,7 +65,7 @@ count_tensors (Plan *plan, MdlPart part)
 static void
 plan_part (Plan *plan, MdlPart part)
 {
-  static const MdlBlock blocks[MDL_PART_N][3] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
+  static const MdlBlock blocks[MDL_PART_NET][3] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
                                                   [MDL_PART_DENSE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP },
                                                   [MDL_PART_MOE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE },
                                                   [MDL_PART_HEAD] = { MDL_BLOCK_HEAD },
@@ -77,7 +78,26 @@ plan_part (Plan *plan, MdlPart part)
     for (int there = 0; there < 2; there++)
       mdl_memory_block (plan->spec, &model->llm, &model->query, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
                         plan->eager && !plan->shards && there, &unit->block[k].held[there]);
-  count_tensors (plan, part);
+  count_tensors (plan, part, 0, unit);
+}
+
+/* A unit for each item of a network of operations. */
+static void
+plan_net (Plan *plan)
+{
+  const TrnModel *model = plan->model;
+  guint32 layers = (guint32)model->llm.layers.v;
+  plan->net = g_new0 (Unit, layers);
+  for (guint32 l = 0; l < layers; l++) {
+    guint item = mdl_net_item (model->llm.net, l);
+    Unit *unit = &plan->net[item];
+    if (unit->n > 0)
+      continue;
+    unit->n = 1;
+    for (int there = 0; there < 2; there++)
+      mdl_net_memory (model->llm.net, &model->query, item, &unit->block[0].held[there]);
+    count_tensors (plan, MDL_PART_NET, l, unit);
+  }
 }
 
 static double
@@ -113,7 +133,11 @@ static void
 make_plan (const TrnModel *model, Plan *plan)
 {
   open_plan (model, plan);
-  for (int p = 0; p < MDL_PART_N; p++)
+  if (model->llm.net != NULL) {
+    plan_net (plan);
+    return;
+  }
+  for (int p = 0; p < MDL_PART_NET; p++)
     if ((p != MDL_PART_MOE || model->llm.moe.experts.v > 0) && (p != MDL_PART_MTP || model->mtp > 0))
       plan_part (plan, (MdlPart)p);
 }
@@ -131,6 +155,8 @@ part_at (const Plan *plan, guint32 position, guint32 unit)
 {
   const TrnStageLayers *cut = &plan->model->cut[position];
   guint32 front = cut->embedding ? 1 : 0;
+  if (plan->net != NULL)
+    return MDL_PART_NET;
   if (unit < front)
     return MDL_PART_EMBEDDING;
   if (unit - front >= cut->n)
@@ -138,10 +164,18 @@ part_at (const Plan *plan, guint32 position, guint32 unit)
   return mdl_llm_is_moe (&plan->model->llm, cut->first + unit - front) ? MDL_PART_MOE : MDL_PART_DENSE;
 }
 
+static const Unit *
+unit_at (const Plan *plan, guint32 position, guint32 unit)
+{
+  if (plan->net != NULL)
+    return &plan->net[mdl_net_item (plan->model->llm.net, plan->model->cut[position].first + unit)];
+  return &plan->part[part_at (plan, position, unit)];
+}
+
 static gboolean
 is_layer (MdlPart part)
 {
-  return part == MDL_PART_DENSE || part == MDL_PART_MOE || part == MDL_PART_MTP;
+  return part == MDL_PART_NET || part == MDL_PART_DENSE || part == MDL_PART_MOE || part == MDL_PART_MTP;
 }
 
 typedef struct {
@@ -227,7 +261,7 @@ gathered_of (const Plan *plan, guint32 position)
   Gathered g = { .keeps = fsdp->head.set && !fsdp->reshard.v, .ahead = fsdp->head.set ? fsdp->prefetch.v : 1 };
   for (guint32 u = 0; plan->shards && u < n_units (plan, position); u++) {
     MdlPart part = part_at (plan, position, u);
-    const Count count = count_of (&plan->part[part]);
+    const Count count = count_of (unit_at (plan, position, u));
     double bytes = (count.dense + count.expert) * plan->gather_B;
     if (!is_layer (part)) {
       g.root_B += bytes;
@@ -241,11 +275,11 @@ gathered_of (const Plan *plan, guint32 position)
 
 /* While a unit's backward pass runs. */
 static double
-buffers_at (const Plan *plan, const Gathered *g, MdlPart part)
+buffers_at (const Plan *plan, const Gathered *g, MdlPart part, const Unit *unit)
 {
   if (!plan->shards)
     return 0;
-  const Count count = count_of (&plan->part[part]);
+  const Count count = count_of (unit);
   double layers_B = g->keeps ? g->all_B : fmin (g->all_B, (g->ahead + (is_layer (part) ? 1 : 0)) * g->layer_B);
   double whole_B = is_layer (part) ? (count.trained_dense + count.trained_expert) * (plan->unit_B + plan->reduce_B) : 0;
   return g->root_B + layers_B + whole_B;
@@ -275,7 +309,7 @@ find_back (const Plan *plan, guint32 position, const Gathered *g, PassKind kind)
   double root = 0; /* elements of gradients of the root group, whole */
   for (guint32 u = n_units (plan, position); u-- > 0;) {
     MdlPart part = part_at (plan, position, u);
-    const Unit *unit = &plan->part[part];
+    const Unit *unit = unit_at (plan, position, u);
     double again_B = 0;
     for (guint k = 0; whole && k < unit->n; k++)
       again_B += unit->block[k].held[0].again_B;
@@ -283,7 +317,7 @@ find_back (const Plan *plan, guint32 position, const Gathered *g, PassKind kind)
       const Block *block = &unit->block[k];
       const MdlActivationBytes *held = &block->held[kind == PASS_THERE];
       double besides_B = whole ? again_B : held->again_B;
-      now.buffers_B = buffers_at (plan, g, part) + root * plan->unit_B;
+      now.buffers_B = buffers_at (plan, g, part, unit) + root * plan->unit_B;
       raise_to (&most, &now, &(Load){ .activations_B = besides_B + held->working_B });
       now.activations_B -= held->kept_B;
       again_B -= whole ? held->again_B : 0;
@@ -320,7 +354,7 @@ chunk_of (const Plan *plan, guint32 position, double *buffers_B)
   Chunk chunk = { .position = position };
   const Gathered g = gathered_of (plan, position);
   for (guint32 u = 0; u < n_units (plan, position); u++) {
-    const Unit *unit = &plan->part[part_at (plan, position, u)];
+    const Unit *unit = unit_at (plan, position, u);
     for (guint k = 0; k < unit->n; k++) {
       const Block *block = &unit->block[k];
       chunk.kept_B += block->held[0].kept_B;
@@ -348,7 +382,7 @@ count_stage (const Plan *plan, const Chunk *chunk, guint32 chunks, double *layer
   for (guint32 c = 0; c < chunks; c++)
     for (guint32 u = 0; u < n_units (plan, chunk[c].position); u++) {
       MdlPart part = part_at (plan, chunk[c].position, u);
-      const Count one = count_of (&plan->part[part]);
+      const Count one = count_of (unit_at (plan, chunk[c].position, u));
       embedding = embedding || part == MDL_PART_EMBEDDING;
       head = head || part == MDL_PART_HEAD;
       *layers += is_layer (part) ? one.dense + one.expert : 0;
@@ -441,37 +475,6 @@ walk (const Plan *plan, const Chunk *chunk, guint32 chunks, const GArray *turns,
   return most;
 }
 
-/* Communicators of a rank that hold buffers: of all ranks, and one a group. */
-static double
-communicators (const TrnModel *model)
-{
-  static const TrnGroupKind kinds[] = {
-    TRN_GROUP_TP, TRN_GROUP_CP, TRN_GROUP_EP, TRN_GROUP_ETP, TRN_GROUP_SHARD, TRN_GROUP_REPLICA
-  };
-  double n = model->grid.n > 1 ? 1 : 0;
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    n += trn_grid_group_size (&model->grid, kinds[i]) > 1 ? 1 : 0;
-  n += model->grid.ep * model->grid.etp > 1 && model->grid.edp > 1 ? 1 : 0;
-  return n + (model->pipe.p > 1 ? 1 : 0);
-}
-
-/* What the ranks' GPUs leave to programs, the smallest of them. */
-static double
-capacity_B (const TrnModel *model)
-{
-  const Clu *clu = model->job->system->clu;
-  double least_B = HUGE_VAL;
-  guint32 seen = CLU_NONE;
-  for (guint32 i = 0; i < model->grid.n; i++) {
-    guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, i)));
-    const CluGpuSpec *gpu = node != seen ? clu_gpu_spec (clu, node) : NULL;
-    seen = node;
-    if (gpu != NULL)
-      least_B = fmin (least_B, gpu->memory_usable.set ? gpu->memory_usable.v : gpu->memory.set ? gpu->memory.v : HUGE_VAL);
-  }
-  return isfinite (least_B) ? least_B : 0;
-}
-
 /* ---- of all stages ---- */
 
 /* Of a stage: what its turns make, however its states are shared. */
@@ -497,7 +500,7 @@ turns_of (const Plan *plan, guint32 stage, const GArray *order)
   for (guint32 c = 0; c < chunks; c++) {
     chunk[c] = chunk_of (plan, mdl_schedule_position (&model->pipe, (MdlPlace){ stage, c }), &out.buffers_B);
     for (guint32 u = 0; u < n_units (plan, chunk[c].position); u++) {
-      const Count one = count_of (&plan->part[part_at (plan, chunk[c].position, u)]);
+      const Count one = count_of (unit_at (plan, chunk[c].position, u));
       out.largest_B = fmax (out.largest_B, (one.trained_dense + one.trained_expert) * plan->reduce_B);
     }
   }
@@ -611,7 +614,7 @@ ask_words (const Plan *plan, GArray *words)
                              plan->expert_ranks,
                              mdl_memory_boundary_B (&model->llm, &model->query) };
   g_array_append_vals (words, numbers, G_N_ELEMENTS (numbers));
-  for (int p = 0; p < MDL_PART_N; p++) {
+  for (int p = 0; p < MDL_PART_NET; p++) {
     const guint64 n = plan->part[p].n;
     g_array_append_val (words, n);
     g_array_append_vals (words, plan->part[p].block, (guint)(n * sizeof (Block) / sizeof n));
@@ -668,11 +671,12 @@ trn_memory_turns_new (const TrnModel *model, GArray *const *orders, TrnMemoryCac
   make_plan (model, &plan);
   guint32 p = model->pipe.p;
   TrnMemoryTurns *turns = g_malloc0 (sizeof *turns + p * sizeof *turns->stage);
-  turns->capacity_B = capacity_B (model);
+  turns->capacity_B = trn_memory_capacity_B (model);
   if (seen != NULL)
     memcpy (turns->stage, recall (seen, &plan, orders), p * sizeof *turns->stage);
   for (guint32 s = 0; seen == NULL && s < p; s++)
     turns->stage[s] = turns_of (&plan, s, orders != NULL ? orders[s] : NULL);
+  g_free (plan.net);
   return turns;
 }
 
@@ -681,7 +685,7 @@ trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *sta
 {
   Plan plan;
   open_plan (model, &plan);
-  double n_comms = communicators (model);
+  double n_comms = trn_memory_communicators (model);
   for (guint32 s = 0; s < model->pipe.p; s++) {
     const TrnMemory memory = stage_memory (&plan, &turns->stage[s], s, turns->capacity_B, n_comms);
     g_array_append_val (stages, memory);

@@ -1,5 +1,39 @@
-/* The memory of all stages in short: the fullest one, its largest part, what a checkpoint saves of it. */
+/* The memory of all stages in short: the fullest one, its largest part, what a checkpoint saves of it; what a GPU has, and
+ * what communicators take. */
+#include <math.h>
+
 #include "model-private.h"
+
+/* Communicators of a rank that hold buffers: of all ranks, and one a group. */
+double
+trn_memory_communicators (const TrnModel *model)
+{
+  static const TrnGroupKind kinds[] = {
+    TRN_GROUP_TP, TRN_GROUP_CP, TRN_GROUP_EP, TRN_GROUP_ETP, TRN_GROUP_SHARD, TRN_GROUP_REPLICA
+  };
+  double n = model->grid.n > 1 ? 1 : 0;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    n += trn_grid_group_size (&model->grid, kinds[i]) > 1 ? 1 : 0;
+  n += model->grid.ep * model->grid.etp > 1 && model->grid.edp > 1 ? 1 : 0;
+  return n + (model->pipe.p > 1 ? 1 : 0);
+}
+
+/* What the ranks' GPUs leave to programs, the smallest of them. */
+double
+trn_memory_capacity_B (const TrnModel *model)
+{
+  const Clu *clu = model->job->system->clu;
+  double least_B = HUGE_VAL;
+  guint32 seen = CLU_NONE;
+  for (guint32 i = 0; i < model->grid.n; i++) {
+    guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, i)));
+    const CluGpuSpec *gpu = node != seen ? clu_gpu_spec (clu, node) : NULL;
+    seen = node;
+    if (gpu != NULL)
+      least_B = fmin (least_B, gpu->memory_usable.set ? gpu->memory_usable.v : gpu->memory.set ? gpu->memory.v : HUGE_VAL);
+  }
+  return isfinite (least_B) ? least_B : 0;
+}
 
 gboolean
 trn_memory_turns_of_any_zero (const TrnModel *model)

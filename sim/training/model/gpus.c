@@ -4,11 +4,24 @@
 
 #include "model-private.h"
 
+/* The FLOP of a network's sample and the bytes of its parameters. */
+static double
+net_s (const TrnModel *model, const MdlGpu *gpu)
+{
+  const MdlPrecision dtype = mdl_format_precision (model->query.compute);
+  MdlLlmFlop flop;
+  mdl_llm_token_flop (&model->llm, 1, 0, &flop);
+  return (flop.matrix_flop + flop.attention_flop) * model->query.micro_batch / fmax (gpu->peak_flop_per_s[dtype], 1) +
+         model->count.total * mdl_precision_size_B (dtype) / gpu->memory_Bps;
+}
+
 /* What one layer's products and its pass over the weights take on a GPU: forward of attention's and the MLP's matrices on one
  * micro-batch. It only compares types. */
 static double
 layer_s (const TrnModel *model, const MdlGpu *gpu)
 {
+  if (model->llm.net != NULL)
+    return net_s (model, gpu);
   const MdlKernels *kernels = model->job->system->kernels;
   const MdlLlm *llm = &model->llm;
   const TrnModelSpec *m = &model->spec->model;

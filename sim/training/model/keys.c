@@ -139,10 +139,34 @@ check_parts (const TrnJob *job, GError **error)
   return TRUE;
 }
 
+/* What cuts or changes a decoder's layers. */
+static gboolean
+check_net (const TrnJob *job, GError **error)
+{
+  static const char *const keys[] = { "sequence", "pipeline", "lora", "cp", "moe", "packing", "mtp", "dropout", "placement" };
+  static const char *const cuts[] = { "tp", "sp", "cp", "ep", "pp", "vp" };
+  const BaseYamlNode *recompute = job->spec.model.recompute;
+  const char *text = recompute != NULL ? base_yaml_text (recompute) : "none";
+  if (job->llm.net == NULL)
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (!refuse (job, NULL, keys[i],
+                 "is of a language model; a network of operations has its shapes in its own layers: leave it out", error))
+      return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (cuts); i++)
+    if (!refuse (job, "parallel", cuts[i],
+                 "cuts a language model; a network of operations is trained by replicas or shards of all of it: dp, zero, fsdp",
+                 error))
+      return FALSE;
+  return g_strcmp0 (text, "none") == 0 || g_strcmp0 (text, "full") == 0 ||
+         col_fail_at (error, base_yaml_mark (recompute), "'recompute' of a network of operations is none or full");
+}
+
 gboolean
 trn_model_check_keys (const TrnJob *job, GError **error)
 {
-  return check_layers_keys (job, error) && check_shards (job, error) && check_replicas (job, error) && check_parts (job, error);
+  return check_net (job, error) && check_layers_keys (job, error) && check_shards (job, error) && check_replicas (job, error) &&
+         check_parts (job, error);
 }
 
 /* ---- stragglers ---- */

@@ -103,7 +103,6 @@ trn_model_cut (TrnModel *model, GError **error)
   model->cut = g_new0 (TrnStageLayers, model->n_positions);
   if (!(layout != NULL ? take_layout (model, layout, error) : deal_out (model, error)))
     return FALSE;
-  model->cut[0].embedding = TRUE;
-  model->cut[model->n_positions - 1].head = TRUE;
+  model->cut[0].embedding = model->cut[model->n_positions - 1].head = model->llm.net == NULL;
   return TRUE;
 }

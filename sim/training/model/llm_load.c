@@ -124,6 +124,8 @@ settle_kind (MdlLlmAttention *attention)
 gboolean
 trn_llm_settle (MdlLlm *llm, BaseDiag *diag)
 {
+  if (llm->net != NULL) /* settled as it was read */
+    return TRUE;
   const unsigned before = base_diag_n_errors (diag);
   settle_kind (&llm->attention);
   check_attention (llm, diag);
@@ -152,6 +154,8 @@ static gboolean
 read_map (const BaseYamlNode *map, const BaseSchemaContext *context, unsigned deep, MdlLlm *out)
 {
   const BaseYamlNode *like = base_yaml_get (map, "like");
+  if (base_yaml_get (map, "network") != NULL)
+    return trn_net_read (map, context, out);
   if (like == NULL || base_yaml_is_null (like))
     return base_schema_read (&trn_schema_llm, map, FALSE, context, out);
   if (base_yaml_kind (like) != BASE_YAML_SCALAR) {
@@ -160,6 +164,11 @@ read_map (const BaseYamlNode *map, const BaseSchemaContext *context, unsigned de
   }
   if (!read_node (like, context, deep + 1, out))
     return FALSE;
+  if (out->net != NULL) {
+    base_diag_error (context->diag, base_yaml_mark (like),
+                     "'%s' is a network of operations; only a language model can be changed by 'like'", base_yaml_text (like));
+    return FALSE;
+  }
   out->parameters = (BaseNum){ .set = FALSE }; /* those of the other model */
   out->name.set = FALSE;
   if (base_yaml_get (map, "positions") != NULL)
@@ -180,11 +189,11 @@ read_document (const BaseYaml *yaml, const BaseSchemaContext *context, unsigned 
   const BaseYamlNode *root = base_yaml_root (yaml);
   if (is_hf (root))
     return trn_llm_read_hf (yaml, NULL, context, out);
-  const BaseYamlNode *name = base_yaml_get (root, "llm");
+  const BaseYamlNode *name = base_yaml_get (root, base_yaml_get (root, "network") != NULL ? "network" : "llm");
   if (name != NULL && !base_yaml_is_null (name))
     return read_map (root, context, deep, out);
   base_diag_error (context->diag, base_yaml_mark (root),
-                   "no model: a file that begins with 'llm', or a HuggingFace config.json with 'model_type'");
+                   "no model: a file that begins with 'llm' or 'network', or a HuggingFace config.json with 'model_type'");
   return FALSE;
 }
 
@@ -218,7 +227,9 @@ read_node (const BaseYamlNode *node, const BaseSchemaContext *context, unsigned 
     return FALSE;
   }
   g_autoptr (GError) error = NULL;
-  g_autofree char *path = base_lookup_find (context->lookup, base_yaml_text (node), TRN_LLM_FOLDER, mark.file, &error);
+  g_autofree char *path = base_lookup_find (context->lookup, base_yaml_text (node), TRN_NET_FOLDER, mark.file, NULL);
+  if (path == NULL)
+    path = base_lookup_find (context->lookup, base_yaml_text (node), TRN_LLM_FOLDER, mark.file, &error);
   if (path == NULL) {
     base_diag_add_error (context->diag, mark, error);
     return FALSE;

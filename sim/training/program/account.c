@@ -177,11 +177,12 @@ summarise_model (const TrnBuild *b, TrnResult *out)
   out->model = model->llm.name.v;
   out->precision = base_name (mdl_format_names, (int)model->query.compute);
   out->assumed_sequence = spec->sequence_assumed ? spec->sequence.v : 0;
-  out->tokens = tokens;
-  out->tokens_per_s = tokens / out->step_time_s;
+  out->is_net = model->llm.net != NULL;
+  *(out->is_net ? &out->samples : &out->tokens) = tokens;
+  *(out->is_net ? &out->samples_per_s : &out->tokens_per_s) = tokens / out->step_time_s;
   out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
   out->mfu = out->model_flop_per_s / peak;
-  out->mfu_causal = tokens * lora * (flop.matrix_flop + flop.attention_flop / 2) / seconds / peak;
+  out->mfu_causal = tokens * lora * (flop.matrix_flop + (out->is_net ? 1 : 0.5) * flop.attention_flop) / seconds / peak;
   out->hfu = done_flop (b) / out->step_time_s / peak;
 }
 

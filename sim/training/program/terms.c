@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "build-private.h"
+#include "models/net.h"
 
 static const char *const part_names[MDL_PART_N + 1] = {
   [MDL_PART_EMBEDDING] = "embedding", [MDL_PART_DENSE] = "layer", [MDL_PART_MOE] = "expert layer",
   [MDL_PART_HEAD] = "head",           [MDL_PART_MTP] = "mtp",     [MDL_PART_N] = "optimizer",
+  [MDL_PART_NET] = "layer",
 };
 
 /* Units on the rank's chunks that are priced as this one. */
@@ -20,6 +22,13 @@ units_like (const TrnBuild *b, const TrnPricedWork *told)
     n += told->part == MDL_PART_MTP && cut->head ? model->mtp : 0;
     n += (told->part == MDL_PART_EMBEDDING && cut->embedding) || (told->part == MDL_PART_HEAD && cut->head) ? 1 : 0;
     for (guint32 l = cut->first; l < cut->first + cut->n; l++) {
+      if (model->llm.net != NULL) {
+        n += mdl_net_item (model->llm.net, l) == mdl_net_item (model->llm.net, told->layer) &&
+                     trn_is_first_fused (model, l) == told->first
+                 ? 1
+                 : 0;
+        continue;
+      }
       MdlPart part = mdl_llm_is_moe (&model->llm, l) ? MDL_PART_MOE : MDL_PART_DENSE;
       gboolean alike = mdl_llm_is_windowed (&model->llm, l) == told->windowed && trn_is_first_fused (model, l) == told->first;
       n += part == told->part && alike ? 1 : 0;
@@ -91,13 +100,23 @@ find_like (const GArray *terms, const TrnStepTerm *term)
   return NULL;
 }
 
+/* A layer of a network by its own name, where it has one. */
+static const char *
+part_name (const TrnModel *model, const TrnPricedWork *told)
+{
+  if (told->part != MDL_PART_NET)
+    return part_names[told->part];
+  const char *name = BASE_LIST_AT (model->llm.net->layers, MdlNetLayer, mdl_net_item (model->llm.net, told->layer))->name.v;
+  return name != NULL ? name : part_names[told->part];
+}
+
 static void
 add_term (const TrnBuild *b, const TrnPricedWork *told, GArray *terms)
 {
   const MdlWork *work = &told->work;
   gboolean optimizer = told->part == MDL_PART_N;
   double micro_batches = (double)b->model->m / mdl_schedule_copies (&b->model->pipe);
-  TrnStepTerm term = { .part = part_names[told->part],
+  TrnStepTerm term = { .part = part_name (b->model, told),
                        .pass = optimizer ? "update" : mdl_pass_names[work->pass],
                        .name = work->name,
                        .flop = work->flop,

@@ -168,7 +168,9 @@ typedef struct {
   unsigned tp, cp, ep, vp, micro_batches;
   double parameters, active_parameters;
   double assumed_sequence;     /* tokens, of a scenario without `sequence`; 0: given */
+  gboolean is_net;             /* a network of operations: has samples in place of tokens */
   double tokens, tokens_per_s; /* of a step; of all ranks */
+  double samples, samples_per_s; /* of a network, likewise */
   double model_flop_per_s;     /* of a rank */
   double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
   GArray *memory;              /* TrnMemory by pipeline stage; NULL: no model */
