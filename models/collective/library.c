@@ -117,24 +117,43 @@ mdl_library_plugged (const MdlLibrary *library, const char *link_class)
   return plugin_of (library, link_class) != NULL;
 }
 
-/* Communicators. T = first + local first_per_gpu + (count - 1) local per_gpu, and where they span nodes count (network + ranks
- * per_rank). ncclCommInitRank gathers what each rank knows around a ring of sockets (NCCL src/bootstrap.cc), searches graphs and
- * connects. Constants: calibrate/defaults. Check: test_models_op. */
-double
-mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source)
+static void
+use (const BaseNum *num, BaseSource *source)
+{
+  if (num->set)
+    *source = MIN (*source, num->source);
+}
+
+/* Communicators. With p the ranks of a node, n all ranks, and c communicators,
+ *     T = first + p first_per_gpu + (c - 1) p per_gpu + c p connect
+ *         + where they span nodes c (network + n per_rank + n^2 per_pair + connect_network)
+ * ncclCommInitRank gathers what each rank knows around a ring of sockets, n - 1 steps one after another, several times (NCCL
+ * src/bootstrap.cc); each rank then looks through all pairs of ranks (src/init.cc:initTransportsRank, src/graph/rings.cc). Until
+ * NCCL 2.21 it also connects the channels of all algorithms; from 2.22 on the first use of an algorithm connects its own
+ * (NCCL_RUNTIME_CONNECT). Constants: calibrate/defaults. Check: test_models_coll. */
+void
+mdl_create_time (const MdlLibrary *library, const MdlCreateQuestion *q, MdlCreateTime *out)
 {
   const MdlCreateSpec *spec = &library->create;
-  if (count == 0 || ranks < 2)
-    return 0.0;
-  double n = count, time_s = spec->first.v + local * spec->first_per_gpu.v + (n - 1.0) * local * spec->per_gpu.v;
-  BaseSource weakest = MIN (spec->first.source, MIN (spec->first_per_gpu.source, spec->per_gpu.source));
-  if (nodes > 1) {
-    time_s += n * (spec->network.v + ranks * spec->per_rank.v);
-    weakest = MIN (weakest, MIN (spec->network.source, spec->per_rank.source));
+  gboolean eager = library->tuner != NULL && library->tuner->connects_all.v > 0.0;
+  const BaseNum *connect = eager ? &spec->connect_all : &spec->connect;
+  double n = q->ranks, local = q->local, wired_s = local * connect->v, each_s = 0.0;
+  *out = (MdlCreateTime){ .source = BASE_SOURCE_N - 1 };
+  if (q->count == 0 || q->ranks < 2)
+    return;
+  const BaseNum *const used[] = { &spec->first, &spec->first_per_gpu, &spec->per_gpu, connect };
+  for (unsigned i = q->again ? 2 : 0; i < G_N_ELEMENTS (used); i++)
+    use (used[i], &out->source);
+  if (q->nodes > 1) {
+    const BaseNum *const far[] = { &spec->network, &spec->per_rank, &spec->per_pair, &spec->connect_network };
+    for (unsigned i = 0; i < G_N_ELEMENTS (far); i++)
+      use (far[i], &out->source);
+    each_s = spec->network.v + n * spec->per_rank.v + n * n * spec->per_pair.v;
+    wired_s += spec->connect_network.v;
   }
-  if (source != NULL)
-    *source = weakest;
-  return time_s;
+  double first_s = q->again ? local * spec->per_gpu.v : spec->first.v + local * spec->first_per_gpu.v;
+  out->time_s = first_s + (q->count - 1.0) * local * spec->per_gpu.v + q->count * (each_s + wired_s);
+  out->connect_s = eager ? 0.0 : q->count * wired_s;
 }
 
 gboolean

@@ -29,6 +29,25 @@ col_system_n_nodes (const ColSystem *system, guint32 n_ranks)
 }
 
 gboolean
+col_system_create (const ColSystem *system, double count, guint32 n_ranks, gboolean again, MdlCreateTime *out)
+{
+  MdlCreateQuestion question = { .count = (unsigned)count, .ranks = n_ranks, .again = again };
+  guint32 last = CLU_NONE, here = 0;
+  *out = (MdlCreateTime){ 0 };
+  if (system->settings.library == NULL)
+    return FALSE;
+  for (guint32 i = 0; i < n_ranks; i++) {
+    guint32 node = col_system_node (system, i);
+    question.nodes += node != last;
+    here = node != last ? 1 : here + 1;
+    question.local = MAX (question.local, here);
+    last = node;
+  }
+  mdl_create_time (system->settings.library, &question, out);
+  return TRUE;
+}
+
+gboolean
 col_fail_at (GError **error, BaseMark mark, const char *format, ...)
 {
   va_list args;

@@ -270,7 +270,11 @@ static SCHEMA (create_schema, "create", "Time to create communicators.",
                NUM (MdlCreateSpec, first_per_gpu, TIME, "first communicator: added per GPU of a node"),
                NUM (MdlCreateSpec, per_gpu, TIME, "further communicators: per GPU of a node"),
                NUM (MdlCreateSpec, network, TIME, "added if it spans nodes"),
-               NUM (MdlCreateSpec, per_rank, TIME, "added per rank if it spans nodes"));
+               NUM (MdlCreateSpec, per_rank, TIME, "added per rank if it spans nodes"),
+               NUM (MdlCreateSpec, per_pair, TIME, "added per rank and rank if it spans nodes"),
+               NUM (MdlCreateSpec, connect, TIME, "connections of one algorithm, per GPU of a node"),
+               NUM (MdlCreateSpec, connect_all, TIME, "connections of all algorithms, per GPU of a node"),
+               NUM (MdlCreateSpec, connect_network, TIME, "connections: added if it spans nodes"));
 
 static SCHEMA (graph_schema, "graph", "Result of the search for one algorithm.",
                NUM (MdlGraphSpec, channels, COUNT, "channels of the search"),

@@ -425,7 +425,7 @@ take_input (Gdp *out, const Scn *scenario, const ScnResult *result, const GArray
   /* the step bears its part of checkpoints, which are counted one by one here */
   out->step_s = out->step_given ? spec->step_time.v : training->step_time_s - training->part_s[TRN_PART_CHECKPOINT];
   out->restart_s = spec->restart.v;
-  out->create_s = result->create_s;
+  out->create_s = result->create_each_step ? 0 : result->create_s;
   out->spares = spec->spares.set ? spec->spares.v : (double)INFINITY;
   out->runs = (unsigned)spec->seeds.v;
   if (!(out->step_s >= LEAST_s))

@@ -120,8 +120,9 @@ start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **
 }
 
 static const BaseNum *
-communicators (const Scn *scenario, const ScnResult *result, guint32 *n_ranks)
+communicators (const Scn *scenario, const ScnResult *result, guint32 *n_ranks, gboolean *each_step)
 {
+  (void)each_step;
   *n_ranks = result->coll.n_ranks;
   return &scenario->collective.communicators;
 }

@@ -70,10 +70,11 @@ start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **
 }
 
 static const BaseNum *
-communicators (const Scn *scenario, const ScnResult *result, guint32 *n_ranks)
+communicators (const Scn *scenario, const ScnResult *result, guint32 *n_ranks, gboolean *each_step)
 {
   *n_ranks = result->training.n_ranks;
-  return &scenario->training.spec.communicators;
+  *each_step = scenario->training.spec.communicators.every.v == TRN_CREATE_ITERATION;
+  return &scenario->training.spec.communicators.count;
 }
 
 const ScnKindOps scn_kind_training = {

@@ -17,24 +17,21 @@ static void
 make_communicators (const Scn *scenario, ScnResult *result)
 {
   const ScnKindOps *kind = scn_kind_ops (scenario->kind);
-  guint32 ranks = 0, local = 0, nodes = 0, last = CLU_NONE, here = 0;
-  const BaseNum *asked = kind->communicators != NULL ? kind->communicators (scenario, result, &ranks) : NULL;
-  const ColSystem *system = &scenario->system;
+  guint32 ranks = 0;
+  gboolean each_step = FALSE;
+  const BaseNum *asked = kind->communicators != NULL ? kind->communicators (scenario, result, &ranks, &each_step) : NULL;
+  MdlCreateTime create;
   if (asked == NULL || !asked->set)
     return;
-  if (system->settings.library == NULL) {
+  if (!col_system_create (&scenario->system, asked->v, ranks, each_step, &create)) {
     col_run_warn (&result->run, "'communicators' has no effect: the plain library makes none");
     return;
   }
   result->communicators = (unsigned)asked->v;
-  for (guint32 i = 0; i < ranks; i++) {
-    guint32 node = col_system_node (system, i);
-    nodes += node != last;
-    here = node != last ? 1 : here + 1;
-    local = MAX (local, here);
-    last = node;
-  }
-  result->create_s = mdl_create_s (system->settings.library, result->communicators, ranks, local, nodes, &result->create_source);
+  result->create_s = create.time_s;
+  result->connect_s = create.connect_s;
+  result->create_each_step = each_step;
+  result->create_source = create.source;
 }
 
 ScnResult *

@@ -55,6 +55,7 @@ static void
 take_shares (StdRatioPoint *out)
 {
   out->value[STD_LINE_RATIO] = out->compute_s > 0 ? out->communication_s / out->compute_s : (double)NAN;
+  out->ratio_alone = out->compute_s > 0 ? out->communication_alone_s / out->compute_s : (double)NAN;
   out->value[STD_LINE_WAITS] = out->exposed_s / out->step_time_s;
   out->exposed_fraction = out->communication_s > 0 ? out->exposed_s / out->communication_s : (double)NAN;
 }
@@ -69,6 +70,7 @@ take_result (const TrnResult *training, StdRatioPoint *out)
   out->step_time_hi_s = training->step_time_hi_s;
   out->compute_s = training->part_s[TRN_PART_COMPUTE];
   out->communication_s = training->communication_s;
+  out->communication_alone_s = training->communication_alone_s;
   out->efficiency = (double)NAN;
   g_strlcpy (out->bound_by, training->bound_by, sizeof out->bound_by);
   out->most = most_of (training, training->has_model);
@@ -122,10 +124,10 @@ run_point (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps,
     point_clear (&shorter);
     return run_whole (job, mode, nodes, batch, rate_Bps, out);
   }
-  double *const of_step[] = { &out->step_time_s, &out->step_time_lo_s,  &out->step_time_hi_s,
-                              &out->compute_s,   &out->communication_s, &out->exposed_s };
-  const double before[] = { shorter.step_time_s, shorter.step_time_lo_s,  shorter.step_time_hi_s,
-                            shorter.compute_s,   shorter.communication_s, shorter.exposed_s };
+  double *const of_step[] = { &out->step_time_s,     &out->step_time_lo_s,        &out->step_time_hi_s, &out->compute_s,
+                              &out->communication_s, &out->communication_alone_s, &out->exposed_s };
+  const double before[] = { shorter.step_time_s,     shorter.step_time_lo_s,        shorter.step_time_hi_s, shorter.compute_s,
+                            shorter.communication_s, shorter.communication_alone_s, shorter.exposed_s };
   for (guint i = 0; i < G_N_ELEMENTS (of_step); i++)
     *of_step[i] = before[i] + rounds * (*of_step[i] - before[i]);
   out->batch = batch;

@@ -11,7 +11,7 @@ const char *const trn_part_names[TRN_PART_N] = {
   [TRN_PART_BUBBLE] = "bubble",         [TRN_PART_LAUNCH_GAP] = "launch_gap",
   [TRN_PART_COPY_WAIT] = "copy_wait",   [TRN_PART_STRAGGLER_WAIT] = "straggler_wait",
   [TRN_PART_OPTIMIZER] = "optimizer",   [TRN_PART_DATA_STALL] = "data_stall",
-  [TRN_PART_CHECKPOINT] = "checkpoint",
+  [TRN_PART_CHECKPOINT] = "checkpoint", [TRN_PART_COMMUNICATORS] = "communicators",
 };
 const char *const trn_part_titles[TRN_PART_N] = {
   [TRN_PART_COMPUTE] = "compute",
@@ -27,6 +27,7 @@ const char *const trn_part_titles[TRN_PART_N] = {
   [TRN_PART_OPTIMIZER] = "optimizer",
   [TRN_PART_DATA_STALL] = "data stall",
   [TRN_PART_CHECKPOINT] = "checkpoint",
+  [TRN_PART_COMMUNICATORS] = "creating communicators",
 };
 
 gboolean
@@ -35,11 +36,25 @@ trn_check (const TrnJob *job, GError **error)
   return trn_check_step (job, error) && trn_check_loader (job, error) && trn_check_checkpoint (job, error);
 }
 
+/* Communicators that every step creates: the GPU waits until they are there. */
+static void
+add_communicators (const TrnJob *job, TrnResult *out)
+{
+  const TrnCreateSpec *spec = &job->spec.communicators;
+  MdlCreateTime create;
+  if (!spec->count.set || spec->every.v != TRN_CREATE_ITERATION ||
+      !col_system_create (job->system, spec->count.v, out->n_ranks, TRUE, &create))
+    return;
+  trn_step_longer (out, TRN_PART_COMMUNICATORS, create.time_s);
+  out->provenance = MIN (out->provenance, create.source);
+}
+
 gboolean
 trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
 {
   if (!trn_run_step (job, out, info, error))
     return FALSE;
+  add_communicators (job, out);
   const TrnResult before = *out;
   return trn_add_loader (job, out, info, error) && trn_add_stage (job, &before, out, info, error) &&
          trn_add_checkpoint (job, out, info, error);

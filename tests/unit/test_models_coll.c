@@ -1,5 +1,7 @@
 #include "coll_fixture.h"
 
+#include "models/tuner.h"
+
 static void
 plain_ring_all_reduce_is_lockstep (void)
 {
@@ -73,24 +75,51 @@ a_plugins_ll_and_ll128_cost_what_it_says (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q), simple_s, 1e-12);
 }
 
+static MdlCreateTime
+create_of (const MdlLibrary *l, unsigned count, unsigned ranks, unsigned nodes, gboolean again)
+{
+  MdlCreateTime out;
+  const MdlCreateQuestion q = { .count = count, .ranks = ranks, .local = ranks / nodes, .nodes = nodes, .again = again };
+  mdl_create_time (l, &q, &out);
+  return out;
+}
+
 static void
 communicators_cost_what_they_are_made_of (void)
 {
-  /* 0.2 s and 0.1 s a GPU of a node for the first, 10 ms a GPU for each further one; between nodes 2 s and 1 ms a rank each. One on
-   * 8 GPUs: 1 s. Three: 1 + 2 x 0.08. Of 2 nodes: + 3 x 2.016 s. */
+  /* 0.2 s and 0.1 s a GPU of a node for the first, 10 ms a GPU for each further one; between nodes 2 s, 1 ms a rank and 1 us a pair
+   * each. One on 8 GPUs: 1 s. Three: 1 + 2 x 0.08. Of 2 nodes: + 3 x (2 + 0.016 + 0.000256) s. */
   MdlLibrary l = simple_library ();
-  l.create = (MdlCreateSpec){
-    .first = num (0.2), .first_per_gpu = num (0.1), .per_gpu = num (0.01), .network = num (2), .per_rank = num (0.001)
-  };
+  l.create = (MdlCreateSpec){ .first = num (0.2),
+                              .first_per_gpu = num (0.1),
+                              .per_gpu = num (0.01),
+                              .network = num (2),
+                              .per_rank = num (0.001),
+                              .per_pair = num (1e-6),
+                              .connect = num (0),
+                              .connect_all = num (0.25),
+                              .connect_network = num (0) };
   l.create.per_rank.source = BASE_SOURCE_ASSUMED;
-  BaseSource source;
-  TEST_NEAR (mdl_create_s (&l, 1, 8, 8, 1, NULL), 1.0, 1e-12);
-  TEST_NEAR (mdl_create_s (&l, 3, 8, 8, 1, &source), 1.16, 1e-12);
-  TEST_TRUE (source != BASE_SOURCE_ASSUMED);
-  TEST_NEAR (mdl_create_s (&l, 3, 16, 8, 2, &source), 1.16 + 6.048, 1e-12);
-  TEST_INT (source, BASE_SOURCE_ASSUMED);
-  TEST_NEAR (mdl_create_s (&l, 0, 16, 8, 2, NULL), 0.0, 0.0);
-  TEST_NEAR (mdl_create_s (&l, 5, 1, 1, 1, NULL), 0.0, 0.0);
+  TEST_NEAR (create_of (&l, 1, 8, 1, FALSE).time_s, 1.0, 1e-12);
+  TEST_NEAR (create_of (&l, 3, 8, 1, FALSE).time_s, 1.16, 1e-12);
+  TEST_TRUE (create_of (&l, 3, 8, 1, FALSE).source != BASE_SOURCE_ASSUMED);
+  TEST_NEAR (create_of (&l, 3, 16, 2, FALSE).time_s, 1.16 + 6.048768, 1e-12);
+  TEST_INT (create_of (&l, 3, 16, 2, FALSE).source, BASE_SOURCE_ASSUMED);
+  TEST_NEAR (create_of (&l, 3, 8, 1, TRUE).time_s, 0.24, 1e-12); /* of processes that have made others */
+  TEST_NEAR (create_of (&l, 0, 16, 2, FALSE).time_s, 0.0, 0.0);
+  TEST_NEAR (create_of (&l, 5, 1, 1, FALSE).time_s, 0.0, 0.0);
+  /* connections: at their first use; where the library makes all of them at once, as a part of the creation */
+  MdlTunerSpec tuner = { 0 };
+  l.tuner = &tuner;
+  l.create.connect = num (0.05);
+  l.create.connect_network = num (1.5);
+  TEST_NEAR (create_of (&l, 3, 16, 2, FALSE).time_s, 1.16 + 6.048768 + 3 * (0.4 + 1.5), 1e-12);
+  TEST_NEAR (create_of (&l, 3, 16, 2, FALSE).connect_s, 3 * (0.4 + 1.5), 1e-12);
+  tuner.connects_all = num (1);
+  TEST_NEAR (create_of (&l, 3, 16, 2, FALSE).time_s, 1.16 + 6.048768 + 3 * (2.0 + 1.5), 1e-12);
+  TEST_NEAR (create_of (&l, 3, 16, 2, FALSE).connect_s, 0.0, 0.0);
+  /* worse than linear in ranks */
+  TEST_TRUE (create_of (&l, 1, 8192, 1024, TRUE).time_s > 2 * create_of (&l, 1, 4096, 512, TRUE).time_s);
 }
 
 static void

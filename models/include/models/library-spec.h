@@ -254,7 +254,11 @@ typedef struct {
   BaseHead head;
   BaseNum first, first_per_gpu; /* s, of a process: the first one; for each GPU of its node */
   BaseNum per_gpu;              /* s, any further one, for each GPU of a node */
-  BaseNum network, per_rank;    /* s, on top of each that spans nodes; for each of its ranks */
+  BaseNum network;              /* s, on top of each that spans nodes */
+  BaseNum per_rank, per_pair;   /* s, of these, for each rank; for each pair of ranks, in order */
+  /* s, buffers and connections to other GPUs, for each GPU of a node: of the algorithm that is used first; of all algorithms */
+  BaseNum connect, connect_all;
+  BaseNum connect_network; /* s, the same between nodes */
 } MdlCreateSpec;
 
 /* Graphs that NCCL's own search found, as its log or dump tells (models/search.h: MdlGraph). They stand in place of those that

@@ -45,9 +45,18 @@ const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 /* Whether a plugin of the library serves networks of this link class (NULL: none), in place of the library's own transport. */
 gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);
 
-/* What making `count` communicators of `ranks` ranks takes, one after the other, the first one of its processes included; `local`:
- * ranks of a node. *source (may be NULL): weakest constant used. 0 for count 0 or one rank. s. Source: collective/library.c. */
-double mdl_create_s (const MdlLibrary *library, unsigned count, unsigned ranks, unsigned local, unsigned nodes, BaseSource *source);
+/* Communicators that are created one after another. */
+typedef struct {
+  unsigned count, ranks, local, nodes; /* local: ranks of a node */
+  gboolean again;                      /* their processes have created others before */
+} MdlCreateQuestion;
+typedef struct {
+  double time_s;     /* until they are ready for use: all that follows included */
+  double connect_s;  /* of it: connections that the library makes at the first use, not when it creates them */
+  BaseSource source; /* weakest constant used */
+} MdlCreateTime;
+/* What creating them takes, s; all 0 for count 0 or one rank. Source: collective/library.c. */
+void mdl_create_time (const MdlLibrary *library, const MdlCreateQuestion *question, MdlCreateTime *out);
 
 /* What that plugin tells NCCL of its latency, s; 0 where there is none or it tells nothing. */
 double mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_class);

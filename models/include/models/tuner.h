@@ -131,6 +131,7 @@ typedef struct MdlTunerSpec {
   BaseNum fp8_ranks, fp8_factor; /* a ring of more ranks loses precision in 8-bit floats: factor on its time */
   BaseNum batch;                /* operations that all but rings start together */
   BaseNum tree_threads;         /* that blocks of trees always run; 0: as many as NCCL_NTHREADS tells */
+  BaseNum connects_all;         /* 1: a new communicator connects all algorithms; 0: each is connected at its first use */
   BaseNum cell;                 /* B of traffic below which no channel is opened */
   BaseNum ll_in_use;            /* messages go by LL by 0: the channels that a peer may have, 1: those that Simple would take */
   BaseNum peer_rate;            /* B/s of an adapter for which a peer on another node is given a channel; 0: two a peer */

@@ -142,6 +142,7 @@ rep_part_words (int part)
     [TRN_PART_OPTIMIZER] = "optimizer",
     [TRN_PART_DATA_STALL] = "input data",
     [TRN_PART_CHECKPOINT] = "checkpoint",
+    [TRN_PART_COMMUNICATORS] = "creating communicators",
   };
   return parts[part];
 }

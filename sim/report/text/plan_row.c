@@ -106,6 +106,7 @@ rep_plan_bottleneck (const TrnClosedStep *step)
     [TRN_PART_OPTIMIZER] = "optimizer",
     [TRN_PART_DATA_STALL] = "data loading",
     [TRN_PART_CHECKPOINT] = "checkpoints",
+    [TRN_PART_COMMUNICATORS] = "creating communicators",
   };
   return texts[bottleneck_of (step)];
 }

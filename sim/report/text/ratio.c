@@ -21,14 +21,19 @@ static const BaseMember ran_members[] = {
   POINT ("compute_s", compute_s, .title = "compute"),
   POINT ("communication_s", communication_s, .title = "communication"),
   POINT ("comm_compute_ratio", value[STD_LINE_RATIO], BASE_SHOWN ("ratio", 1, "%.4f")),
-  POINT ("exposed_fraction", exposed_fraction, PERCENT ("exposed (%)")),
-  POINT ("waits", value[STD_LINE_WAITS], PERCENT ("waits (%)")),
-  POINT ("efficiency", efficiency, PERCENT ("efficiency (%)")),
+  POINT ("exposed_fraction", exposed_fraction, PERCENT ("exposed (%)"), .rank = 2),
+  POINT ("waits", value[STD_LINE_WAITS], PERCENT ("waits (%)"), .rank = 2),
+  POINT ("efficiency", efficiency, PERCENT ("efficiency (%)"), .rank = 2),
   POINT ("efficiency_nodes", efficiency_nodes, .positive = TRUE),
-  POINT ("most", most, .title = "largest communication"),
-  POINT ("bound_by", bound_by, .title = "bound by"),
+  POINT ("most", most, .title = "largest communication", .rank = 2),
+  POINT ("bound_by", bound_by, .title = "bound by", .rank = 2),
   POINT ("memory_fits", fits),
   POINT ("provenance", provenance, .names = base_source_names),
+  BASE_MEMBER_END,
+};
+static const BaseMember alone_members[] = {
+  POINT ("communication_alone_s", communication_alone_s),
+  POINT ("comm_compute_ratio_alone", ratio_alone, BASE_SHOWN ("ratio alone", 1, "%.4f")),
   BASE_MEMBER_END,
 };
 static const BaseMember point_members[] = {
@@ -36,10 +41,11 @@ static const BaseMember point_members[] = {
   POINT ("gpus", gpus, .title = "GPUs"),
   POINT ("batch", batch, BASE_SHOWN ("batch", 1, "%.10g")),
   POINT ("adapter_Bps", rate_Bps, GIGABITS ("NIC (Gb/s)")),
-  POINT ("gpu_Bps", gpu_Bps, GIGABITS ("per GPU (Gb/s)")),
+  POINT ("gpu_Bps", gpu_Bps, GIGABITS ("per GPU (Gb/s)"), .rank = 1),
   { .kind = BASE_MEMBER_GROUP, .sub = ran_members, .when = ran },
   POINT ("error", why_not),
   POINT ("nic_Bps", rate_Bps),
+  { .kind = BASE_MEMBER_GROUP, .sub = alone_members, .when = ran },
   BASE_MEMBER_END,
 };
 
@@ -289,9 +295,9 @@ rep_ratio_text (const StdRatio *ratio, GString *out)
       out, "# batch: %s; %u NIC%s for %u GPU%s of a node; switches have the NICs' rate\n",
       scale->has_model ? "sequences of a step, all replicas together" : "micro-batches of a step, all replicas together",
       scale->adapters, scale->adapters == 1 ? "" : "s", scale->gpus_per_node, scale->gpus_per_node == 1 ? "" : "s");
-  g_string_append (out,
-                   "# ratio: communication / compute; exposed: fraction of communication; waits: fraction of the step; efficiency: "
-                   "throughput of a GPU over that on the fewest nodes\n");
+  g_string_append (out, "# ratio: communication / compute, which slow each other; ratio alone: communication that no compute "
+                        "slows; exposed: fraction of communication; waits: fraction of the step; efficiency: "
+                        "throughput of a GPU over that on the fewest nodes\n");
 }
 
 /* ---- JSON ---- */

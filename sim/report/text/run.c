@@ -151,6 +151,7 @@ static const BaseMember head_members[] = { { .key = "kind", .text = kind_of }, B
 static const BaseMember tail_members[] = {
   RESULT ("communicators", communicators, .when = has_communicators, .optional = TRUE),
   RESULT ("create_s", create_s, .when = has_communicators, .optional = TRUE),
+  RESULT ("connect_s", connect_s, .when = has_communicators, .optional = TRUE),
   RESULT ("links", run.links, .sub = link_members),
   RESULT ("events", run.n_events),
   BASE_MEMBER_END,
@@ -162,8 +163,10 @@ create_text (const char *who, const ScnResult *result, GString *out)
 {
   if (result->communicators == 0)
     return;
-  g_string_append_printf (out, "set-up%s: ", who);
-  rep_say (out, tail_members, result, "{communicators#communicator} created in {create_s}");
+  g_string_append_printf (out, "%s%s: ", result->create_each_step ? "each step" : "set-up", who);
+  rep_say (out, tail_members, result, "{communicators#communicator} created and connected in {create_s}");
+  if (result->connect_s > 0)
+    rep_say (out, tail_members, result, ", {connect_s} of it at their first use");
   g_string_append_printf (out, " (%s)\n", base_source_name (result->create_source));
 }
 

@@ -65,8 +65,10 @@ const BaseMember rep_training_members[] = {
   MEMBER ("mfu", mfu, .when = has_model),
   { .kind = BASE_MEMBER_GROUP, .sub = model_members, .when = has_model, .optional = TRUE },
   MEMBER ("comm_compute_ratio", comm_compute_ratio),
+  MEMBER ("comm_compute_ratio_alone", comm_compute_ratio_alone, .optional = TRUE),
   MEMBER ("exposed_fraction", exposed_fraction),
   MEMBER ("communication_s", communication_s),
+  MEMBER ("communication_alone_s", communication_alone_s, .optional = TRUE),
   MEMBER ("ideal_bound_s", ideal_bound_s),
   MEMBER ("bound_by", bound_by),
   { .key = "memory_B", .kind = BASE_MEMBER_GROUP, .sub = rep_memory_members, .when = has_memory },
@@ -129,7 +131,7 @@ static const BaseColumn part_columns[] = {
 static void
 append_bar (const TrnResult *training, GString *out)
 {
-  static const char letters[TRN_PART_N + 1] = "CTDPXEbhcsOdk";
+  static const char letters[TRN_PART_N + 1] = "CTDPXEbhcsOdkm";
   enum { WIDTH = 72 };
   double upto_s = 0;
   guint drawn = 0;
@@ -220,6 +222,18 @@ rep_parts_table (const TrnResult *training)
   return table;
 }
 
+/* Communication as it would be without the compute that runs concurrently, where that slows it by a per cent or more. */
+static void
+append_alone (const TrnResult *training, GString *out)
+{
+  if (!(training->communication_alone_s > 0) || training->communication_s < 1.01 * training->communication_alone_s)
+    return;
+  say (training, out, "  alone         {communication_alone_s}");
+  if (isfinite (training->comm_compute_ratio_alone))
+    say (training, out, ", {comm_compute_ratio_alone*100:%.1f} % of compute time; concurrent compute slows it");
+  g_string_append_c (out, '\n');
+}
+
 void
 rep_training_text (const void *of, GString *out)
 {
@@ -236,6 +250,7 @@ rep_training_text (const void *of, GString *out)
   if (isfinite (training->exposed_fraction))
     say (training, out, "; {exposed_fraction*100:%.1f} % of it is exposed");
   g_string_append_c (out, '\n');
+  append_alone (training, out);
   append_host (training, out);
   say (training, out, "provenance      {provenance}\n\n# time of the step on stage {stage}, the last to finish\n");
   rep_text (rep_parts_table (training), out);

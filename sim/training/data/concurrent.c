@@ -170,5 +170,9 @@ trn_step_longer (TrnResult *training, TrnPart part, double more_s)
   for (int p = TRN_PART_BUBBLE; p < TRN_PART_N; p++)
     most_s = p == (int)part ? most_s : fmax (most_s, training->part_s[p]);
   if (training->part_s[part] > fmax (most_s, exposed_s))
-    g_strlcpy (training->bound_by, part == TRN_PART_DATA_STALL ? "data" : training->checkpoint.bound_by, sizeof training->bound_by);
+    g_strlcpy (training->bound_by,
+               part == TRN_PART_DATA_STALL      ? "data"
+               : part == TRN_PART_COMMUNICATORS ? "host"
+                                                : training->checkpoint.bound_by,
+               sizeof training->bound_by);
 }

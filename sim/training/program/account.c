@@ -91,6 +91,14 @@ last_lane (const TrnBuild *b)
   return last;
 }
 
+/* A collective with its links and its GPU to itself: no wait for SMs, no kernel that slows it. */
+static double
+comm_alone_s (const TrnNote *note)
+{
+  double latency_s = note->comm->coll.cost.latency_s;
+  return latency_s + (note->comm->time_s - latency_s) * note->share;
+}
+
 void
 trn_step_account (const TrnBuild *b, TrnResult *out)
 {
@@ -98,11 +106,14 @@ trn_step_account (const TrnBuild *b, TrnResult *out)
   const TrnLane *lane = &b->lane[last];
   Parts parts = { 0 };
   EngTime cursor = 0, communication = 0;
+  double alone_s = 0;
   for (EngTask t = 0; t < eng_graph_n_tasks (b->graph); t++) {
     const TrnNote *note = &g_array_index (b->notes, TrnNote, t);
     EngTime start = eng_graph_task_start (b->graph, t), end = eng_graph_task_end (b->graph, t);
-    if (note->comm != NULL && (note->lane == last || note->other == last))
+    if (note->comm != NULL && (note->lane == last || note->other == last)) {
       communication += end - start;
+      alone_s += comm_alone_s (note);
+    }
     if (eng_graph_task_stream (b->graph, t) != lane->stream[TRN_ROLE_COMPUTE])
       continue;
     add_gap (b, t, cursor, start, &parts);
@@ -114,6 +125,7 @@ trn_step_account (const TrnBuild *b, TrnResult *out)
   out->stage = last;
   out->step_time_s = eng_time_to_s (cursor);
   out->communication_s = eng_time_to_s (communication);
+  out->communication_alone_s = alone_s;
 }
 
 /* ---- what the step comes to ---- */
@@ -201,6 +213,7 @@ trn_step_summarise (const TrnBuild *b, TrnResult *out)
   out->n_ranks = model->grid.n;
   out->n_nodes = col_system_n_nodes (model->job->system, out->n_ranks);
   out->comm_compute_ratio = work_s > 0 ? out->communication_s / work_s : (double)NAN;
+  out->comm_compute_ratio_alone = work_s > 0 ? out->communication_alone_s / work_s : (double)NAN;
   out->exposed_fraction = out->communication_s > 0 ? fmin (exposed_s / out->communication_s, 1) : (double)NAN;
   out->ideal_bound_s = fmax (work_s, out->communication_s - exposed_s) + out->part_s[TRN_PART_OPTIMIZER];
   out->schedule = base_name (mdl_schedule_names, (int)model->pipe.schedule);

@@ -71,6 +71,20 @@ static const BaseField ddp_fields[] = {
 };
 static const BaseSchema ddp_schema = { .name = "ddp", .help = "Gradient reduction in buckets.", .fields = ddp_fields };
 
+static const BaseName every_names[] = {
+  { "job", TRN_CREATE_JOB, "once, before the first step" },
+  { "iteration", TRN_CREATE_ITERATION, "in every step, which takes as much longer" },
+  { NULL, 0, NULL },
+};
+static const BaseField create_fields[] = {
+  BASE_ROW_NUM (TrnCreateSpec, "count", count, COUNT, .max = "100000", .help = "number, created one after another"),
+  BASE_ROW (TrnCreateSpec, "every", every, ENUM, .names = every_names, .fallback = "job", .help = "when they are created"),
+  BASE_ROW_END,
+};
+static const BaseSchema create_schema = {
+  .name = "communicators", .help = "Communicators of all ranks.", .fields = create_fields, .scalar_key = "count"
+};
+
 #define MODEL(key, member, schema, what) BASE_ROW (TrnSpec, key, model.member, MAP, .sub = &trn_schema_##schema, .help = what)
 static const BaseField training_fields[] = {
   BASE_ROW (TrnSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "training"),
@@ -90,8 +104,8 @@ static const BaseField training_fields[] = {
             .help = "algorithm of the gradient all-reduce"),
   BASE_ROW (TrnSpec, "proto", proto, ENUM, .names = mdl_proto_names, .fallback = "auto",
             .help = "protocol of the gradient all-reduce"),
-  BASE_ROW_NUM (TrnSpec, "communicators", communicators, COUNT, .max = "100000",
-                .help = "communicators of all ranks, created before the first step; reported apart"),
+  BASE_ROW (TrnSpec, "communicators", communicators, MAP, .sub = &create_schema,
+            .help = "communicators of all ranks created before the first step, whose time is reported apart; or in every step"),
   BASE_ROW (TrnSpec, "model", model.model, NODE,
             .help = "a name in scenarios/llms, the path of a HuggingFace config.json, or the model itself"),
   BASE_ROW_NUM (TrnSpec, "sequence", model.sequence, COUNT, .min = "1", .max = "100 M", .help = "sequence length, tokens"),

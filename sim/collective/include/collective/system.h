@@ -26,6 +26,9 @@ guint32 col_system_gpu (const ColSystem *system, guint32 rank);
 guint32 col_system_node (const ColSystem *system, guint32 rank);
 /* Nodes that the first n of its GPUs are on. */
 guint32 col_system_n_nodes (const ColSystem *system, guint32 n_ranks);
+/* Time to create `count` communicators of the first n_ranks ranks; again: their processes have created others before. FALSE: the
+ * plain library, which makes none; *out is all 0. */
+gboolean col_system_create (const ColSystem *system, double count, guint32 n_ranks, gboolean again, MdlCreateTime *out);
 
 /* A bad value with its place: sets *error (BASE_ERROR_INPUT). Always FALSE. */
 G_GNUC_PRINTF (3, 4)

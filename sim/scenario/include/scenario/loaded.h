@@ -54,8 +54,8 @@ typedef struct {
   const BaseMember *members; /* of result->own; report has tables of its own for kinds with a member of ScnResult */
   /* Makes it run among other jobs. FALSE and *error on failure. NULL: it runs alone only. */
   gboolean (*start) (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error);
-  /* Communicators that are made before; NULL: never any. */
-  const BaseNum *(*communicators) (const Scn *scenario, const ScnResult *result, guint32 *n_ranks);
+  /* Communicators that are made before, or in each step (*each_step, FALSE before); NULL: never any. */
+  const BaseNum *(*communicators) (const Scn *scenario, const ScnResult *result, guint32 *n_ranks, gboolean *each_step);
 } ScnKindOps;
 #define SCN_KIND_DECLARE_(code, name, help) extern const ScnKindOps scn_kind_##name;
 SCN_KIND_ROWS (SCN_KIND_DECLARE_)

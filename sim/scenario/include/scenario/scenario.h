@@ -9,11 +9,11 @@
 
 /* Kinds of workloads, one row each: code, name, what it is. The row makes SCN_KIND_CODE, its name in YAML and lists, and the place
  * in the table of scn_kind_NAME, which stands in sim/scenario/kind_NAME.c. */
-#define SCN_KIND_ROWS(ROW)                                                                  \
-  ROW (COLLECTIVE, collective, "one collective operation")                                  \
-  ROW (TRANSFER, transfer, "copies from one device to another")                             \
-  ROW (TRAINING, training, "a training step of a model, or of layers with given times")     \
-  ROW (IO, io, "storage reads and writes")                                                  \
+#define SCN_KIND_ROWS(ROW)                                                              \
+  ROW (COLLECTIVE, collective, "one collective operation")                              \
+  ROW (TRANSFER, transfer, "copies from one device to another")                         \
+  ROW (TRAINING, training, "a training step of a model, or of layers with given times") \
+  ROW (IO, io, "storage reads and writes")                                              \
   ROW (PROGRAM, program, "copies, kernels and collectives on streams")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
@@ -104,8 +104,10 @@ typedef struct {
   ScnProgramResult program;
   gpointer own;           /* owned: of a kind that has no member here, what its row's `members` are of */
   ColRunInfo run;         /* links, warnings, spans */
-  unsigned communicators; /* made before; not part of any time */
-  double create_s;        /* what that takes */
+  unsigned communicators; /* made before, not part of any time; create_each_step: in each step, and part of it */
+  double create_s;        /* what that takes until they are ready for use */
+  double connect_s;       /* of it: connections at their first use */
+  gboolean create_each_step;
   BaseSource create_source;
   GPtrArray *jobs; /* ScnJobResult *, in the scenario's order, and links those of all; NULL: one workload */
 } ScnResult;

@@ -15,10 +15,12 @@ typedef struct {
   double rate_Bps, gpu_Bps; /* of an adapter; what of it is a GPU's */
   char *why_not;            /* owned: it did not run; NULL: it did, and what follows is set */
   double step_time_s, step_time_lo_s, step_time_hi_s, compute_s, communication_s, exposed_s;
-  double value[STD_LINE_N]; /* ratio, waits */
-  double exposed_fraction;  /* of communication */
-  double efficiency;        /* a GPU's throughput over that of a GPU of `efficiency_nodes`; NAN: nothing to compare with */
-  guint32 efficiency_nodes; /* the fewest on which this batch runs */
+  double communication_alone_s; /* where no compute runs concurrently and slows it */
+  double value[STD_LINE_N];     /* ratio, waits */
+  double ratio_alone;           /* communication_alone_s over compute_s */
+  double exposed_fraction;      /* of communication */
+  double efficiency;            /* a GPU's throughput over that of a GPU of `efficiency_nodes`; NAN: nothing to compare with */
+  guint32 efficiency_nodes;     /* the fewest on which this batch runs */
   char bound_by[64];
   const char *most; /* what most communication is for: "dp" …; NULL: there is none */
   gboolean fits;

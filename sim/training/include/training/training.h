@@ -36,6 +36,13 @@ typedef struct {
   BaseNum bucket;
   BaseBool overlap;
 } TrnDdpSpec;
+/* Communicators of all ranks, and when they are created. */
+typedef enum { TRN_CREATE_JOB, TRN_CREATE_ITERATION } TrnCreateEvery;
+typedef struct {
+  BaseHead head;
+  BaseNum count;
+  BaseEnum every; /* TrnCreateEvery */
+} TrnCreateSpec;
 /* Times of the host of a rank, of layers with given times. */
 typedef struct {
   BaseHead head;
@@ -50,10 +57,10 @@ typedef struct {
   TrnDdpSpec ddp;
   BaseEnum schedule;
   TrnLaunchSpec host;
-  BaseNum optimizer;     /* s at the end of a step */
-  BaseBool p2p_overlap;  /* sends between stages beside compute (default true) */
-  BaseEnum algo, proto;  /* of the gradient all-reduce */
-  BaseNum communicators; /* as of a collective */
+  BaseNum optimizer;    /* s at the end of a step */
+  BaseBool p2p_overlap; /* sends between stages beside compute (default true) */
+  BaseEnum algo, proto; /* of the gradient all-reduce */
+  TrnCreateSpec communicators;
   TrnModelSpec model;
   TrnLoaderSpec loader;
   TrnCheckpointSpec checkpoint;
@@ -90,6 +97,7 @@ typedef enum {
   TRN_PART_OPTIMIZER,
   TRN_PART_DATA_STALL,
   TRN_PART_CHECKPOINT,
+  TRN_PART_COMMUNICATORS,
   TRN_PART_N
 } TrnPart;
 extern const char *const trn_part_names[TRN_PART_N];  /* "compute", "exposed_tp" …: keys */
@@ -154,11 +162,12 @@ typedef struct {
 
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
-  double part_s[TRN_PART_N]; /* of the stage that ends last; sums to step_time_s */
-  unsigned stage;            /* which stage that is */
-  double communication_s;    /* all of that stage's communication as it ran, hidden or not */
-  double ideal_bound_s;      /* max (compute, communication): no schedule ends sooner */
-  double comm_compute_ratio, exposed_fraction;
+  double part_s[TRN_PART_N];    /* of the stage that ends last; sums to step_time_s */
+  unsigned stage;               /* which stage that is */
+  double communication_s;       /* all of that stage's communication as it ran, hidden or not */
+  double communication_alone_s; /* the same where no compute runs concurrently and slows it */
+  double ideal_bound_s;         /* max (compute, communication): no schedule ends sooner */
+  double comm_compute_ratio, comm_compute_ratio_alone, exposed_fraction;
   unsigned dp, pp, n_buckets;
   guint32 n_ranks, n_nodes;
   char bound_by[64];
