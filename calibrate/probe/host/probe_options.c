@@ -37,24 +37,23 @@ static const struct {
   const char *help, *help_nodes; /* on one node and over nodes, where that is not the SAME; NULL: the program does not take it */
 } rows[] = {
 #define AT(member) offsetof (ProbeOptions, member)
-  { "output", "FILE", TAKES_PATH, AT (output), 0,
-    "the file (default: forerun-probe.json); refused where it exists, but for --force", SAME },
+  { "output", "FILE", TAKES_PATH, AT (output), 0, "the file (default: forerun-probe.json); an existing file needs --force", SAME },
   { "force", "", TAKES_NOTHING, AT (force), 0, "overwrite FILE", SAME },
-  { "only", "LIST", TAKES_SECTIONS, 0, 0, "SECTION or SECTION/WHAT, by commas; sections: link nccl compute overlap storage",
-    "nccl/WHAT, by commas" },
-  { "list", "", TAKES_NOTHING, AT (list), 0, "print what would be measured, a line each, and measure nothing", SAME },
-  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0, "for everything: 90s, 3m, 2m30s, 1h (default: 5m)", SAME },
-  { "target", "PERCENT", TAKES_SHARE, AT (target), 0, "a median known to this either way is good enough (default: 2%)", SAME },
+  { "only", "LIST", TAKES_SECTIONS, 0, 0,
+    "SECTION or SECTION/WHAT, separated by commas; sections: link nccl compute overlap storage", "nccl/WHAT, separated by commas" },
+  { "list", "", TAKES_NOTHING, AT (list), 0, "print the cases, one per line, and measure nothing", SAME },
+  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0, "total time: 90s, 3m, 2m30s, 1h (default: 5m)", SAME },
+  { "target", "PERCENT", TAKES_SHARE, AT (target), 0, "sufficient precision of a median, in both directions (default: 2%)", SAME },
   { "quick", "", TAKES_NOTHING, AT (quick), 0, "fewer sizes and shapes", "fewer sizes" },
   { "nodes", "N", TAKES_COUNT, AT (nodes), PROBE_NODES_MOST, NULL, "use the first N nodes (default: all)" },
-  { "gpus", "N", TAKES_COUNT, AT (gpus), PROBE_GPUS_MOST, "use the first N GPUs (default: all; CUDA_VISIBLE_DEVICES holds)",
+  { "gpus", "N", TAKES_COUNT, AT (gpus), PROBE_GPUS_MOST, "use the first N GPUs (default: all; CUDA_VISIBLE_DEVICES applies)",
     "use the first N processes of each node (default: all)" },
   { "no-nvls", "", TAKES_NOTHING, AT (no_nvls), 0, "NCCL without NVLink multicast; NCCL_NVLS_ENABLE=0 does the same", SAME },
   { "nccl-lib", "FILE", TAKES_PATH, AT (nccl_library), 0, "NCCL's library (default: libnccl.so.2, then libnccl.so)",
     "NCCL's library on every node (default: libnccl.so.2, then libnccl.so)" },
   { "storage", "DIR", TAKES_PATH, AT (storage_dir), 0,
-    "read and write a temporary file of at most 1 GiB there; without it storage is left out", NULL },
-  { "seed", "N", TAKES_SEED, AT (seed), UINT64_MAX, "of the random offsets (default: 1)", NULL },
+    "measure storage with a temporary file of at most 1 GiB there (default: no storage)", NULL },
+  { "seed", "N", TAKES_SEED, AT (seed), UINT64_MAX, "seed of random offsets and orders (default: 1)", NULL },
   { "help", ", --version", TAKES_NOTHING, AT (help), 0, "", SAME },
   { "version", NULL, TAKES_NOTHING, AT (version), 0, "", SAME }, /* in the line before */
 #undef AT
@@ -77,9 +76,9 @@ probe_options_help (ProbeProgram program)
     "Measures this node's GPUs, the links between them, NCCL on them and a directory's storage, and writes one JSON file.\n",
     "usage: mpirun -np PROCESSES --map-by ppr:GPUS:node --bind-to none forerun-probe-mpi [OPTION...]\n"
     "\n"
-    "Measures NCCL over nodes, one process a GPU, and writes one JSON file on the first process's node.\n",
+    "Measures NCCL over nodes, one process per GPU, and writes one JSON file on the first process's node.\n",
   };
-  static const char *const tail[] = { "", "What forerun-probe measures of one node it does not: run that on one of them.\n" };
+  static const char *const tail[] = { "", "Run forerun-probe on one node for everything else.\n" };
   static char text[4096];
   int n = snprintf (text, sizeof text, "%s\n", head[program]);
   for (size_t i = 0; i < N_ROWS; i++) {
@@ -92,7 +91,7 @@ probe_options_help (ProbeProgram program)
         snprintf (text + n, sizeof text - (size_t)n, "  %s%-*s%s\n", i == 0 ? "-o, " : "    ", *help != '\0' ? 20 : 0, words, help);
   }
   snprintf (text + n, sizeof text - (size_t)n,
-            "\n%sEnds with 0 done, 1 failed, 2 bad usage, 130 interrupted; what was measured is in FILE either way.\n",
+            "\n%sExit status: 0 done, 1 failed, 2 bad usage, 130 interrupted. FILE has the results so far in each case.\n",
             tail[program]);
   return text;
 }
