@@ -19,7 +19,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "topology, calibration or model", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the result (default: that of the file, or of its folder)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, if the input does not name it (forerun list gpus)" },
-  { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY", "slurm-topology: every node is like those of this topology" },
+  { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY",
+    "slurm-topology, aws-topology: every node is like those of this topology" },
   { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
     "slurm-topology: read this topology of topology.yaml (default: the cluster's)" },
   { CLI_FLAG_OUTPUT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
@@ -27,9 +28,20 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH, HF_CONFIG, SLURM };
-static const char *const kinds[] = {
-  "nccl-topo", "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config", "slurm-topology", NULL
+enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH, HF_CONFIG, SLURM, AWS, LSTOPO, NUMACTL, NVLINK, DCGM, IBSTAT };
+static const char *const kinds[] = { "nccl-topo",      "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config",
+                                     "slurm-topology", "aws-topology",    "lstopo",   "numactl",    "nvidia-smi-nvlink",
+                                     "dcgm",           "ibstat",          NULL };
+
+/* Kinds that one function turns into a topology. */
+static const struct {
+  int kind;
+  char *(*read) (const CluImport *input, GError **error);
+} topologies[] = {
+  { NCCL_TOPO, clu_import_nccl_topo }, { SMI_TOPO, clu_import_nvidia_smi_topo },
+  { LSTOPO, clu_import_lstopo },       { NUMACTL, clu_import_numactl },
+  { NVLINK, clu_import_nvlink },       { DCGM, clu_import_dcgm },
+  { IBSTAT, clu_import_ibstat },
 };
 
 /* All kinds, the measured ones last. Returned: full. */
@@ -91,10 +103,13 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
   gboolean slurm = g_str_equal (words[0], kinds[SLURM]);
   if (slurm && flags->like == NULL)
     return cli_fail (cli, error, "Slurm does not say what a node is: --like TOPOLOGY names one whose nodes are such (hgx_h200)");
-  if (!slurm && (flags->like != NULL || flags->only != NULL))
-    return cli_fail (cli, error, "--like and --only go with slurm-topology");
-  if (flags->gpu != NULL && slurm)
-    return cli_fail (cli, error, "--gpu has no meaning for slurm-topology: --like says what a node is");
+  gboolean aws = g_str_equal (words[0], kinds[AWS]);
+  if (!slurm && !aws && flags->like != NULL)
+    return cli_fail (cli, error, "--like goes with slurm-topology and aws-topology");
+  if (!slurm && flags->only != NULL)
+    return cli_fail (cli, error, "--only goes with slurm-topology");
+  if (flags->gpu != NULL && (slurm || aws))
+    return cli_fail (cli, error, "--gpu has no meaning for %s: --like says what a node is", words[0]);
   if (flags->choices != NULL && !g_str_equal (words[0], kinds[NCCL_LOG]))
     return cli_fail (cli, error, "--choices has no meaning for %s; nccl-log tells them", words[0]);
   if (flags->gpu != NULL && strcmp (words[0], kinds[HF_CONFIG]) == 0)
@@ -165,20 +180,38 @@ import_hf_config (Cli *cli, const Flags *flags, const char *path, const char *by
   return g_strdup_printf ("# %.0f parameters, of which a token uses %.0f\n%s", count.total, count.active, text);
 }
 
+/* `like`: the topology that has such nodes; `origin`: as CluSlurmLike has it. Returned: full; NULL and *error on failure. */
 static char *
-import_slurm (Cli *cli, const Flags *flags, const CluImport *input, GError **error)
+import_slurm (Cli *cli, const Flags *flags, const CluImport *input, const char *name, const char *origin, GError **error)
 {
-  g_autofree char *like_path = base_lookup_find (cli->lookup, flags->like, "topologies", NULL, error), *text = NULL;
+  g_autofree char *like_path = base_lookup_find (cli->lookup, name, "topologies", NULL, error), *text = NULL;
   gsize text_B;
   if (like_path == NULL) {
     g_prefix_error (error, "forerun %s: --like: ", cli->verb->name);
     return NULL;
   }
-  g_autoptr (Clu) clu = cli_cluster_load (cli, flags->like, 0, error);
+  g_autoptr (Clu) clu = cli_cluster_load (cli, name, 0, error);
   if (clu == NULL || !base_file_read (like_path, BASE_YAML_MAX_B, &text, &text_B, error))
     return NULL;
-  CluSlurmLike like = { clu_name (clu), text, clu_node_n (clu, 0, CLU_DEV_NIC), flags->only };
+  CluSlurmLike like = { clu_name (clu), text, clu_node_n (clu, 0, CLU_DEV_NIC), flags->only, origin };
   return clu_import_slurm_topology (input, &like, error);
+}
+
+static char *
+import_aws (Cli *cli, const Flags *flags, const CluImport *input, GError **error)
+{
+  const char *like = NULL;
+  g_autofree char *conf = clu_import_aws_conf (input, &like, error);
+  if (conf == NULL)
+    return NULL;
+  if (flags->like == NULL && like == NULL) {
+    cli_fail (cli, error, "no topology of this instance type is shipped: --like TOPOLOGY names one whose nodes are such (p5)");
+    return NULL;
+  }
+  CluImport tree = *input;
+  tree.bytes = conf;
+  tree.n_B = strlen (conf);
+  return import_slurm (cli, flags, &tree, flags->like != NULL ? flags->like : like, "EC2", error);
 }
 
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
@@ -188,14 +221,15 @@ convert (Cli *cli, const Flags *flags, const char *kind, const CalText *text, co
   if (cli_import_is_measured (kind))
     return cli_import_measured (cli, kind, &flags->measured, text, error);
   const CluImport topology = { text->path, text->bytes, text->n_B, name, flags->gpu, cli->lookup, text->warnings };
-  if (g_str_equal (kind, kinds[NCCL_TOPO]))
-    return clu_import_nccl_topo (&topology, error);
-  if (g_str_equal (kind, kinds[SMI_TOPO]))
-    return clu_import_nvidia_smi_topo (&topology, error);
+  for (size_t i = 0; i < G_N_ELEMENTS (topologies); i++)
+    if (g_str_equal (kind, kinds[topologies[i].kind]))
+      return topologies[i].read (&topology, error);
   if (g_str_equal (kind, kinds[HF_CONFIG]))
     return import_hf_config (cli, flags, text->path, text->bytes, text->n_B, text->warnings, error);
   if (g_str_equal (kind, kinds[SLURM]))
-    return import_slurm (cli, flags, &topology, error);
+    return import_slurm (cli, flags, &topology, flags->like, NULL, error);
+  if (g_str_equal (kind, kinds[AWS]))
+    return import_aws (cli, flags, &topology, error);
   if (g_str_equal (kind, kinds[NCCL_GRAPH]))
     return cal_import_nccl_graph (text, name, flags->gpu, error);
   g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (CalChoice));
@@ -252,16 +286,21 @@ const CliVerb cli_verb_import = {
   .summary = "make topology, calibration and model files, and CSV, from output of other tools",
   .usage = "KIND FILE [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
-  .completes =
-      "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology hf-config nccl-tests nvbandwidth p2p-bandwidth-test fio gdsio",
-  .notes = "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes), nvidia-smi-topo (the output of nvidia-smi "
-           "topo -m), or slurm-topology (topology.conf or topology.yaml of Slurm, with --like TOPOLOGY for the node).\nA "
-           "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
-           "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
-           "of HuggingFace (docs/llms.md lists the model types).\nCSV is made from measurements: nccl-tests (text or JSON; for "
-           "validate), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and "
-           "gdsio. docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are assumed; they "
-           "are marked as assumed, with a warning.\n",
+  .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
+               "ibstat hf-config "
+               "nccl-tests nvbandwidth p2p-bandwidth-test fio gdsio",
+  .notes =
+      "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes), nvidia-smi-topo (the output of nvidia-smi "
+      "topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or topology.yaml of Slurm, with "
+      "--like TOPOLOGY for the node), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl (numactl -H) and "
+      "ibstat say a part of a node, and take --gpu TYPE for the rest; nvidia-smi-nvlink (nvidia-smi nvlink -s) and dcgm (dcgmi "
+      "discovery -l, dcgmi nvlink -s) name the GPUs themselves.\nA "
+      "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
+      "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
+      "of HuggingFace (docs/llms.md lists the model types).\nCSV is made from measurements: nccl-tests (text or JSON; for "
+      "validate), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and "
+      "gdsio. docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are assumed; they "
+      "are marked as assumed, with a warning.\n",
   .flags = { flags_table, cli_import_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_JSON,

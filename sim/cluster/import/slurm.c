@@ -186,13 +186,14 @@ clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GEr
     return NULL;
   }
   g_autoptr (GString) out = g_string_new (NULL);
-  g_string_append_printf (out, "# Of Slurm's topology; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
-                          like->name, hosts, input->name, slurm.order->len, node);
+  const char *origin = like->origin != NULL ? like->origin : "Slurm";
+  g_string_append_printf (out, "# Of %s's topology; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
+                          origin, like->name, hosts, input->name, slurm.order->len, node);
   if (((const CluSlurmEntry *)slurm.entries->pdata[0])->is_block)
     return append_domains (&slurm, like->text, out, error) ? g_strdup (out->str) : NULL;
   append_fabric (&slurm, like->nics, out);
   base_diag_warn (input->warnings, mark,
-                  "Slurm does not say how many cables there are between switches: as many as adapters below are assumed%s",
+                  "%s does not say how many cables there are between switches: as many as adapters below are assumed%s", origin,
                   slurm.link_speed ? "; LinkSpeed has no unit, and is left out" : "");
   return g_strdup (out->str);
 }

@@ -1,6 +1,7 @@
 /* Defaults of a topology: a short one names its GPUs and gets the rest of its node and its fabric from the shipped topology that
  * the GPU's type names. A tree without a switch type gets the one of its NICs' type. */
 #include <math.h>
+#include <string.h>
 
 #include "load/load-private.h"
 #include "spec/spec-private.h"
@@ -79,8 +80,20 @@ take_fabric (CluSpec *spec, const CluSpec *like)
   spec->fabric.sharp = (CluFabricSharp){ 0 };
 }
 
+/* A part that a short form gives only partly: its keys over those of the other node. */
 static void
-fill_short (CluLoader *loader, CluSpec *spec)
+overlay (CluLoader *loader, const BaseSchema *schema, const BaseYamlNode *node, const char *key, gconstpointer like, gsize size,
+         gpointer part)
+{
+  const BaseYamlNode *given = node != NULL ? base_yaml_get (node, key) : NULL;
+  if (given == NULL || base_yaml_kind (given) != BASE_YAML_MAP)
+    return;
+  memcpy (part, like, size);
+  base_schema_read (schema, given, TRUE, &loader->context, part);
+}
+
+static void
+fill_short (CluLoader *loader, const BaseYamlNode *root, CluSpec *spec)
 {
   CluNodeSpec *node = &spec->node;
   const CluGpuSpec *gpu = node->gpus.type.value;
@@ -97,6 +110,12 @@ fill_short (CluLoader *loader, CluSpec *spec)
     node->gpus.count = like.node.gpus.count;
     g_string_append (taken, "number of GPUs, ");
   }
+  const BaseYamlNode *given = base_yaml_get (root, "node");
+  const CluNvlinkSpec *nv = &node->nvlink;
+  if (node->sockets.head.set)
+    overlay (loader, &clu_schema_sockets, given, "sockets", &like.node.sockets, sizeof like.node.sockets, &node->sockets);
+  if (nv->head.set && nv->lanes_used.set && nv->switches.v <= 0 && nv->links.n == 0 && nv->dims.n == 0)
+    overlay (loader, &clu_schema_nvlink, given, "nvlink", &like.node.nvlink, sizeof like.node.nvlink, &node->nvlink);
 #define TAKE(part)                       \
   if (!node->part.head.set) {            \
     node->part = like.node.part;         \
@@ -145,7 +164,7 @@ fill_leaf (CluLoader *loader, CluSpec *spec)
 }
 
 void
-clu_fill_defaults (CluLoader *loader, CluSpec *spec)
+clu_fill_defaults (CluLoader *loader, const BaseYamlNode *root, CluSpec *spec)
 {
   CluNodeSpec *node = &spec->node;
   const BaseSchemaContext *context = &loader->context;
@@ -160,7 +179,7 @@ clu_fill_defaults (CluLoader *loader, CluSpec *spec)
   else if ((spec->gpus == NULL || base_schema_read (&clu_schema_gpus, spec->gpus, FALSE, context, &node->gpus)) &&
            (spec->nics == NULL || base_schema_read (&clu_schema_nics, spec->nics, FALSE, context, &node->nics))) {
     if (spec->gpus != NULL && node->gpus.type.value != NULL)
-      fill_short (loader, spec);
+      fill_short (loader, root, spec);
     fill_leaf (loader, spec);
   }
 }

@@ -7,8 +7,8 @@
 /* --- check.c: what no part of a topology can say alone. Errors go to the loader's diag. */
 void clu_check_topology (CluLoader *loader, const CluSpec *spec);
 
-/* --- defaults.c: what the file leaves out. Errors go to the loader's diag. */
-void clu_fill_defaults (CluLoader *loader, CluSpec *spec);
+/* --- defaults.c: what the file, whose mapping is `root`, leaves out. Errors go to the loader's diag. */
+void clu_fill_defaults (CluLoader *loader, const BaseYamlNode *root, CluSpec *spec);
 
 /* --- number.c */
 /* First numbers of every node. FALSE when there would be too many. */

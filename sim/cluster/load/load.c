@@ -93,7 +93,7 @@ build (CluLoader *loader, const BaseYamlNode *root, const CluLoadOptions *option
     clu->spec.nodes = (BaseNum){ .v = options->nodes, .set = TRUE, .source = BASE_SOURCE_ASSUMED, .mark = clu->spec.head.mark };
     loader->nodes_given = TRUE;
   }
-  clu_fill_defaults (loader, &clu->spec);
+  clu_fill_defaults (loader, root, &clu->spec);
   if (base_diag_n_errors (diag) > 0)
     return;
   read_domain (loader);

@@ -25,7 +25,7 @@ typedef struct {
 } CluOverrideSpec;
 
 extern const BaseSchema clu_schema_override, clu_schema_domain, clu_schema_link_spec, clu_schema_node, clu_schema_gpus,
-    clu_schema_nics;
+    clu_schema_nics, clu_schema_sockets, clu_schema_nvlink;
 extern const BaseName clu_family_names[], clu_scale_up_names[], clu_fabric_names[], clu_routing_names[];
 extern const BaseSchema clu_schema_storage;
 

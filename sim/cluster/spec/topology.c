@@ -56,7 +56,7 @@ static const BaseField nvlink_fields[] = {
   CLU_MAP (CluNvlinkSpec, link, clu_schema_link_spec, "changes to the GPU type's `scale_up` link"),
   BASE_ROW_END,
 };
-static const BaseSchema nvlink_schema = { "node.nvlink", "The scale-up network of a node or of an NVLink domain, of any vendor.",
+const BaseSchema clu_schema_nvlink = { "node.nvlink", "The scale-up network of a node or of an NVLink domain, of any vendor.",
                                           nvlink_fields, "kind" };
 
 static const BaseField width_fields[] = {
@@ -99,7 +99,7 @@ static const BaseField socket_fields[] = {
            "coherent link from a GPU to its CPU (NVLink-C2C); replaces PCIe as the path to the host"),
   BASE_ROW_END,
 };
-static const BaseSchema socket_schema = { "node.sockets", "CPU sockets and their memory.", socket_fields, NULL };
+const BaseSchema clu_schema_sockets = { "node.sockets", "CPU sockets and their memory.", socket_fields, NULL };
 
 static const BaseField nics_fields[] = {
   CLU_ROW (CluNicsSpec, type, REF, .sub = &clu_schema_nic, .item_size = sizeof (CluNicSpec), .folder = "topologies/nics",
@@ -140,9 +140,9 @@ const BaseSchema clu_schema_gpus = { "node.gpus", "The GPUs of a node.", gpus_fi
 /* The keys of a node, once for `node` and once for an entry of `overrides`. */
 #define NODE_ROWS(T, at)                                                                             \
   BASE_ROW (T, "gpus", at gpus, MAP, .sub = &clu_schema_gpus, .help = "GPUs; required in `node`"),   \
-      BASE_ROW (T, "nvlink", at nvlink, MAP, .sub = &nvlink_schema, .help = "scale-up network"),     \
+      BASE_ROW (T, "nvlink", at nvlink, MAP, .sub = &clu_schema_nvlink, .help = "scale-up network"),     \
       BASE_ROW (T, "pcie", at pcie, MAP, .sub = &pcie_schema, .help = "PCI Express"),                \
-      BASE_ROW (T, "sockets", at sockets, MAP, .sub = &socket_schema, .help = "CPU sockets"),        \
+      BASE_ROW (T, "sockets", at sockets, MAP, .sub = &clu_schema_sockets, .help = "CPU sockets"),        \
       BASE_ROW (T, "nics", at nics, MAP, .sub = &clu_schema_nics, .help = "NICs on the fabric"),     \
       BASE_ROW (T, "storage", at storage, MAP, .sub = &node_storage_schema, .help = "local drives"), \
       BASE_ROW_NUM (T, "power", at power, POWER, .help = "power of the node without its GPUs")

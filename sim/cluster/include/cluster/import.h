@@ -27,11 +27,27 @@ char *clu_import_nccl_topo (const CluImport *input, GError **error);
  * NVLinks. */
 char *clu_import_nvidia_smi_topo (const CluImport *input, GError **error);
 
+/* The XML of lstopo (hwloc 2 or newer). NVLinks and the rates of NICs are assumed, as it does not say them. */
+char *clu_import_lstopo (const CluImport *input, GError **error);
+
+/* Tools that say a part of a node. The answer is a short topology, in which the rest is as in the shipped node of the GPU's type:
+ * numactl -H the sockets and host memory, ibstat the NICs (both ask for gpu_type), nvidia-smi nvlink -s and dcgmi (discovery -l,
+ * nvlink -s) the GPUs and how many NVLinks of each work. */
+char *clu_import_numactl (const CluImport *input, GError **error);
+char *clu_import_nvlink (const CluImport *input, GError **error);
+char *clu_import_dcgm (const CluImport *input, GError **error);
+char *clu_import_ibstat (const CluImport *input, GError **error);
+
+/* EC2's instance topology, JSON, as the text of a topology.conf for clu_import_slurm_topology. *like: the shipped topology of the
+ * instance type, borrowed; NULL: none. */
+char *clu_import_aws_conf (const CluImport *input, const char **like, GError **error);
+
 /* What Slurm does not say. */
 typedef struct {
   const char *name, *text; /* each node is as those of this topology, whose `node` (and for blocks `fabric`) is copied */
   guint32 nics;            /* its adapters a node */
   const char *only;        /* which topology of topology.yaml; NULL: the cluster's default, or the first */
+  const char *origin;      /* who says what hangs where; NULL: Slurm */
 } CluSlurmLike;
 
 /* Slurm's topology.conf or topology.yaml (tree: a custom fabric; block: NVLink domains). */
