@@ -5,7 +5,7 @@
 #
 # data    TSV with a header line and the columns operation, messages and time_s
 # out     file to write; its ending decides the format: .svg, .png, .pdf (default growth.svg)
-# title   headline (default: the exponents)
+# title   headline (default: what the exponents say)
 # from    least number of messages that the fit takes (default 50000: below, starting the program is what takes time)
 folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
 load folder (ARG0)."shell.gp"
@@ -46,9 +46,11 @@ do for [i = 1:n] {
 
 # Okabe and Ito, Color Universal Design (2008).
 array colour[7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-slopes = ""
-do for [i = 1:n] { slopes = slopes.sprintf ("%s%.2f (%s)", i > 1 ? ", " : "", exponent[i], name[i]) }
-if (!exists ("title")) { title = "Simulation time grows with messages to the power of ".slopes }
+steepest = exponent[1]
+do for [i = 2:n] { if (exponent[i] > steepest) { steepest = exponent[i] } }
+finding = steepest <= 1.1 ? "Twice the messages take at most about twice the time" : \
+          sprintf ("Twice the messages take up to %.1f times the time", 2 ** steepest)
+if (!exists ("title")) { title = finding }
 load folder (ARG0)."look.gp"
 set output out
 set key inside vertical maxcols 1 left top reverse Left

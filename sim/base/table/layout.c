@@ -79,7 +79,8 @@ static const Unit flops[] = { { "GFLOP", 1e9, 0 },     { "TFLOP", 1e12, 1e12 }, 
 static const Unit powers[] = { { "W", 1, 0 }, { "kW", 1e3, 1e3 }, { "MW", 1e6, 1e6 }, { NULL, 0, 0 } };
 static const Unit energies[] = { { "J", 1, 0 },           { "kJ", 1e3, 1e3 },        { "kWh", 3.6e6, 1e5 },
                                  { "MWh", 3.6e9, 3.6e9 }, { "GWh", 3.6e12, 3.6e12 }, { NULL, 0, 0 } };
-static const Unit money[] = { { "$", 1, 0 }, { "k$", 1e3, 1e4 }, { "M$", 1e6, 1e6 }, { NULL, 0, 0 } };
+/* Thousands are of prose alone ("$412 k"): a column of money is in dollars below a million. */
+static const Unit money[] = { { "$", 1, 0 }, { "k$", 1e3, 1e6 }, { "M$", 1e6, 1e6 }, { NULL, 0, 0 } };
 static const Unit frequencies[] = { { "1/s", 1, 0 }, { "k/s", 1e3, 1e4 }, { "M/s", 1e6, 1e6 }, { NULL, 0, 0 } };
 static const Unit plain[] = { { "", 1, 0 }, { NULL, 0, 0 } };
 

@@ -61,6 +61,13 @@ append_margin (const Pln *plan, double margin, GString *out)
                                                   : "");
 }
 
+static void
+append_part (const char *what, double usd, const char *end, GString *out)
+{
+  g_autofree char *shown = base_quantity_show (usd, BASE_DIM_MONEY);
+  g_string_append_printf (out, "%s %s%s", what, shown, end);
+}
+
 /* The cost of the first, part by part. */
 static void
 append_cost (const Pln *plan, const PlnResult *result, GString *out)
@@ -69,15 +76,12 @@ append_cost (const Pln *plan, const PlnResult *result, GString *out)
   if (row == NULL || row->way == PLN_ACQUISITION_NONE || !(pln_tokens (plan) > 0))
     return;
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  g_string_append (out, "Cost of the recommended option for this run (k$): ");
+  g_string_append (out, "Cost of the recommended option for this run: ");
   for (int b = 0; row->way == PLN_ACQUISITION_BUY && b < PLN_BUY_N; b++)
     if (machine->buy_usd[b] > 0)
-      g_string_append_printf (out, "%s %.4g, ", b == PLN_BUY_NICS ? "NICs" : pln_buy_names[b],
-                              1e-3 * rep_plan_bought_usd (machine, row, (PlnBuy)b));
-  if (row->way == PLN_ACQUISITION_RENT)
-    g_string_append_printf (out, "rent %.4g.\n", 1e-3 * row->money.rent_usd);
-  else
-    g_string_append_printf (out, "energy %.4g.\n", 1e-3 * row->money.energy_usd);
+      append_part (b == PLN_BUY_NICS ? "NICs" : pln_buy_names[b], rep_plan_bought_usd (machine, row, (PlnBuy)b), ", ", out);
+  const gboolean rent = row->way == PLN_ACQUISITION_RENT;
+  append_part (rent ? "rent" : "energy", rent ? row->money.rent_usd : row->money.energy_usd, ".\n", out);
 }
 
 /* Whose prices, and how many of them nobody has vouched for. */

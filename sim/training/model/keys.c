@@ -58,7 +58,7 @@ check_layers_keys (const TrnJob *job, GError **error)
     { "layers", "have given times; a workload has either them or a 'model'" },
     { "micro_batches", "is of 'layers'; of a model: 'global_batch', or 'accumulate', micro-batches of a replica" },
     { "host", "is of 'layers'; of a model: software: {kernel: …, sync: …}" },
-    { "optimizer_time", "is of 'layers'; a model's optimizer is reckoned" },
+    { "optimizer_time", "is of 'layers'; a model's optimizer is computed" },
     { "p2p_overlap", "is of 'layers'; of a model: overlap: {p2p: false}" },
     { "algo", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_ALGO: …}" },
     { "proto", "is of 'layers'; a model's collectives take what the library takes: nccl: {NCCL_PROTO: …}" },
