@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/layout.h"
 #include "json-private.h"
 #include "plan-private.h"
 
