@@ -12,6 +12,9 @@
  * The library is taken to find the best of the tiles and cuts that the calibration names. beside (a, b) = (a^4 + b^4)^(1/4);
  * power: kernel.c.
  *
+ * In fp32 libraries compute convolutions of 3 x 3 with fewer multiplications (`winograd`: 2.25 to 4 times fewer, by the size of the
+ * tile), so that their counted FLOP may exceed the peak (Lavin and Gray 1509.09308).
+ *
  * forward: M tokens, N features out, K in; dgrad: M tokens, N in, K out; wgrad: M out, N in, K tokens. Layouts differ in what of
  * the share they reach. A convolution is such a product of patches that overlap and are not in memory (implicit GEMM): its
  * `conv` of the share, and of the factor that holds inputs one tap's part. `batch` products are so many times the tiles;
@@ -121,6 +124,13 @@ best_cut (const Machine *at, const Part *parts, unsigned n_parts, double memory_
   return best;
 }
 
+/* 3 x 3 with stride 1: each input is in nine patches. */
+static gboolean
+is_winograd (const MdlGemm *gemm)
+{
+  return gemm->conv && gemm->taps > 8.5 && gemm->taps < 9.5;
+}
+
 static Machine
 machine_of (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm)
 {
@@ -135,6 +145,8 @@ machine_of (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm)
     share *= kernels->gemm.grouped.v;
   if (gemm->conv && rate->conv.v > 0.0)
     share *= rate->conv.v;
+  if (is_winograd (gemm) && rate->winograd.v > 0.0)
+    share *= rate->winograd.v;
   Machine at = { .spec = &kernels->gemm, .rate = rate, .sms = fmax (gpu->sms, 1.0), .in_B = in_B };
   at.out_B = fmax (in_B, mdl_precision_size_B (MDL_PRECISION_BF16));
   if (gemm->op == MDL_GEMM_WGRAD && gemm->accumulate_fp32)
@@ -162,6 +174,8 @@ explain (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm, cons
     mdl_kernel_use (cost, &spec->grouped);
   if (gemm->conv && at->rate->conv.set)
     mdl_kernel_use (cost, &at->rate->conv);
+  if (is_winograd (gemm) && at->rate->winograd.set)
+    mdl_kernel_use (cost, &at->rate->winograd);
   mdl_kernel_term (cost, "start", spec->start.v, &spec->start, "%.3g us", spec->start.v * 1e6);
   mdl_kernel_term (cost, "products", plan->ideal_s, &at->rate->share, "%.4g TFLOP at %.4g TFLOP/s", cost->flop * 1e-12,
                    at->sm_flop_per_s * at->sms * 1e-12);

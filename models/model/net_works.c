@@ -137,7 +137,7 @@ product_back (const NetBuild *b, const MdlNetOp *op, gboolean begins)
     b->build->pass = MDL_PASS_DGRAD;
     mdl_build_product (b->build, linear.name, inputs, columns, rows * linear.out * linear.in / (inputs * columns), linear.copies,
                        linear.format);
-    as_conv (b, op, at, window_of (op));
+    as_conv (b, op, at, taps_of (op));
   }
   at = b->build->out->len;
   mdl_build_wgrad (b->build, &linear, rows);

@@ -16,15 +16,15 @@ static SCHEMA (power_schema, "power", "Effect of the power limit.",
 static SCHEMA (tile_schema, "tile", "Results of one block, in both orientations.", SIDE (MdlTileSpec, rows, "of results"),
                SIDE (MdlTileSpec, columns, "of results"));
 
-static SCHEMA (rate_schema, "products of a format", "Products of one format.",
-               SHARE (MdlGemmRate, share, "fraction of the peak in the main loop, at full clock"),
-               NUM (MdlGemmRate, dgrad, RATIO, "fraction of `share` for gradients of inputs; default 1", .min = "1 %",
-                    .max = "1.5"),
-               NUM (MdlGemmRate, wgrad, RATIO, "fraction of `share` for gradients of weights; default 1", .min = "1 %",
-                    .max = "1.5"),
-               NUM (MdlGemmRate, conv, RATIO, "fraction of `share` for convolutions; default 1", .min = "1 %", .max = "1.5"),
-               NUM (MdlGemmRate, power, POWER, "power at the peak, above idle; default: no limit"),
-               NUM (MdlGemmRate, tile, TIME, "beginning and end of a tile"));
+static SCHEMA (
+    rate_schema, "products of a format", "Products of one format.",
+    SHARE (MdlGemmRate, share, "fraction of the peak in the main loop, at full clock"),
+    NUM (MdlGemmRate, dgrad, RATIO, "fraction of `share` for gradients of inputs; default 1", .min = "1 %", .max = "1.5"),
+    NUM (MdlGemmRate, wgrad, RATIO, "fraction of `share` for gradients of weights; default 1", .min = "1 %", .max = "1.5"),
+    NUM (MdlGemmRate, conv, RATIO, "fraction of `share` for convolutions; default 1", .min = "1 %", .max = "1.5"),
+    NUM (MdlGemmRate, winograd, NUMBER, "factor on `conv` for 3 x 3 convolutions with stride 1; default 1", .min = "1", .max = "4"),
+    NUM (MdlGemmRate, power, POWER, "power at the peak, above idle; default: no limit"),
+    NUM (MdlGemmRate, tile, TIME, "beginning and end of a tile"));
 
 static SCHEMA (gemm_schema, "gemm", "Matrix products.", NUM (MdlGemmSpec, start, TIME, "start of a kernel"),
                NUM (MdlGemmSpec, feed, NUMBER, "operand bytes per FLOP of an SM's 16 bit peak", .min = "0.0001", .required = TRUE),

@@ -26,7 +26,8 @@ typedef struct {
   BaseHead head;
   BaseNum share;        /* of the data sheet's peak that the main loop reaches, at full clock */
   BaseNum dgrad, wgrad; /* of that share, by these layouts */
-  BaseNum conv;         /* of it, by convolutions */
+  BaseNum conv;         /* of it, by convolutions … */
+  BaseNum winograd;     /* … times this by those of 3 x 3 with stride 1, which save multiplications */
   BaseNum power;        /* W that the GPU would draw at its peak, on top of idle, at full clock */
   BaseNum tile;         /* s a tile, beginning and end */
 } MdlGemmRate;
