@@ -59,7 +59,8 @@ plain_tree_is_two_trees_up_and_down (void)
 static void
 a_plugins_ll_and_ll128_cost_what_it_says (void)
 {
-  /* One channel: 64 kB by LL are 8000 lines of 16 B, on each of the tree's two ways; 10 ns a line. LL128: 28 us once. */
+  /* One channel: 64 kB by LL are 8000 lines of 16 B, on each of the tree's two ways; 10 ns a line. LL128: 28 us once, where each of
+   * the four threads serves a second channel. */
   MdlLibrary l = simple_library ();
   MdlPlugin plugin = { .link_class = { .v = "efa2", .set = TRUE } };
   l.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
@@ -71,7 +72,15 @@ a_plugins_ll_and_ll128_cost_what_it_says (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL, &q), ll_s + 160e-6, 1e-12);
   /* a ring's messages are an eighth: 1000 lines, four crossings */
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), ring_s + 40e-6, 1e-12);
+  TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL128, &q), ll128_s, 1e-12);
+  MdlChannelRow eight = { .nodes = { .v = 8 } };
+  l.channels.scale_up.item = &eight;
+  plugin.ll128_start.set = FALSE;
+  ll128_s = time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL128, &q);
+  plugin.ll128_start.set = TRUE;
   TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_LL128, &q), ll128_s + 28e-6, 1e-12);
+  l = simple_library ();
+  l.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
   TEST_NEAR (time_of (&l, MDL_ALGO_TREE, MDL_PROTO_SIMPLE, &q), simple_s, 1e-12);
 }
 

@@ -241,7 +241,7 @@ typedef struct {
   BaseStr link_class;
   BaseNum latency;      /* s, what its software adds to a message */
   BaseNum tuner_latency; /* s, what it tells NCCL's tuner of a message */
-  BaseNum ll128_start;  /* s, once an operation by LL128; absent: nothing */
+  BaseNum ll128_start;  /* s, once an operation by LL128 where a NIC's thread serves two channels or more; absent: nothing */
   BaseNum ll_line;      /* s for each line of a message by LL, whose flags the CPU reads; absent: none */
   BaseNum nvls_tree_piece; /* B, NVLSTree's at most, which it sets; absent: NCCL's own */
   BaseRef tuner;        /* struct MdlTunerRegions: what it chooses in NCCL's place; value NULL: nothing */
