@@ -70,22 +70,22 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
   return why == NULL;
 }
 
-/* Of a plain all-to-all: each peer beyond the first is a send and a receive more to put into the plan. */
+/* Of a plain all-to-all: each peer beyond the first is a send and a receive more to put into the plan. Puts need none. */
 static double
-enqueue_s (const MdlLibrary *library, const MdlCollQuestion *q)
+enqueue_s (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestion *q)
 {
-  gboolean plain = !mdl_launch_replays (q->launch) && q->op == MDL_OP_ALLTOALL;
+  gboolean plain = !mdl_launch_replays (q->launch) && coll == &mdl_coll_pairwise && q->op == MDL_OP_ALLTOALL;
   return plain ? library->pairwise.enqueue.v * (fmax ((double)q->n_ranks, 2.0) - 2.0) : 0.0;
 }
 
 static void
-add_launch (const MdlLibrary *library, const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
+add_launch (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
 {
   const MdlLaunchCost *launch = &library->launch.at[q->launch];
   double before_s = cost->latency_s;
   mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us per call", launch->extra.v * 1e6);
   double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double)MAX (q->ranks_per_node, 1) : 1.0;
-  double each_s = launch->per_gpu.v + enqueue_s (library, q), floor_s = each_s * gpus;
+  double each_s = launch->per_gpu.v + enqueue_s (library, coll, q), floor_s = each_s * gpus;
   mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
                  gpus > 1.0 ? "%.4g launches x %.3g us one after the other take longer than the call"
                             : "%.4g launch x %.3g us takes longer than the call",
@@ -129,7 +129,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   cost->source = BASE_SOURCE_MEASURED; /* nothing used yet: the weakest of what is used replaces it */
   if (question->n_ranks <= 1) {        /* nobody to talk to: a copy kernel or none, but launched all the same */
     if (library != NULL) {
-      add_launch (library, question, 0.0, cost);
+      add_launch (library, coll, question, 0.0, cost);
       cost->band = error_band (library, question, cost->source);
     }
     cost->time_s = cost->latency_s;
@@ -143,11 +143,17 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
     g_return_if_fail (proto >= 0 && proto < MDL_PROTO_N);
     coll->cost (library, proto, question, cost);
   }
+  if (question->cpu_Bps > 0 && question->cpu_Bps < cost->bound_Bps) {
+    cost->bound_Bps = question->cpu_Bps;
+    cost->bound_name = "cores of the node";
+    cost->bound_from = NULL;
+    cost->cpu_bound = TRUE;
+  }
   double link_Bps = question->link_rate_Bps / cost->wire, rate_Bps = fmin (cost->bound_Bps, link_Bps);
   double size_s = mdl_time_s (question->size_B, rate_Bps);
   cost->link_bound = link_Bps <= cost->bound_Bps;
   if (library != NULL) {
-    add_launch (library, question, size_s, cost);
+    add_launch (library, coll, question, size_s, cost);
     cost->band = error_band (library, question, cost->source);
   }
   /* The size term stands beside the latency, not in it. */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "models/library-spec.h"
+#include "models/links.h"
 #include "models/tuner.h"
 
 const BaseName mdl_launch_names[] = {
@@ -30,6 +31,16 @@ const char *
 mdl_library_version (const MdlLibrary *library)
 {
   return library->version;
+}
+
+MdlHostThreads
+mdl_library_cpu (const MdlLibrary *library)
+{
+  const MdlCopySpec *tcp = library->links != NULL ? &library->links->copies.at[MDL_COPY_TCP] : NULL;
+  return (MdlHostThreads){ .core_Bps = tcp != NULL && tcp->rate.set ? tcp->rate.v : 0,
+                           .post_B = library->protocols.at[MDL_PROTO_SIMPLE].slot.v,
+                           .post_s = library->pairwise.post.v + library->cpu.turn.v,
+                           .turn_s = library->cpu.turn.v };
 }
 
 static void
@@ -70,6 +81,20 @@ take_threads (MdlLibrary *library, MdlProto proto, unsigned threads)
   format->min_threads.v = MIN (format->min_threads.v, threads);
 }
 
+/* More connections of a channel over TCP, each with a share of its bytes. */
+static void
+take_sockets (MdlLibrary *library, unsigned sockets)
+{
+  if (sockets < 2)
+    return;
+  double factor = 1 + library->cpu.socket_gain.v * log2 (sockets);
+  for (MdlProto proto = MDL_PROTO_LL; proto < MDL_PROTO_N; proto++) {
+    scale (&library->ring.hop[MDL_HOP_TCP].at[proto].rate, factor);
+    scale (&library->tree.hop[MDL_HOP_TCP].at[proto].rate, factor);
+    scale (&library->pairwise.hop[MDL_HOP_TCP].at[proto].rate, factor);
+  }
+}
+
 MdlLibrary *
 mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *env)
 {
@@ -86,6 +111,7 @@ mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *env)
     for (unsigned i = 0; i < G_N_ELEMENTS (chunks); i++)
       chunks[i]->v = fmin (chunks[i]->v, simple->slot.v);
   }
+  take_sockets (out, env->sockets);
   if (env->net_channels > 0) {
     out->pairwise.net_channels = (BaseNum){ .set = TRUE, .v = env->net_channels, .source = BASE_SOURCE_DATASHEET };
     out->pairwise.net_share.set = FALSE;

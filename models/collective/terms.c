@@ -165,6 +165,11 @@ mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlPro
 {
   MdlStepTime time = mdl_step_time (&hop[q->inter], proto, q->inter_latency_s, channels);
   const MdlPlugin *plugin = mdl_plugin (library, q);
+  if (q->proxy_wait_s > 0) {
+    time.latency_s += q->proxy_wait_s;
+    time.floor_s += q->proxy_wait_s;
+    mdl_cost_use (cost, &library->cpu.turn);
+  }
   if (plugin == NULL)
     return time;
   time.latency_s += plugin->latency.v;

@@ -32,6 +32,7 @@ const BaseName mdl_copy_names[] = {
   { "host", MDL_COPY_HOST, "staged in host memory by the CPU" },
   { "rdma", MDL_COPY_RDMA, "RDMA" },
   { "tcp", MDL_COPY_TCP, "sockets" },
+  { "managed", MDL_COPY_MANAGED, "managed memory, as page faults fetch it" },
   { NULL, 0, NULL },
 };
 

@@ -44,6 +44,7 @@ query (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   q->max_ctas = settings->max_ctas;
   col_comm_nics (comm, &q->nic_Bps);
   q->launch = settings->launch;
+  col_comm_wait_cpu (comm, q);
   q->one_way = settings->one_way;
   q->in_a_row = settings->steps != COL_STEPS_EXACT ? settings->in_a_row : 0;
 }
@@ -53,7 +54,7 @@ query (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
 static GArray *
 find_choices (ColComm *comm, const ColCollRequest *request, const MdlCollQuestion *question, gboolean all)
 {
-  GArray *choices = g_array_sized_new (FALSE, FALSE, sizeof (ColChoice), MDL_PROTO_N * MDL_ALGO_PAIRWISE);
+  GArray *choices = g_array_sized_new (FALSE, FALSE, sizeof (ColChoice), MDL_PROTO_N * MDL_ALGO_N);
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
     if (!((*row)->ops & (1u << request->op)) || (!all && request->algo >= 0 && (*row)->algo != request->algo))
       continue;
@@ -108,9 +109,10 @@ refuse (ColComm *comm, const ColCollRequest *request, GError **error)
 static gboolean
 price_pair (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, ColAnswer *out, GError **error)
 {
-  const ColTraffic *traffic = col_comm_traffic (comm, request->op, algo, request->root, error);
+  ColTraffic *traffic = col_comm_traffic (comm, request->op, algo, request->root, error);
   if (traffic == NULL)
     return FALSE;
+  col_comm_limit_cpu (comm, traffic, &out->question);
   out->question.link_rate_Bps = traffic->spread->bounds.rate_Bps;
   mdl_coll_cost (comm->settings->library, mdl_coll_find (algo, request->op), proto, &out->question, &out->cost);
   out->algo = algo;
@@ -179,6 +181,8 @@ name_bound (const ColComm *comm, ColAnswer *out)
   double moving_s = out->cost.time_s - out->cost.latency_s;
   if (out->cost.latency_s >= moving_s || out->bottleneck == CLU_NONE)
     g_strlcpy (out->bound_by, "latency", sizeof out->bound_by);
+  else if (!out->cost.link_bound && out->cost.cpu_bound)
+    g_strlcpy (out->bound_by, "cores", sizeof out->bound_by);
   else if (!out->cost.link_bound)
     g_strlcpy (out->bound_by, "channels", sizeof out->bound_by);
   else

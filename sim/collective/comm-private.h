@@ -32,8 +32,8 @@ struct ColComm {
   CluDev *dev;
   ColRoutes *routes;
   ColRankPlace *stand; /* of each rank */
-  guint32 slow_node; /* whose GPUs are the slowest among the ranks': nodes agree on the least that each of them found */
-  guint32 *island; /* of each rank: dense numbers in order of first appearance */
+  guint32 slow_node;   /* whose GPUs are the slowest among the ranks': nodes agree on the least that each of them found */
+  guint32 *island;     /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   ColHopSurvey intra, inter;
   double network_Bps; /* that link's rate as specified */
@@ -43,6 +43,7 @@ struct ColComm {
   const char *network;      /* link class by which the first route between islands leaves its adapter; NULL: none does */
   CluRoute route;           /* scratch */
   GPtrArray *traffic;       /* cache: ColTraffic */
+  GArray *messages;         /* ColMessage, borrowed: wanted of exact steps; NULL: not */
 };
 
 /* What NCCL would take for `request` of all that `choices` (ColChoice) offers, room in the network's switches not yet looked for.
@@ -67,6 +68,7 @@ typedef struct {
   guint32 root;
   ColSpread *spread;
   GArray *alike;     /* ColLoad, of what is alike one; NULL until it is asked for */
+  double node_load;  /* bytes that a node's adapters send and receive, per byte of size_B, where its cores are few; else 0 */
   ColSeries *series; /* what its messages can fill; NULL where they are not sent one by one */
 } ColTraffic;
 
@@ -115,7 +117,7 @@ typedef struct {
 /* How an algorithm's bytes travel: a row has one of the two. */
 typedef struct {
   void (*pipes) (const ColPipesQuery *query, GPtrArray *pipes); /* adds ColPipe *: the edges between ranks */
-  gboolean (*load) (ColComm *comm, MdlOp op, GError **error); /* where switches reduce: loads into the scratch, no messages */
+  gboolean (*load) (ColComm *comm, MdlOp op, GError **error);   /* where switches reduce: loads into the scratch, no messages */
 } ColTravel;
 /* What a row lacks, in a sentence (full); NULL: nothing. */
 char *col_travel_fault (const ColTravel *travel, const char *name);
@@ -140,6 +142,11 @@ gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error);
 /* All of an all-to-all. */
 gboolean col_load_all_to_all (ColComm *comm, GError **error);
+/* Cores that NCCL's threads of a node share; 0: enough. */
+double col_comm_cores (const ColComm *comm);
+/* What too few cores let through, into the question; what they let a message wait. */
+void col_comm_limit_cpu (ColComm *comm, ColTraffic *traffic, MdlCollQuestion *question);
+void col_comm_wait_cpu (const ColComm *comm, MdlCollQuestion *question);
 /* Why the network's switches cannot serve the communicator's reduction trees beside other jobs' (borrowed from it); NULL where
  * they can. */
 const char *col_sharp_why_not (const ColComm *comm);

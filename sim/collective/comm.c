@@ -243,6 +243,12 @@ col_comm_free (ColComm *comm)
   g_free (comm);
 }
 
+void
+col_comm_record (ColComm *comm, GArray *messages)
+{
+  comm->messages = messages;
+}
+
 guint32
 col_comm_n_ranks (const ColComm *comm)
 {

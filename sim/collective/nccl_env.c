@@ -12,8 +12,36 @@ typedef struct {
   BaseNum nvls_enable, collnet_enable, p2p_disable, shm_disable, ib_disable, pxn_disable, cross_nic;
   BaseNum min_nchannels, max_nchannels, min_ctas, max_ctas, net_channels, threads, ll128_threads, buffer;
   BaseStr p2p_level, gdr_level, tuner_plugin;
+  BaseNum socket_threads, socket_connections, ignore_affinity, device_rdma;
+  BaseEnum provider;
   BaseStrs algo, proto;
+  BaseStr idle[16];
 } Spec;
+
+/* Variables that are set beside these, and that no time depends on. */
+#define IDLE_ROWS(ROW)                                                       \
+  ROW (0, "NCCL_DEBUG", "writes a log")                                      \
+  ROW (1, "NCCL_DEBUG_SUBSYS", "selects what is logged")                     \
+  ROW (2, "NCCL_DEBUG_FILE", "says where the log goes")                      \
+  ROW (3, "NCCL_SOCKET_IFNAME", "selects the interface of the set-up")       \
+  ROW (4, "NCCL_SOCKET_FAMILY", "selects IPv4 or IPv6")                      \
+  ROW (5, "NCCL_IB_TIMEOUT", "acts when packets are lost")                   \
+  ROW (6, "NCCL_IB_RETRY_CNT", "acts when packets are lost")                 \
+  ROW (7, "NCCL_ASYNC_ERROR_HANDLING", "acts on errors")                     \
+  ROW (8, "FI_LOG_LEVEL", "writes a log")                                    \
+  ROW (9, "FI_EFA_FORK_SAFE", "makes fork() safe; kernels from 5.13 on are") \
+  ROW (10, "RDMAV_FORK_SAFE", "makes fork() safe; kernels from 5.13 on are") \
+  ROW (11, "FI_EFA_SET_CUDA_SYNC_MEMOPS", "orders copies of registered memory")
+
+#define IDLE_FIELD(i, name, what) BASE_ROW (Spec, name, idle[i], STR, .help = "no effect on time: it " what),
+#define IDLE_TEXT(i, name, what)  [i] = "'" name "' has no effect on time: it " what,
+static const char *const idle_texts[] = { IDLE_ROWS (IDLE_TEXT) };
+
+enum { PROVIDER_EFA, PROVIDER_TCP };
+static const BaseName provider_names[] = { { "efa", PROVIDER_EFA, "EFA's own; the default there" },
+                                           { "tcp", PROVIDER_TCP, "TCP over the same adapters" },
+                                           { "sockets", PROVIDER_TCP, "likewise" },
+                                           { NULL, 0, NULL } };
 
 static const BaseField fields[] = {
   BASE_ROW (Spec, "version", version, STR, .help = "NCCL version, as `2.28` or `2.28.9`; default: the calibration's"),
@@ -52,7 +80,17 @@ static const BaseField fields[] = {
                 .help = "threads per block for LL128, a multiple of 32"),
   BASE_ROW (Spec, "NCCL_TUNER_PLUGIN", tuner_plugin, STR,
             .help = "`none`: NCCL chooses, not the network's plugin (EFA); other plugins are not modelled"),
-  BASE_ROW_END,
+  BASE_ROW_NUM (Spec, "NCCL_SOCKET_NTHREADS", socket_threads, COUNT, .min = "1", .max = "16",
+                .help = "CPU threads of a TCP channel; 2 move 10 % more than 1; no effect without TCP"),
+  BASE_ROW_NUM (Spec, "NCCL_NSOCKS_PERTHREAD", socket_connections, COUNT, .min = "1", .max = "16",
+                .help = "TCP connections of such a thread; times the threads at most 64"),
+  BASE_ROW_NUM (Spec, "NCCL_IGNORE_CPU_AFFINITY", ignore_affinity, COUNT, .max = "1", .fallback = "0",
+                .help = "1: NCCL's threads use the cores near the GPU, whatever `degrade: [{affinity: one_core}]` says"),
+  BASE_ROW (Spec, "FI_PROVIDER", provider, ENUM, .names = provider_names, .fallback = "efa",
+            .help = "provider of libfabric: `efa`, or `tcp` over the same adapters; no effect without libfabric"),
+  BASE_ROW_NUM (Spec, "FI_EFA_USE_DEVICE_RDMA", device_rdma, COUNT, .max = "1", .fallback = "1",
+                .help = "0: EFA stages data in host memory, without GPUDirect RDMA"),
+  IDLE_ROWS (IDLE_FIELD) BASE_ROW_END,
 };
 const BaseSchema col_schema_nccl = { .name = "nccl",
                                      .help = "NCCL's version and variables, under their own names.",
@@ -82,7 +120,7 @@ is_same_name (const char *a, const char *b)
 static gboolean
 is_known_to_nccl (const BaseName *name, const BaseName *names)
 {
-  return name->code >= 0 && (names != mdl_algo_names || name->code != MDL_ALGO_PAIRWISE);
+  return name->code >= 0 && (names != mdl_algo_names || name->code < MDL_ALGO_NCCL_N);
 }
 
 /* The name's row; NULL after "unknown name 'x' (did you mean 'y'?); accepted: …". */
@@ -226,6 +264,31 @@ take_channels (const Spec *spec, ColSettings *settings, BaseDiag *diag)
   settings->max_ctas = spec->max_ctas.set ? (unsigned)spec->max_ctas.v : 0;
 }
 
+static void
+take_cpu (const Spec *spec, ColSettings *settings, BaseDiag *diag)
+{
+  static const double MOST = 64; /* src/transport/net_socket.cc:MAX_SOCKETS */
+  double sockets =
+      (spec->socket_threads.set ? spec->socket_threads.v : 1) * (spec->socket_connections.set ? spec->socket_connections.v : 1);
+  if (sockets > MOST)
+    base_diag_error (diag, spec->socket_threads.mark,
+                     "NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD is %.0f; accepted: at most %.0f", sockets, MOST);
+  settings->env.sockets = (unsigned)sockets;
+  settings->ignore_affinity = spec->ignore_affinity.v > 0;
+  settings->fi_tcp = spec->provider.v == PROVIDER_TCP;
+  settings->fi_staged = spec->device_rdma.v <= 0;
+  for (unsigned i = 0; i < G_N_ELEMENTS (idle_texts); i++)
+    settings->idle_variables |= spec->idle[i].v != NULL ? 1u << i : 0;
+}
+
+void
+col_nccl_warn (const ColSettings *settings, BaseDiag *diag)
+{
+  for (unsigned i = 0; i < G_N_ELEMENTS (idle_texts); i++)
+    if (settings->idle_variables & (1u << i))
+      base_diag_warn (diag, BASE_MARK_NONE, "%s", idle_texts[i]);
+}
+
 /* NCCL reads a number up to the first character that belongs to none, so that "4M" is 4 bytes: src/misc/param.cc:ncclLoadParam. */
 static void
 refuse_units (const BaseYamlNode *node, BaseDiag *diag)
@@ -258,6 +321,7 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   settings->collnet = spec.collnet_enable.v > 0;
   take_routes (&spec, settings, context->diag);
   take_channels (&spec, settings, context->diag);
+  take_cpu (&spec, settings, context->diag);
   settings->no_tuner_plugin = spec.tuner_plugin.set;
   if (spec.tuner_plugin.set && g_strcmp0 (spec.tuner_plugin.v, "none") != 0)
     base_diag_error (context->diag, spec.tuner_plugin.mark, "what tuner '%s' chooses is not known; accepted: `none`",
@@ -274,11 +338,16 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
 void
 col_nccl_settle (const Clu *clu, ColSettings *settings)
 {
+  const CluGpuSpec *gpu = clu_n_gpus (clu) > 0 ? clu_gpu_spec (clu, 0) : NULL;
   const CluNicSpec *nic = clu_nic_spec (clu, 0);
   const CluLinkClass *port = nic != NULL ? nic->port.link_class.value : NULL;
-  if (settings->rdma_by_variable && settings->library != NULL && port != NULL &&
-      mdl_library_plugged (settings->library, port->name.v))
+  settings->degrade.no_p2p |= gpu != NULL && gpu->isolated.v;
+  if (settings->library == NULL || port == NULL || !mdl_library_plugged (settings->library, port->name.v))
+    return;
+  if (settings->rdma_by_variable)
     settings->degrade.no_rdma = FALSE;
+  settings->degrade.no_rdma |= settings->fi_tcp;
+  settings->degrade.no_gdr |= settings->fi_staged;
 }
 
 void

@@ -107,6 +107,8 @@ col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo a
   if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
       request->op != MDL_OP_ALL_GATHER)
     return "the NVSwitch does not add this data type";
+  if (algo == MDL_ALGO_IBGDA && request->algo != algo)
+    return "it is NVSHMEM's, which NCCL never takes: name it";
   const char *reason = room ? col_why_not_here (comm, algo) : why_not_whatever_room (comm, algo);
   if (reason == NULL)
     reason = why_no_gather (comm, request->op, algo);

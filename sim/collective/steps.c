@@ -24,7 +24,12 @@ typedef struct {
 
 typedef struct {
   const ColPipe *pipe;
-  Tally *tally;       /* of all pipes */
+  Tally *tally; /* of all pipes */
+  const ColComm *comm;
+  MdlOp op;
+  guint number; /* among the pipes */
+  gboolean is_ring;
+  EngTime *set_out;   /* when each edge's message did; NULL: nothing is recorded */
   guint32 *sent;      /* messages that have left each edge */
   guint32 *delivered; /* … and have arrived */
   guint8 *busy;
@@ -56,6 +61,7 @@ steps_clear (Steps *steps)
 {
   for (guint p = 0; p < steps->n_pipes; p++) {
     g_free (steps->pipe[p].sent);
+    g_free (steps->pipe[p].set_out);
     g_free (steps->pipe[p].delivered);
     g_free (steps->pipe[p].flight);
     g_free (steps->pipe[p].pace_s);
@@ -100,7 +106,30 @@ try_send (Eng *eng, StepPipe *sp, guint32 e)
   message.amount *= share_of (sp, sp->sent[e]);
   if (sp->sent[e] == 0)
     sp->since[e] = eng_now (eng);
+  if (sp->set_out != NULL)
+    sp->set_out[e] = eng_now (eng);
   eng_flow_start (eng, &message);
+}
+
+/* The message of an edge that has left, its flight included. In a ring of n the rank at position i sends its chunk i first, then what
+ * came: chunk i - r in round r; with the last of n - 1 rounds each holds a sum, i + 1, which goes round in as many. */
+static void
+record (const StepPipe *sp, guint32 e, EngTime now)
+{
+  const guint32 n = sp->pipe->n_edges, k = sp->sent[e];
+  const ColEdge *edge = &sp->pipe->edge[e];
+  if (sp->set_out == NULL || sp->comm->messages->len >= G_MAXUINT16)
+    return;
+  ColMessage m = { .from = edge->from, .to = edge->to, .pipe = sp->number, .round = k, .chunk = -1 };
+  if (sp->is_ring) {
+    m.gathers = sp->op == MDL_OP_ALL_GATHER || (sp->op == MDL_OP_ALL_REDUCE && k >= n - 1);
+    m.round = m.gathers && sp->op == MDL_OP_ALL_REDUCE ? k - (n - 1) : k;
+    guint32 first = m.gathers && sp->op == MDL_OP_ALL_REDUCE ? e + 1 : e;
+    m.chunk = (gint32)((first + n - m.round % n) % n);
+  }
+  m.start_s = eng_time_to_s (sp->set_out[e]);
+  m.end_s = eng_time_to_s (eng_time_add (now, sp->flight[e]));
+  g_array_append_val (sp->comm->messages, m);
 }
 
 static void
@@ -127,6 +156,7 @@ left (Eng *eng, void *user, uint64_t arg)
   StepPipe *sp = user;
   guint32 e = (guint32)arg;
   tally_one (sp->tally);
+  record (sp, e, eng_now (eng));
   EngTime next = eng_time_add (sp->since[e], eng_time_from_s (sp->pace_s[e] * share_of (sp, sp->sent[e])));
   sp->since[e] = next;
   sp->sent[e]++;
@@ -252,6 +282,10 @@ prepare_pipe (Run *run, StepPipe *sp, GArray *uses, GError **error)
   sp->pace_s = g_new0 (double, n);
   sp->since = g_new0 (EngTime, n);
   sp->busy = g_new0 (guint8, n);
+  sp->set_out = run->comm->messages != NULL ? g_new0 (EngTime, n) : NULL;
+  sp->comm = run->comm;
+  sp->op = run->coll->op;
+  sp->is_ring = run->coll->algo == MDL_ALGO_RING && sp->pipe->lag == 1;
   sp->spec = g_new0 (EngFlowSpec, n);
   find_heirs (sp);
   for (guint32 e = 0; e < n; e++) {
@@ -300,6 +334,7 @@ prepare (Run *run, const GPtrArray *pipes, Steps *steps, GError **error)
     }
     StepPipe *sp = &steps->pipe[steps->n_pipes++];
     sp->pipe = pipe;
+    sp->number = p;
     sp->tally = &steps->tally;
     if (!prepare_pipe (run, sp, steps->uses, error))
       return FALSE;

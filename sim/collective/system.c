@@ -130,6 +130,9 @@ col_run_init (ColRunInfo *info, gboolean want_spans)
 {
   info->links = g_array_new (FALSE, FALSE, sizeof (ColLinkUse));
   g_array_set_clear_func (info->links, link_use_clear);
+  info->cpu = g_array_new (FALSE, FALSE, sizeof (ColCpuUse));
+  info->cpu_cores = 0;
+  info->diagnosis = NULL;
   info->warnings = g_ptr_array_new_with_free_func (g_free);
   info->spans = want_spans ? g_ptr_array_new_with_free_func (span_free) : NULL;
 }
@@ -138,6 +141,8 @@ void
 col_run_clear (ColRunInfo *info)
 {
   g_clear_pointer (&info->links, g_array_unref);
+  g_clear_pointer (&info->cpu, g_array_unref);
+  g_clear_pointer (&info->diagnosis, g_free);
   g_clear_pointer (&info->warnings, g_ptr_array_unref);
   g_clear_pointer (&info->spans, g_ptr_array_unref);
 }

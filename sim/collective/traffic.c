@@ -276,6 +276,7 @@ static const ColTravel travels[] = {
   [MDL_ALGO_NVLS_TREE] = { .load = col_load_nvls_tree },
   [MDL_ALGO_PAT] = { .pipes = pat_pipes },
   [MDL_ALGO_PAIRWISE] = { .pipes = pairwise_pipes },
+  [MDL_ALGO_IBGDA] = { .pipes = pairwise_pipes },
 };
 
 static const ColTravel *
@@ -382,7 +383,7 @@ load_all (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, ColSeries *series
 {
   if (!col_algo_has_messages (algo))
     return travel_of (algo)->load (comm, op, error);
-  gboolean all_pairs = algo == MDL_ALGO_PAIRWISE && op != MDL_OP_SENDRECV;
+  gboolean all_pairs = (algo == MDL_ALGO_PAIRWISE || algo == MDL_ALGO_IBGDA) && op != MDL_OP_SENDRECV;
   if (all_pairs && series == NULL)
     return col_load_all_to_all (comm, error);
   if (all_pairs && !pairs_fit (comm, op, error))

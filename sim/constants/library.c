@@ -226,6 +226,11 @@ static SCHEMA (pairwise_schema, "pairwise", "Sends and receives.",
                NUM (MdlPairSpec, posts, NUMBER, "posts per peer on another node"),
                NUM (MdlPairSpec, poll, TIME, "time of that thread per peer and other peer in flight"));
 
+static SCHEMA (gda_schema, "ibgda", "All-to-all by puts of the GPU's own threads.",
+               NUM (MdlGdaSpec, start, TIME, "start and end of the kernel"),
+               NUM (MdlGdaSpec, put, TIME, "time per peer on another node"),
+               NUM (MdlGdaSpec, signal, TIME, "latency of one put, added to the route's"));
+
 static SCHEMA (error_schema, "error", "Relative half-width of the error band.",
                NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),
                NUM (MdlErrorSpec, middle, RATIO, "half-width below `middle_max`"),
@@ -277,6 +282,10 @@ static SCHEMA (create_schema, "create", "Time to create communicators.",
                NUM (MdlCreateSpec, connect_all, TIME, "connections of all algorithms, per GPU of a node"),
                NUM (MdlCreateSpec, connect_network, TIME, "connections: added if it spans nodes"));
 
+static SCHEMA (cpu_schema, "cpu", "CPU threads that serve the network.",
+               NUM (MdlCpuSpec, turn, TIME, "wait of a thread per other thread on its core"),
+               NUM (MdlCpuSpec, socket_gain, RATIO, "rate added to a TCP channel by each doubling of its connections"));
+
 static SCHEMA (graph_schema, "graph", "Result of the search for one algorithm.",
                NUM (MdlGraphSpec, channels, COUNT, "channels of the search"),
                NUM (MdlGraphSpec, intra, BANDWIDTH, "rate of a channel inside a node"),
@@ -300,6 +309,7 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, protocols, &protocols_schema, "formats and buffers"),
         MAP (MdlLibrary, channels, &channels_schema, "number of channels"),
         MAP (MdlLibrary, create, &create_schema, "time to create communicators"),
+        MAP (MdlLibrary, cpu, &cpu_schema, "CPU threads that serve the network"),
         MAP (MdlLibrary, graphs, &graphs_schema, "graphs from NCCL's own search, instead of forerun's"),
         MAP (MdlLibrary, launch, &launches_schema, "cost of a launch"), MAP (MdlLibrary, ring, &ring_schema, "ring"),
         MAP (MdlLibrary, tree, &tree_schema, "tree"), MAP (MdlLibrary, nvls, &nvls_schema, "reduction in the NVSwitch"),
@@ -308,6 +318,7 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, collnet_chain, &collnet_schema, "CollNet chain: reduction in the network, a chain in the node"),
         MAP (MdlLibrary, pat, &pat_schema, "parallel aggregated trees"),
         MAP (MdlLibrary, pairwise, &pairwise_schema, "sends and receives"),
+        MAP (MdlLibrary, ibgda, &gda_schema, "all-to-all by puts of the GPU's own threads (NVSHMEM)"),
         MAP (MdlLibrary, error, &error_schema, "half-width with measured constants, inside `range`"),
         MAP (MdlLibrary, assumed_error, &error_schema, "half-width if a constant is assumed"),
         NUM (MdlLibrary, small_max, BYTES, "upper limit of small sizes", .was = "small_to"),

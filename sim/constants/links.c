@@ -29,7 +29,8 @@ static SCHEMA (copies_schema, "copies", "Copies, by what moves the bytes.",
                MAP_AS (MdlCopies, "d2h_pageable", at[MDL_COPY_D2H_PAGEABLE], &copy_schema, "to pageable host memory"),
                MAP_AS (MdlCopies, "host", at[MDL_COPY_HOST], &copy_schema, "from GPU to GPU, staged in host memory by the CPU"),
                MAP_AS (MdlCopies, "rdma", at[MDL_COPY_RDMA], &copy_schema, "RDMA"),
-               MAP_AS (MdlCopies, "tcp", at[MDL_COPY_TCP], &copy_schema, "sockets"));
+               MAP_AS (MdlCopies, "tcp", at[MDL_COPY_TCP], &copy_schema, "sockets"),
+               MAP_AS (MdlCopies, "managed", at[MDL_COPY_MANAGED], &copy_schema, "managed memory, as page faults fetch it"));
 
 static SCHEMA (figures_schema, "link figures",
                "Reached rates, instead of those of the class and the topology. Links changed by `overrides.links` keep theirs.",

@@ -57,6 +57,26 @@ scn_collective_request (const ScnCollectiveSpec *spec)
                            (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, (guint32)spec->root.v };
 }
 
+/* Each message as a slice of the lane of its sender: "reduce-scatter round 1: chunk 0 to rank 1". */
+static void
+add_rounds (const ColAnswer *answer, const GArray *messages, ColRunInfo *info)
+{
+  gboolean both = answer->op == MDL_OP_ALL_REDUCE;
+  for (guint i = 0; i < messages->len; i++) {
+    const ColMessage *m = &g_array_index (messages, ColMessage, i);
+    char *lane = g_strdup_printf ("%s %u: rank %u -> %u", m->chunk >= 0 ? "ring" : "tree", m->pipe, m->from, m->to);
+    char *name = m->chunk >= 0 ? g_strdup_printf ("%sround %u: chunk %d",
+                                                  !both        ? ""
+                                                  : m->gathers ? "all-gather "
+                                                               : "reduce-scatter ",
+                                                  m->round + 1, m->chunk)
+                               : g_strdup_printf ("message %u", m->round + 1);
+    col_run_span (info, lane, name, m->start_s, m->end_s);
+  }
+  if (messages->len >= G_MAXUINT16)
+    col_run_warn (info, "the trace has the first %u messages", messages->len);
+}
+
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
@@ -67,6 +87,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   if (comm == NULL)
     return FALSE;
   ColCollRequest request = scn_collective_request (spec);
+  g_autoptr (GArray) messages = g_array_new (FALSE, FALSE, sizeof (ColMessage));
+  col_comm_record (comm, result->run.spans != NULL ? messages : NULL);
   GError *why = NULL;
   if (!col_coll_price (comm, &request, &result->coll, &why)) {
     if (g_error_matches (why, BASE_ERROR, BASE_ERROR_INPUT)) {
@@ -84,9 +106,17 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   col_net_count_coll (net, &result->coll, 1);
   col_run_add_links (&result->run, scenario->system.clu, net, result->coll.time_s);
   const ColAnswer *answer = &result->coll;
+  const MdlCollQuestion *q = &answer->question;
+  if (answer->n_ranks > 1 && q->n_nodes > 1) {
+    col_run_network_cpu (&result->run, &scenario->system,
+                         &(ColNetworkUse){ net, answer->time_s, answer->time_s, answer->n_nodes,
+                                           (answer->n_ranks + answer->n_nodes - 1) / answer->n_nodes, q->inter == MDL_HOP_TCP });
+    col_run_diagnose (&result->run, 1, NULL);
+  }
   g_autofree char *lane = g_strdup_printf ("%s %s %s", base_name (mdl_op_names, (int)answer->op),
                                            base_name (mdl_algo_names, answer->algo), base_name (mdl_proto_names, answer->proto));
   col_run_two_spans (&result->run, lane, fmin (answer->cost.latency_s, answer->time_s), answer->time_s, answer->size_B);
+  add_rounds (answer, messages, &result->run);
   return TRUE;
 }
 

@@ -220,7 +220,8 @@ price_copy (ScnProgram *program, ScnEntry *entry, GError **error)
   g_autofree char *from = clu_dev_name (system->clu, entry->from), *to = clu_dev_name (system->clu, entry->to);
   const StoPair pair = { entry->from, entry->to, from, to, 0 };
   StoCopies copies = { .pair = &pair, .n = 1, .size_B = ask->bytes.v, .count = 1, .queued = TRUE, .ways = system->storage };
-  copies.pageable = entry->what == SCN_DO_COPY && ask->memory.v == 1;
+  copies.pageable = entry->what == SCN_DO_COPY && ask->memory.v == STO_MEMORY_PAGEABLE;
+  copies.managed = entry->what == SCN_DO_COPY && ask->memory.v == STO_MEMORY_MANAGED;
   copies.by = entry->what == SCN_DO_PUT ? STO_BY_KERNEL : STO_BY_AUTO;
   g_autoptr (GError) why = NULL;
   StoFault fault = STO_FAULT_ROUTE;

@@ -89,11 +89,12 @@ load_library (const ScnHost *host, const ScnRanksQuery *query, ScnRanks *ranks, 
   const guint32 n = clu_n_gpus (ranks->clu), node = col_gpu_slowest (ranks->clu, NULL, n);
   const CluGpuSpec *gpu = clu_gpu_spec (ranks->clu, n > 0 ? node : 0);
   const MdlLibraryQuery constants = { .name = query->calibration,
-                                    .gpu_type = gpu != NULL ? gpu->name.v : NULL,
-                                    .nccl = ranks->settings.nccl_version,
-                                    .inputs = host->inputs,
-                                    .warnings = diag };
+                                      .gpu_type = gpu != NULL ? gpu->name.v : NULL,
+                                      .nccl = ranks->settings.nccl_version,
+                                      .inputs = host->inputs,
+                                      .warnings = diag };
   const MdlLibrary *library = host->load (host->user, &constants, error);
+  col_nccl_warn (&ranks->settings, diag);
   warn_all (host, diag);
   if (library == NULL) {
     col_nccl_tell_place (&ranks->settings, error);

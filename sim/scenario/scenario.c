@@ -58,7 +58,8 @@ static void
 take_degrade (Scn *scenario, const BaseSchemaContext *context)
 {
   const BaseYamlNode *list = scenario->spec.degrade;
-  CluDegrade *degrade = &scenario->system.settings.degrade;
+  ColSettings *settings = &scenario->system.settings;
+  CluDegrade *degrade = &settings->degrade;
   if (list == NULL)
     return;
   if (base_yaml_kind (list) != BASE_YAML_SEQ) {
@@ -69,13 +70,16 @@ take_degrade (Scn *scenario, const BaseSchemaContext *context)
     ScnDegradeSpec item = { 0 };
     if (!base_schema_read (&scn_schema_degrade, base_yaml_item (list, i), FALSE, context, &item))
       continue;
-    degrade->no_rdma |= !item.rdma.v;
+    degrade->no_rdma |= !item.rdma.v || item.container.v == 1;
     degrade->no_gdr |= !item.gdr.v;
     degrade->no_p2p |= !item.p2p.v;
     degrade->host_only |= item.backend.v == 1;
     degrade->frontend |= item.network.v == 1;
     degrade->management |= item.network.v == 2;
     degrade->remote_numa |= item.numa.v == 1;
+    settings->one_core |= item.affinity.v == 1;
+    if (item.cores.set)
+      settings->cores = (guint32)item.cores.v;
     if (item.nics.set) {
       degrade->max_nics = (guint32)item.nics.v;
       scenario->degrade_nics = item.nics.mark;
@@ -131,6 +135,7 @@ read_file (Scn *scenario, const BaseLookup *lookup, GError **error)
   take_degrade (scenario, &context);
   if (scenario->spec.nccl != NULL)
     col_nccl_read (scenario->spec.nccl, &context, &scenario->system.settings);
+  col_nccl_warn (&scenario->system.settings, context.diag);
   take_report (scenario, &context);
   for (unsigned i = 0; i < base_diag_n_warnings (diag); i++)
     base_diag_warn (scenario->warnings, BASE_MARK_NONE, "%s", base_diag_warning (diag, i));
@@ -210,7 +215,7 @@ warn_plain (const Scn *scenario)
   const ColSettings *s = &scenario->system.settings;
   const MdlLibraryEnv *env = &s->env;
   gboolean counts = s->min_channels > 0 || s->max_channels > 0 || s->min_ctas > 0 || s->max_ctas > 0 || env->net_channels > 0;
-  if (s->nccl_version != NULL || counts || env->buffer_B > 0.0 || env->threads > 0 || env->ll128_threads > 0)
+  if (s->nccl_version != NULL || counts || env->buffer_B > 0.0 || env->threads > 0 || env->ll128_threads > 0 || env->sockets > 1)
     base_diag_warn (scenario->warnings, base_yaml_mark (scenario->spec.nccl),
                     "'nccl': version, channels, threads and buffers have no effect with 'library: plain', which knows no software");
 }
@@ -296,6 +301,7 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
       !check_nics (scenario, error) || !(scenario->jobs != NULL ? scn_jobs_place : check_one) (scenario, error))
     return FALSE;
   scenario->system.settings.seed = scenario->seed;
+  col_nccl_settle (scenario->system.clu, &scenario->system.settings);
   scenario->system.settings.launch = (MdlLaunch)cluster->launch.v;
   scenario->system.settings.mode = options->has_mode ? options->mode : COL_MODE_EVENT;
   scenario->system.settings.no_fold = options->no_fold;

@@ -19,6 +19,13 @@ static const BaseName numa_names[] = { { "local", 0, "host buffers and NIC on th
                                        { "remote", 1, "host buffers and NIC on the other socket" },
                                        { NULL, 0, NULL } };
 
+static const BaseName affinity_names[] = { { "near", 0, "cores near each GPU" },
+                                           { "one_core", 1, "all NCCL threads of a node share one core" },
+                                           { NULL, 0, NULL } };
+static const BaseName container_names[] = { { "full", 0, "all devices" },
+                                            { "no_devices", 1, "no RDMA devices: NCCL uses TCP without an error" },
+                                            { NULL, 0, NULL } };
+
 static const BaseField cluster_fields[] = {
   BASE_ROW (ScnClusterSpec, "topology", topology, NODE, .required = TRUE,
             .help = "a topology's name, its path, or the topology itself"),
@@ -62,6 +69,12 @@ static const BaseField degrade_fields[] = {
   BASE_ROW_NUM (ScnDegradeSpec, "nics", nics, COUNT, .min = "1", .max = "1024", .help = "NICs used of each node, from the first"),
   BASE_ROW (ScnDegradeSpec, "numa", numa, ENUM, .names = numa_names, .fallback = "local",
             .help = "placement of host buffers and NIC"),
+  BASE_ROW (ScnDegradeSpec, "container", container, ENUM, .names = container_names, .fallback = "full",
+            .help = "what a container sees of the node"),
+  BASE_ROW_NUM (ScnDegradeSpec, "cores", cores, COUNT, .min = "1", .max = "4096",
+                .help = "cores of each node that the job may use, as a container or Slurm limits them"),
+  BASE_ROW (ScnDegradeSpec, "affinity", affinity, ENUM, .names = affinity_names, .fallback = "near",
+            .help = "where NCCL's threads run"),
   BASE_ROW_END,
 };
 const BaseSchema scn_schema_degrade = { .name = "degrade",

@@ -150,9 +150,9 @@ copier_of (const Clu *clu, const StoCopies *copies, const StoPair *pair, CluTran
     case CLU_TRANSPORT_N:
     default:
       if (from == CLU_DEV_MEMORY && to == CLU_DEV_GPU)
-        return copies->pageable ? MDL_COPY_H2D_PAGEABLE : MDL_COPY_H2D;
+        return copies->managed ? MDL_COPY_MANAGED : copies->pageable ? MDL_COPY_H2D_PAGEABLE : MDL_COPY_H2D;
       if (from == CLU_DEV_GPU && to == CLU_DEV_MEMORY)
-        return copies->pageable ? MDL_COPY_D2H_PAGEABLE : MDL_COPY_D2H;
+        return copies->managed ? MDL_COPY_MANAGED : copies->pageable ? MDL_COPY_D2H_PAGEABLE : MDL_COPY_D2H;
       return MDL_COPY_DMA;
   }
 }

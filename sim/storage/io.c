@@ -116,7 +116,7 @@ add_host (StoWork *work)
   gboolean decodes = c->head.set && c->by.v != STO_DECODE_CPU;
   for (guint32 i = 0; i < (guint32)work->n; i++) {
     StoIoPlace place = sto_io_place (work->homes, i);
-    double n_cores = clu_node_cores (clu, place.node);
+    double n_cores = col_system_cores (work->system, place.node);
     GArray *uses = work->uses->pdata[i];
     if (core_s > 0 && n_cores > 0) {
       StoShared cores = { CLU_NONE, COL_NET_CORES, place.node, "", n_cores, 0 };
@@ -463,6 +463,8 @@ sto_io_price (const ColSystem *system, const StoIoSpec *spec, ColNet *net, StoIo
     return FALSE;
   sto_work_count (&work, net, 1);
   sto_work_answer (&work);
+  double on_one = ceil (work.n / fmax (work.homes->len, 1));
+  out->cores = on_one * out->client_rate_Bps * sto_work_core_s_per_B (&work);
   return TRUE;
 }
 
@@ -497,6 +499,7 @@ sto_run_io (const ColSystem *system, const StoIoSpec *spec, StoIoResult *out, Co
   if (!sto_io_price (system, spec, net, out, &info->n_events, error))
     return FALSE;
   col_run_add_links (info, system->clu, net, out->time_s);
+  col_run_cpu (info, COL_CPU_STORAGE, out->cores);
   if (spec->cache.v == MDL_CACHE_WARM && out->hits <= 0)
     col_run_warn (info,
                   "the data set is larger than the page cache and read in order: no page is still cached when it is read again");

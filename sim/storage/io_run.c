@@ -194,7 +194,7 @@ sto_io_run_side (const StoIoRun *io, double least_s, StoSide *out)
     side_other (work, &servers, number, out->others);
   for (guint32 i = 0; i < (guint32)work->n; i++)
     number[i] = sto_io_place (work->homes, i).node;
-  StoSideOther cores = { COL_NET_CORES, 0, clu_node_cores (clu, number[0]), core_s };
+  StoSideOther cores = { COL_NET_CORES, 0, col_system_cores (work->system, number[0]), core_s };
   if (cores.weight > 0 && cores.capacity > 0)
     side_other (work, &cores, number, out->others);
 }

@@ -256,7 +256,8 @@ price (const ColSystem *system, const StoTransferSpec *spec, const Ends *ends, S
                              .count = spec->count.v,
                              .path = (StoPath)spec->path.v,
                              .by = (StoBy)spec->by.v,
-                             .pageable = spec->memory.v == 1,
+                             .pageable = spec->memory.v == STO_MEMORY_PAGEABLE,
+                             .managed = spec->memory.v == STO_MEMORY_MANAGED,
                              .streams = spec->streams.v,
                              .queued = spec->queued.v,
                              .in_flight = spec->in_flight.v,
@@ -286,6 +287,10 @@ copy (const ColSystem *system, const StoTransferSpec *spec, const Ends *ends, St
     return FALSE;
   sto_transfer_count (net, out);
   col_run_add_links (info, system->clu, net, out->time_s);
+  col_run_network_cpu (info, system,
+                       &(ColNetworkUse){ .net = net, .time_s = out->time_s, .tcp = out->route.transport == CLU_TRANSPORT_TCP });
+  if (spec->memory.v == STO_MEMORY_PAGEABLE) /* a thread of the driver copies between pageable memory and its own */
+    col_run_cpu (info, COL_CPU_COPIES, MAX (out->pairs, 1u));
   return TRUE;
 }
 

@@ -21,6 +21,9 @@ static const BaseName by_names[] = { { "auto", STO_BY_AUTO, "default method: cop
                                      { NULL, 0, NULL } };
 const BaseName sto_memory_names[] = { { "pinned", 0, "page-locked, for the copy engine" },
                                       { "pageable", 1, "copied through pinned buffers of the driver" },
+                                      { "managed", STO_MEMORY_MANAGED, "cudaMallocManaged, fetched by page faults" },
+                                      { "prefetched", STO_MEMORY_PREFETCHED,
+                                        "the same after cudaMemPrefetchAsync, which moves it as a pinned copy" },
                                       { NULL, 0, NULL } };
 
 static const BaseField transfer_fields[] = {

@@ -56,8 +56,14 @@ trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
     return FALSE;
   add_communicators (job, out);
   const TrnResult before = *out;
-  return trn_add_loader (job, out, info, error) && trn_add_stage (job, &before, out, info, error) &&
-         trn_add_checkpoint (job, out, info, error);
+  if (!trn_add_loader (job, out, info, error) || !trn_add_stage (job, &before, out, info, error) ||
+      !trn_add_checkpoint (job, out, info, error))
+    return FALSE;
+  if (out->loader.set && out->step_time_s > 0)
+    col_run_cpu (info, COL_CPU_LOADER, out->loader.core_s / out->step_time_s);
+  if (out->step_time_s > 0)
+    col_run_diagnose (info, 1 - out->part_s[TRN_PART_COMPUTE] / out->step_time_s, out->loader.starved_by);
+  return TRUE;
 }
 
 void

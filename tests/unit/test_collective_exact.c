@@ -136,12 +136,46 @@ what_the_channels_bind_is_not_blamed_on_a_link (void)
   clu_free (clu);
 }
 
+/* Four ranks, 4 GB in chunks of 1 GB: in round r rank i sends chunk i - r, then round chunk i + 1 - r; each round as long. */
+static void
+rounds_of_a_ring_are_recorded (void)
+{
+  ColSettings settings;
+  col_settings_default (&settings);
+  settings.steps = COL_STEPS_EXACT;
+  g_autoptr (GError) error = NULL;
+  Clu *clu = fixture_cluster (8, 1, FALSE);
+  const guint32 gpus[] = { 0, 1, 2, 3 };
+  g_autoptr (ColComm) comm = col_comm_new (clu, &settings, gpus, 4, &error);
+  g_autoptr (GArray) messages = g_array_new (FALSE, FALSE, sizeof (ColMessage));
+  col_comm_record (comm, messages);
+  g_auto (ColAnswer) coll = { 0 };
+  const ColCollRequest request = { MDL_OP_ALL_REDUCE, 4e9, MDL_DTYPE_FP32, MDL_ALGO_RING, MDL_PROTO_AUTO, 0 };
+  TEST_TRUE (col_coll_price (comm, &request, &coll, &error));
+  guint n_first = 0;
+  for (guint k = 0; k < messages->len; k++) {
+    const ColMessage *m = &g_array_index (messages, ColMessage, k);
+    if (m->pipe != 0)
+      continue;
+    n_first++;
+    guint32 at = comm->rings->ring[0].order[0] == m->from ? 0 : 4;
+    for (guint32 i = 1; i < 4; i++)
+      at = comm->rings->ring[0].order[i] == m->from ? i : at;
+    guint32 chunk = (at + (m->gathers ? 1 : 0) + 4 - m->round) % 4;
+    TEST_INT (m->chunk, chunk);
+    TEST_TRUE (m->round < 3 && m->end_s > m->start_s && m->end_s <= coll.time_s * (1 + 1e-9));
+  }
+  TEST_INT (n_first, 24); /* 4 ranks x 2 x 3 rounds */
+  clu_free (clu);
+}
+
 int
 main (void)
 {
   static const TestCase cases[] = {
     { "messages of NCCL agree with the fluid form", messages_of_nccl_agree_with_the_fluid_form },
     { "three GPUs take turns in a tree", three_gpus_take_turns_in_a_tree },
+    { "rounds of a ring are recorded", rounds_of_a_ring_are_recorded },
     { "what the channels bind is not blamed on a link", what_the_channels_bind_is_not_blamed_on_a_link },
     { NULL, NULL },
   };

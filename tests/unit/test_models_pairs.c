@@ -160,12 +160,72 @@ a_plain_all_to_all_puts_its_peers_into_the_plan (void)
   TEST_NEAR (time_of (&library, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), 14e-6, 1e-12);
 }
 
+static void
+puts_by_the_gpu_cost_each_peer_and_no_cpu (void)
+{
+  /* 16 ranks on 2 nodes: 10 us + 5 us of route + 3 us, and 8 peers x 0.2 us: 19.6 us; with 1 GB at 1 GB/s of links a second more.
+   * A plain launch has no peers to put into a plan. */
+  MdlLibrary library = simple_library ();
+  library.ibgda.start = num (10e-6);
+  library.ibgda.signal = num (3e-6);
+  library.ibgda.put = num (0.2e-6);
+  library.pairwise.enqueue = num (1e-3);
+  MdlCollQuestion q = question (MDL_OP_ALLTOALL, 0.0, 16);
+  q.n_nodes = 2;
+  q.ranks_per_node = 8;
+  q.launch = MDL_LAUNCH_THREADS;
+  TEST_NEAR (time_of (&library, MDL_ALGO_IBGDA, MDL_PROTO_SIMPLE, &q), 19.6e-6, 1e-12);
+  q.size_B = 1e9;
+  q.link_rate_Bps = 1e9;
+  TEST_NEAR (time_of (&library, MDL_ALGO_IBGDA, MDL_PROTO_SIMPLE, &q), 1 + 19.6e-6, 1e-9);
+  const MdlColl *coll = mdl_coll_find (MDL_ALGO_IBGDA, MDL_OP_ALLTOALL);
+  const char *reason = NULL;
+  TEST_TRUE (mdl_coll_possible (&library, coll, MDL_PROTO_SIMPLE, &q, &reason));
+  q.inter = MDL_HOP_TCP;
+  TEST_FALSE (mdl_coll_possible (&library, coll, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_STR (reason, "IBGDA needs GPUDirect RDMA");
+}
+
+static void
+few_cores_let_messages_wait_and_less_through (void)
+{
+  /* Ring of 2 nodes: 8 us more of each of 2 steps; 1 GB at 0.5 GB/s of the cores in place of the links' 1 GB/s. */
+  MdlLibrary library = simple_library ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 2), slow = q;
+  q.n_nodes = slow.n_nodes = 2;
+  q.ranks_per_node = slow.ranks_per_node = 1;
+  slow.proxy_wait_s = 8e-6;
+  double before_s = time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q);
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &slow) - before_s, 16e-6, 1e-12);
+  slow.proxy_wait_s = 0;
+  q.size_B = slow.size_B = 1e9;
+  q.link_rate_Bps = slow.link_rate_Bps = 1e9;
+  slow.cpu_Bps = 0.5e9;
+  before_s = time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q);
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &slow) - before_s, 1, 1e-2);
+}
+
+static void
+sockets_move_a_tenth_more_with_each_doubling (void)
+{
+  MdlLibrary library = simple_library ();
+  library.cpu.socket_gain = num (0.1);
+  library.ring.hop[MDL_HOP_TCP].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  for (unsigned sockets = 1, doublings = 0; sockets <= 64; sockets *= 2, doublings++) {
+    g_autofree MdlLibrary *with = mdl_library_with (&library, &(MdlLibraryEnv){ .sockets = sockets });
+    TEST_NEAR (with->ring.hop[MDL_HOP_TCP].at[MDL_PROTO_SIMPLE].rate.v, 1e9 * (1 + 0.1 * doublings), 1);
+  }
+}
+
 static const TestCase cases[] = {
   { "all-to-all meets its peers in rounds", all_to_all_meets_its_peers_in_rounds },
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
   { "a message takes channels by its size", a_message_takes_channels_by_its_size },
   { "peers share channels where channels are few", peers_share_channels_where_channels_are_few },
   { "a plain all-to-all puts its peers into the plan", a_plain_all_to_all_puts_its_peers_into_the_plan },
+  { "puts by the GPU cost each peer, and no CPU", puts_by_the_gpu_cost_each_peer_and_no_cpu },
+  { "few cores let messages wait, and less through", few_cores_let_messages_wait_and_less_through },
+  { "sockets move a tenth more with each doubling", sockets_move_a_tenth_more_with_each_doubling },
   { "channels and links slow each other", channels_and_links_slow_each_other },
   { NULL, NULL },
 };

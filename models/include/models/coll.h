@@ -30,9 +30,11 @@ typedef struct {
   unsigned min_ctas, max_ctas;             /* NCCL_MIN_CTAS, NCCL_MAX_CTAS: bound NVLS' channels too; 0: not set */
   double nic_Bps;                          /* of an adapter, as specified; 0: not known */
   MdlLaunch launch;
-  gboolean one_way;  /* sendrecv: one rank of the pair sends, the other receives */
-  unsigned in_a_row; /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
-  gboolean terse;    /* leave the terms' text out: a search asks millions of times */
+  double cpu_Bps;      /* what the host's threads let through of the size, B/s; 0: no limit */
+  double proxy_wait_s; /* that a message between nodes waits for its thread, which shares a core; 0: none */
+  gboolean one_way;    /* sendrecv: one rank of the pair sends, the other receives */
+  unsigned in_a_row;   /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
+  gboolean terse;      /* leave the terms' text out: a search asks millions of times */
 } MdlCollQuestion;
 
 /* One part of an answer, for `explain`: value = what the formula gives for the inputs named in `how`. */
@@ -63,6 +65,7 @@ typedef struct {
   double pace_s;            /* what a hop takes at least for all of them */
   double message_Bps[2];    /* payload over all channels, inside an island and between them */
   double piece_B;           /* what one hop hands to the next in a chunked pipeline, over all channels and trees; 0: not cut */
+  gboolean cpu_bound;       /* the node's cores limit what the channels move */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
   double band;              /* relative half-width of the error band: 0.05 means +-5 % */

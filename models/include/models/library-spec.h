@@ -277,6 +277,21 @@ typedef struct {
   MdlGraphSpec ring, tree, nvls, collnet_direct, collnet_chain;
 } MdlGraphsSpec;
 
+/* NVSHMEM's all-to-all over IBGDA: threads of the GPU write work requests and ring the adapter's doorbell. */
+typedef struct {
+  BaseHead head;
+  BaseNum start;  /* s, of the kernel and its last signal */
+  BaseNum put;    /* s, for each peer on another node */
+  BaseNum signal; /* s, doorbell and arrival of one put, beyond the route's latency */
+} MdlGdaSpec;
+
+/* Threads of the host that serve the network. */
+typedef struct {
+  BaseHead head;
+  BaseNum turn;        /* s until a thread that shares its core runs again, for each other thread on it */
+  BaseNum socket_gain; /* what a TCP channel moves more with each doubling of its connections */
+} MdlCpuSpec;
+
 struct MdlLibrary {
   BaseHead head;
   BaseStr name;
@@ -294,6 +309,7 @@ struct MdlLibrary {
   MdlChannels channels;
   MdlGraphsSpec graphs;
   MdlCreateSpec create;
+  MdlCpuSpec cpu;
   MdlLaunchCosts launch;
   MdlRingSpec ring;
   MdlTreeSpec tree;
@@ -302,6 +318,7 @@ struct MdlLibrary {
   MdlCollnetSpec collnet_direct, collnet_chain;
   MdlPatSpec pat;
   MdlPairSpec pairwise;
+  MdlGdaSpec ibgda;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */

@@ -28,12 +28,22 @@ const struct MdlLinks *mdl_library_links (const MdlLibrary *library);
 /* "2.28.9", as the constants of its choice are of; NULL where no version is known. Borrowed. */
 const char *mdl_library_version (const MdlLibrary *library);
 
+/* Threads of the host that serve the network, on cores that are too few for them. */
+typedef struct {
+  double core_Bps; /* of TCP, that one core copies; 0: not known */
+  double post_B;   /* that a thread hands to an adapter at once … */
+  double post_s;   /* … and what that takes it, its turn on a shared core included */
+  double turn_s;   /* until a thread runs again, for each other one on its core */
+} MdlHostThreads;
+MdlHostThreads mdl_library_cpu (const MdlLibrary *library);
+
 /* What NCCL's variables make of a library's constants; 0: as they are. */
 typedef struct {
   double buffer_B;        /* NCCL_BUFFSIZE: of a Simple connection, all slots */
   unsigned threads;       /* NCCL_NTHREADS: of a block by LL and Simple */
   unsigned ll128_threads; /* NCCL_LL128_NTHREADS */
   unsigned net_channels;  /* NCCL_NCHANNELS_PER_NET_PEER */
+  unsigned sockets;       /* NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD: connections of a channel */
 } MdlLibraryEnv;
 /* A copy with these laid over it. Its lists and texts stay those of `library`, which must outlive it. Blocks of fewer threads are
  * taken to move as much less (bytes under way are a thread's, times threads), which is assumed. Returned: full, g_free. */

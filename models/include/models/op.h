@@ -25,7 +25,8 @@ typedef enum {
 /* Those that NCCL's tuner knows, in its order, in which ties are decided, then all others. */
 #define MDL_ALGO_ROWS(ROW)                                                                                       \
   MDL_ALGO_NCCL_ROWS (ROW)                                                                                       \
-  ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")
+  ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")                                              \
+  ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically")
 
 #define MDL_ALGO_ENUM_(code, name, letter, help) MDL_ALGO_##code,
 #define MDL_ALGO_COUNT_(code, name, letter, help) +1

@@ -15,6 +15,7 @@ typedef enum {
   MDL_COPY_HOST,         /* from GPU to GPU, staged in host memory by the CPU */
   MDL_COPY_RDMA,
   MDL_COPY_TCP,
+  MDL_COPY_MANAGED, /* managed memory that faults, page group by page group, to the GPU or back */
   MDL_COPY_N
 } MdlCopy;
 extern const BaseName mdl_copy_names[]; /* as keys of a calibration: "dma", "kernel_read" */

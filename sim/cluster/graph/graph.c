@@ -460,6 +460,20 @@ clu_resource_is_both_ways (const Clu *clu, CluRes res)
   return res_view (clu, res).kind == CLU_RES_BOTH;
 }
 
+gboolean
+clu_resource_ends (const Clu *clu, CluRes res, CluDev *from, CluDev *to)
+{
+  g_return_val_if_fail (res < clu->n_res, FALSE);
+  ResView view = res_view (clu, res);
+  if (view.kind >= CLU_RES_OWN)
+    return FALSE;
+  CluLink link;
+  clu_link (clu, view.link, &link);
+  *from = view.kind == CLU_RES_BACKWARD ? link.b : link.a;
+  *to = view.kind == CLU_RES_BACKWARD ? link.a : link.b;
+  return TRUE;
+}
+
 char *
 clu_resource_name (const Clu *clu, CluRes res)
 {
@@ -476,10 +490,10 @@ clu_resource_name (const Clu *clu, CluRes res)
                                                                         : "bus";
     return g_strdup_printf ("%s (%s)", dev, what);
   }
-  CluLink link;
-  clu_link (clu, view.link, &link);
-  g_autofree char *a = clu_dev_name (clu, view.kind == CLU_RES_BACKWARD ? link.b : link.a);
-  g_autofree char *b = clu_dev_name (clu, view.kind == CLU_RES_BACKWARD ? link.a : link.b);
+  CluDev from, to;
+  clu_resource_ends (clu, res, &from, &to);
+  g_autofree char *a = clu_dev_name (clu, from);
+  g_autofree char *b = clu_dev_name (clu, to);
   g_autofree char *name = g_strdup_printf ("%s %s %s", a, view.kind == CLU_RES_BOTH ? "<->" : "->", b);
   return view.n_cables > 1 ? g_strdup_printf ("%s (trunk of %u)", name, view.n_cables) : g_steal_pointer (&name);
 }

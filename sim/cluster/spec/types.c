@@ -63,6 +63,7 @@ static const BaseField gpu_fields[] = {
   BASE_ROW (CluGpuSpec, "gpu", name, STR, .required = TRUE, .help = "name of the type"),
   CLU_ROW (CluGpuSpec, product, STR, .help = "the vendor's name"),
   CLU_ROW (CluGpuSpec, vendor, ENUM, .names = vendor_names, .fallback = "nvidia", .help = "vendor"),
+  CLU_ROW (CluGpuSpec, isolated, BOOL, .fallback = "no", .help = "no other GPU reaches its memory (no P2P), as of MIG's instances"),
   CLU_NUM (CluGpuSpec, compute_capability, COUNT, .help = "90 for sm_90; absent for other vendors"),
   CLU_NUM (CluGpuSpec, compute_units, COUNT, .help = "number of SMs, CUs, TPCs or NeuronCores"),
   CLU_NUM (CluGpuSpec, memory, BYTES, .min = "1 B", .help = "device memory"),

@@ -141,8 +141,30 @@ links_text (const GArray *links, GString *out)
   rep_text (rep_links_table (links), out);
 }
 
+/* ---- cores ---- */
+
+#define CPU(...) BASE_MEMBER (ColCpuUse, __VA_ARGS__)
+static const BaseMember cpu_members[] = {
+  CPU ("use", use, .title = "use"),
+  CPU ("cores", cores, BASE_SHOWN ("cores", 1, "%.3g")),
+  BASE_MEMBER_END,
+};
+
+static void
+cpu_text (const ColRunInfo *run, GString *out)
+{
+  if (run->cpu == NULL || run->cpu->len == 0)
+    return;
+  g_string_append (out, "\n# CPU: cores of a node that are busy, on average\n");
+  rep_text (base_members_table (cpu_members, run->cpu), out);
+  if (run->diagnosis != NULL)
+    g_string_append_printf (out, "%s\n", run->diagnosis);
+}
+
 /* ---- one workload ---- */
 
+BASE_MEMBER_WHEN (has_cpu, ScnResult, it->run.cpu != NULL && it->run.cpu->len > 0)
+BASE_MEMBER_WHEN (has_diagnosis, ScnResult, it->run.diagnosis != NULL)
 BASE_MEMBER_WHEN (has_communicators, ScnResult, it->communicators > 0)
 
 BASE_MEMBER_TEXT_OF (kind_of, ScnResult, it->jobs != NULL ? "jobs" : base_name (scn_kind_names, (int)it->kind))
@@ -153,6 +175,9 @@ static const BaseMember tail_members[] = {
   RESULT ("create_s", create_s, .when = has_communicators, .optional = TRUE),
   RESULT ("connect_s", connect_s, .when = has_communicators, .optional = TRUE),
   RESULT ("links", run.links, .sub = link_members),
+  RESULT ("cpu_cores_busy", run.cpu_cores, .when = has_cpu, .optional = TRUE),
+  RESULT ("cpu", run.cpu, .sub = cpu_members, .when = has_cpu, .optional = TRUE),
+  RESULT ("cpu_diagnosis", run.diagnosis, .when = has_diagnosis, .optional = TRUE),
   RESULT ("events", run.n_events),
   BASE_MEMBER_END,
 };
@@ -281,6 +306,7 @@ rep_run_text (const ScnResult *result, GString *out)
   if (result->jobs == NULL)
     create_text ("", result, out);
   links_text (result->run.links, out);
+  cpu_text (&result->run, out);
 }
 
 BaseTable *

@@ -156,7 +156,7 @@ ask_storage (Pipe *pipe, double latency_s)
 static double
 cores_of (const Pipe *pipe)
 {
-  return clu_node_cores (pipe->job->system->clu, pipe->first);
+  return col_system_cores (pipe->job->system, pipe->first);
 }
 
 /* Copies of one batch to all GPUs that read at the same time, of so many bytes a sample; *time_s grows by the slowest. */
@@ -229,8 +229,9 @@ price_stages (Pipe *pipe)
   }
   double alone_s = stored_B / pipe->worker_Bps + out->batch_B * s_per_B;
   out->workers_s = (alone_s + out->decode_s) / workers_of (spec);
-  double cores = cores_of (pipe);
-  out->cores_s = cores > 0 ? (out->decode_s + out->batch_B * s_per_B + out->pin_s) * pipe->local / cores : 0;
+  double cores = cores_of (pipe), core_s = (out->decode_s + out->batch_B * s_per_B + out->pin_s) * pipe->local;
+  out->core_s = core_s * pipe->m;
+  out->cores_s = cores > 0 ? core_s / cores : 0;
 }
 
 /* ---- the tasks ---- */

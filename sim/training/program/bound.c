@@ -41,6 +41,10 @@ trn_step_communication (const TrnBuild *b, TrnResult *out)
       continue;
     const ColAnswer *coll = &note->comm->coll;
     TrnCommKind kind = comm_of (b, t);
+    if (coll->n_ranks > 1 && coll->question.n_nodes > 1) {
+      out->network_s += length_s (b, t);
+      out->tcp |= coll->question.inter == MDL_HOP_TCP;
+    }
     TrnCommUse *use = &out->comm[kind];
     use->count += note->share;
     use->time_s += length_s (b, t);

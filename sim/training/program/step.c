@@ -425,7 +425,11 @@ take (TrnStepRun *run, TrnResult *training, ColRunInfo *info, GError **error)
     add_memory (&run->model, training, info);
   if (run->told != NULL)
     trn_step_terms (b, run->told, training);
-  col_run_add_links (info, run->model.job->system->clu, b->net, training->step_time_s);
+  const ColSystem *system = run->model.job->system;
+  col_run_add_links (info, system->clu, b->net, training->step_time_s);
+  col_run_network_cpu (info, system,
+                       &(ColNetworkUse){ b->net, training->step_time_s, training->network_s, training->n_nodes,
+                                         training->n_ranks / MAX (training->n_nodes, 1u), training->tcp });
   info->n_events = eng_stats (col_net_engine (b->net)).events;
   if (run->model.layers != NULL) {
     trn_step_warn (b, training, info);

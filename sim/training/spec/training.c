@@ -67,6 +67,8 @@ static const BaseField ddp_fields[] = {
   BASE_ROW_NUM (TrnDdpSpec, "bucket", bucket, BYTES, .max = "1 PB", .fallback = "25 MiB",
                 .help = "size at which a bucket closes; layers are never split; 0: one bucket per layer"),
   BASE_ROW (TrnDdpSpec, "overlap", overlap, BOOL, .fallback = "true", .help = "reduce concurrently with the backward pass"),
+  BASE_ROW (TrnDdpSpec, "gradient_as_bucket_view", views, BOOL, .fallback = "true",
+            .help = "gradients lie in the buckets; false, PyTorch's default: the buckets are a second copy of them in memory"),
   BASE_ROW_END,
 };
 static const BaseSchema ddp_schema = { .name = "ddp", .help = "Gradient reduction in buckets.", .fields = ddp_fields };

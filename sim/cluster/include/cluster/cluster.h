@@ -142,6 +142,8 @@ CluFamily clu_resource_family (const Clu *clu, CluRes res);
 BaseSource clu_resource_source (const Clu *clu, CluRes res);
 /* Whether it counts both directions of a link together. */
 gboolean clu_resource_is_both_ways (const Clu *clu, CluRes res);
+/* The devices that it joins, in the direction that it counts. FALSE: it is a device's own. */
+gboolean clu_resource_ends (const Clu *clu, CluRes res, CluDev *from, CluDev *to);
 char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> node0.nvswitch0" */
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);

@@ -66,6 +66,7 @@ typedef struct {
   BaseStr name;          /* gpu: h200_sxm */
   BaseStr product;       /* "NVIDIA H200 SXM 141 GB" */
   BaseEnum vendor;       /* CluVendor */
+  BaseBool isolated;     /* no other GPU reaches its memory: an instance of MIG */
   BaseNum compute_capability; /* 90 for sm_90; absent elsewhere */
   BaseNum compute_units; /* SMs, CUs, TPCs, NeuronCores */
   BaseNum memory;        /* B */

@@ -26,6 +26,11 @@ typedef struct {
   gboolean collnet;                                        /* NCCL_COLLNET_ENABLE=1 */
   gboolean no_tuner_plugin;                                /* NCCL_TUNER_PLUGIN=none */
   gboolean no_shm;                                         /* NCCL_SHM_DISABLE=1 */
+  gboolean fi_tcp, fi_staged;                              /* FI_PROVIDER=tcp, FI_EFA_USE_DEVICE_RDMA=0: on networks of libfabric */
+  gboolean ignore_affinity;                                /* NCCL_IGNORE_CPU_AFFINITY=1 */
+  guint32 idle_variables;                                  /* bits: variables that were given and that no time depends on */
+  guint32 cores;                                           /* of a node that the job may use, of a container or of Slurm; 0: all */
+  gboolean one_core;                                       /* all threads of NCCL on a node are bound to one core */
   gboolean rdma_by_variable;   /* degrade.no_rdma is NCCL_IB_DISABLE's alone: networks of a plugin do not know it */
   unsigned min_channels;       /* NCCL_MIN_NCHANNELS; 0 none */
   unsigned min_ctas, max_ctas; /* NCCL_MIN_CTAS, NCCL_MAX_CTAS; 0 none */
@@ -51,6 +56,9 @@ void col_nccl_tell_place (const ColSettings *settings, GError **error);
 /* Once library and cluster are known: takes back what NCCL's variables do not move on this network. */
 void col_nccl_settle (const Clu *clu, ColSettings *settings);
 
+/* A warning for each variable that was given and that no time depends on. */
+void col_nccl_warn (const ColSettings *settings, BaseDiag *diag);
+
 /* Which algorithms and protocols may not be taken for `op`: bits as in ColSettings. */
 guint32 col_off_algos (const ColSettings *settings, MdlOp op);
 guint32 col_off_protos (const ColSettings *settings, MdlOp op);
@@ -62,6 +70,18 @@ typedef struct ColComm ColComm;
 ColComm *col_comm_new (const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n, GError **error);
 void col_comm_free (ColComm *comm);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColComm, col_comm_free)
+
+/* A message of exact steps, as it ran. */
+typedef struct {
+  guint32 from, to; /* ranks */
+  guint32 pipe;     /* of a ring: which; of trees: which tree */
+  guint32 round;    /* from 0 on: its number on this edge */
+  gint32 chunk;     /* of a ring's n parts, which moves; -1: a piece */
+  gboolean gathers; /* of an all-reduce's ring: a chunk that is complete */
+  double start_s, end_s;
+} ColMessage;
+/* Has exact steps add each message (ColMessage) to `messages`, borrowed; of more than G_MAXUINT16 the first. NULL: none. */
+void col_comm_record (ColComm *comm, GArray *messages);
 
 guint32 col_comm_n_ranks (const ColComm *comm);
 guint32 col_comm_n_nodes (const ColComm *comm);

@@ -42,4 +42,16 @@ void col_net_coll_flow (ColNet *net, const ColAnswer *coll, GArray *uses, EngFlo
 /* Adds what was counted on the network over `time_s` to info->links, by class, sorted by utilisation (the fullest first). */
 void col_run_add_links (ColRunInfo *info, const Clu *clu, const ColNet *net, double time_s);
 
+/* What communication over the network took of a run: of each node as much. */
+typedef struct {
+  const ColNet *net; /* what was counted */
+  double time_s;     /* of the run … */
+  double proxy_s;    /* … and of it, that each proxy of a GPU was at work */
+  guint32 nodes;     /* that took part; 0: whose adapters carried something … */
+  guint32 proxies;   /* … and GPUs of each */
+  gboolean tcp;      /* the bytes went through sockets */
+} ColNetworkUse;
+/* Cores that proxies and TCP keep busy. */
+void col_run_network_cpu (ColRunInfo *info, const ColSystem *system, const ColNetworkUse *use);
+
 #endif

@@ -44,6 +44,17 @@ typedef struct {
   double bytes;       /* all members together */
 } ColLinkUse;
 
+/* Cores of a node that are busy with one thing, on average over the run. */
+#define COL_CPU_TCP     "TCP"
+#define COL_CPU_PROXIES "network proxies"
+#define COL_CPU_LOADER  "data loader"
+#define COL_CPU_STORAGE "storage"
+#define COL_CPU_COPIES  "copies"
+typedef struct {
+  const char *use; /* one of these */
+  double cores;
+} ColCpuUse;
+
 /* One thing that happened, for traces. */
 typedef struct {
   char *lane; /* "stage 0 compute" */
@@ -53,10 +64,21 @@ typedef struct {
 
 typedef struct {
   GArray *links;       /* ColLinkUse, the fullest first */
+  GArray *cpu;         /* ColCpuUse, of the busiest node */
+  double cpu_cores;    /* all of them */
+  char *diagnosis;     /* what they say about the GPUs, owned; NULL: nothing */
   GPtrArray *warnings; /* char *: "this collective never leaves a node …" */
   GPtrArray *spans;    /* ColSpan *, for a trace; NULL: not asked for */
   guint64 n_events;    /* of the engine */
 } ColRunInfo;
+
+/* Adds cores; nothing where they are none. */
+void col_run_cpu (ColRunInfo *info, const char *use, double cores);
+/* Why GPUs are idle for this share of the time where cores are busy meanwhile, into info->diagnosis. `starved_by`: what makes a
+ * loader late; NULL: none. */
+void col_run_diagnose (ColRunInfo *info, double idle, const char *starved_by);
+/* Cores of a node that the job may use; 0: not known. */
+double col_system_cores (const ColSystem *system, guint32 node);
 
 void col_run_init (ColRunInfo *info, gboolean want_spans);
 void col_run_clear (ColRunInfo *info);

@@ -74,7 +74,10 @@ typedef struct {
   BaseEnum backend; /* 0 nccl, 1 gloo */
   BaseEnum network; /* 0 fabric, 1 frontend, 2 management */
   BaseNum nics;
-  BaseEnum numa; /* 0 local, 1 remote */
+  BaseEnum numa;      /* 0 local, 1 remote */
+  BaseEnum container; /* 0 full, 1 no_devices */
+  BaseNum cores;
+  BaseEnum affinity; /* 0 near, 1 one_core */
 } ScnDegradeSpec;
 
 typedef struct {

@@ -25,6 +25,7 @@ typedef struct {
   StoBy by;
   double streams;         /* TCP connections of a copy; 0 is 1 */
   gboolean pageable;      /* host memory at either end is not pinned */
+  gboolean managed;       /* it is managed memory, which page faults fetch */
   gboolean queued;        /* behind others of their kind */
   double in_flight;       /* requests that a copy keeps at a storage; 0: one */
   const MdlStorage *ways; /* what paths from storage to a GPU add; may be NULL */

@@ -56,6 +56,7 @@ typedef struct {
   double part_s[4];                 /* by MdlIoBound, of request_s */
   double own_Bps;                   /* of a client, by what it has in flight: beside the links */
   double link_Bps;                  /* that links, cores and decoders leave one client */
+  double cores;                     /* of a node, that are busy */
   double hits;                      /* of reads, by the page cache */
   double opens_per_s;
   double burst_s;              /* on credits; 0: none */

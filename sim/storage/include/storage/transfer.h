@@ -16,13 +16,14 @@ typedef struct {
   BaseEnum pairs;       /* 0: matched, 1: all */
   BaseEnum by;          /* StoBy */
   BaseNum streams;      /* TCP connections of a copy */
-  BaseEnum memory;      /* 0: pinned, 1: pageable */
+  BaseEnum memory;      /* 0: pinned, 1: pageable, or the two below */
   BaseBool both_ways, queued;
   BaseNum in_flight; /* at a storage at an end */
 } StoTransferSpec;
 
 extern const BaseSchema sto_schema_transfer;
-extern const BaseName sto_memory_names[]; /* 0: pinned, 1: pageable */
+enum { STO_MEMORY_PINNED, STO_MEMORY_PAGEABLE, STO_MEMORY_MANAGED, STO_MEMORY_PREFETCHED };
+extern const BaseName sto_memory_names[]; /* of these */
 
 /* Names that are not said to be owned are borrowed from the spec. */
 typedef struct {

@@ -77,6 +77,7 @@ typedef struct {
   double read_s;      /* by one worker, others beside it */
   double decode_s, pin_s, copy_s;
   double storage_s, network_s; /* least time between two batches of a reader: tier; links on the way */
+  double core_s;               /* of the cores of a node, in a step */
   double workers_s, cores_s;   /* likewise: its workers; cores of its node */
   double batch_s;              /* what compute takes of one */
   double stall_s;              /* that a step waits, once the pipeline runs evenly */

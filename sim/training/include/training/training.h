@@ -35,6 +35,7 @@ typedef struct {
   BaseEnum gather; /* of replicas: 0 the loss, 1 the outputs, whose loss the first GPU computes */
   BaseNum bucket;
   BaseBool overlap;
+  BaseBool views; /* gradients are views of the buckets */
 } TrnDdpSpec;
 /* Communicators of all ranks, and when they are created. */
 typedef enum { TRN_CREATE_JOB, TRN_CREATE_ITERATION } TrnCreateEvery;
@@ -188,6 +189,8 @@ typedef struct {
   double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
   double recompute_s;               /* of its compute: a forward pass again */
   TrnCommUse comm[TRN_COMM_N];
+  double network_s;            /* that communication of a rank between nodes ran, hidden or not … */
+  gboolean tcp;                /* … by sockets */
   TrnHostUse host;             /* of a rank of that stage */
   struct TrnTrace *trace;      /* of a model, where spans are asked for (training/trace.h); NULL: none */
   GArray *terms;               /* TrnStepTerm; NULL: not asked for */
