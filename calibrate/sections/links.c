@@ -33,7 +33,7 @@ static const CalStage stages[] = {
 /* ---- points ---- */
 
 /* The words of `what`; whose memory a load reads. */
-typedef enum { CE, SM, CE_SYNC, H2D, D2H, H2D_D2H, LATENCY } What;
+typedef enum { CE, SM, CE_SYNC, H2D, D2H, H2D_D2H, LATENCY, OTHER } What;
 enum { OWN, GPU, HOST };
 
 /* A point. */
@@ -60,8 +60,11 @@ size_in (const Reader *r, double *size_B, GError **error)
 }
 
 static const BaseName what_names[] = {
-  { "ce", CE, NULL },   { "sm", SM, NULL },           { "ce_sync", CE_SYNC, NULL }, { "h2d", H2D, NULL },
-  { "d2h", D2H, NULL }, { "h2d_d2h", H2D_D2H, NULL }, { "latency", LATENCY, NULL }, { NULL, 0, NULL },
+  { "ce", CE, NULL },           { "sm", SM, NULL },
+  { "ce_sync", CE_SYNC, NULL }, { "h2d", H2D, NULL },
+  { "d2h", D2H, NULL },         { "h2d_d2h", H2D_D2H, NULL },
+  { "latency", LATENCY, NULL }, { "beside", OTHER, NULL },
+  { "numa", OTHER, NULL },      { NULL, 0, NULL },
 };
 static const BaseName pattern_names[] = {
   { "one", CAL_LINK_ONE, NULL },
@@ -226,9 +229,11 @@ read_case (const Reader *r, CalLinkCase *c, gboolean *tells, GError **error)
   *tells = TRUE;
   if (!cal_probe_name (r->probe, r->i, "what", what_names, &what, error))
     return FALSE;
-  return what == LATENCY ? read_load (r, c, tells, error)
-         : what >= H2D   ? read_host (r, (What)what, c, error)
-                         : read_gpus (r, (What)what, c, error);
+  *tells = what != OTHER; /* of copies beside kernels and on other NUMA nodes no constant is fitted */
+  return what == OTHER     ? TRUE
+         : what == LATENCY ? read_load (r, c, tells, error)
+         : what >= H2D     ? read_host (r, (What)what, c, error)
+                           : read_gpus (r, (What)what, c, error);
 }
 
 static gboolean

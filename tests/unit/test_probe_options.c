@@ -130,9 +130,9 @@ times_add_up (void)
 static void
 help_names_every_option (void)
 {
-  static const char *const names[] = { "-o",         "--output",  "--force", "--only", "--list",
-                                       "--budget",   "--target",  "--quick", "--gpus", "--no-nvls",
-                                       "--nccl-lib", "--storage", "--seed",  "--help", "--version" };
+  static const char *const names[] = { "-o",        "--output", "--force", "--only",   "--list",    "--budget",
+                                       "--target",  "--quick",  "--gpus",  "--numa",   "--no-nvls", "--nccl-lib",
+                                       "--storage", "--seed",   "--help",  "--version" };
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++) {
     ProbeOptions options;
     g_auto (GStrv) words = NULL;

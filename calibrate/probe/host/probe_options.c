@@ -48,6 +48,8 @@ static const struct {
   { "nodes", "N", TAKES_COUNT, AT (nodes), PROBE_NODES_MOST, NULL, "use the first N nodes (default: all)" },
   { "gpus", "N", TAKES_COUNT, AT (gpus), PROBE_GPUS_MOST, "use the first N GPUs (default: all; CUDA_VISIBLE_DEVICES applies)",
     "use the first N processes of each node (default: all)" },
+  { "numa", "N", TAKES_COUNT, AT (numa), PROBE_GPUS_MOST, "with --list: as if the host had N NUMA nodes (default: those it shows)",
+    NULL },
   { "no-nvls", "", TAKES_NOTHING, AT (no_nvls), 0, "NCCL without NVLink multicast; NCCL_NVLS_ENABLE=0 does the same", SAME },
   { "nccl-lib", "FILE", TAKES_PATH, AT (nccl_library), 0, "NCCL's library (default: libnccl.so.2, then libnccl.so)",
     "NCCL's library on every node (default: libnccl.so.2, then libnccl.so)" },

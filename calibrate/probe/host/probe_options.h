@@ -41,6 +41,7 @@ typedef struct {
   double budget_s;
   double target;        /* half width of a median's confidence interval that is enough, 0.02 */
   unsigned gpus, nodes; /* in use, gpus on each node; 0 until the program has counted: all */
+  unsigned numa;        /* of a machine that --list imagines; 0: as this one */
   uint64_t seed;        /* of whatever is random */
   bool list, quick, force, help, version;
   bool no_nvls; /* given, or NCCL_NVLS_ENABLE is 0: then NCCL must be told so before it starts */

@@ -7,6 +7,8 @@
  *   latency       one load that needs the one before: a GPU's own memory, another GPU's, the host's (pinned) */
 #include "link.h"
 
+#include "probe_core.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -435,5 +437,9 @@ probe_link (Probe *probe)
       measure_copies (&link, &c, point);
   }
   close_link (&link);
+  if (!probe_interrupted ()) {
+    link_beside (probe);
+    link_numa (probe);
+  }
   return ok;
 }

@@ -51,6 +51,10 @@ bool copies_verify (Copies *copies);
 /* As many blocks as fill the SMs of the GPU, shared by so many lanes, and no more than the bytes are worth. */
 unsigned kernel_blocks (int sms, unsigned n_lanes, size_t bytes);
 
+/* Copies beside kernels; copies from and to each NUMA node of the host (link_beside.cu). */
+void link_beside (Probe *probe);
+void link_numa (Probe *probe);
+
 /* Loads that each need the one before. */
 typedef struct {
   const unsigned *chain; /* in memory that the GPU of the stream reaches */

@@ -36,8 +36,8 @@ fill_block (char *block, size_t offset_B, uint64_t seed)
 
 /* ---- one case ---- */
 
-static bool
-move_host (void *user, unsigned thread, bool write, size_t block_B, size_t offset_B)
+bool
+storage_move_host (void *user, unsigned thread, bool write, size_t block_B, size_t offset_B)
 {
   Storage *storage = (Storage *)user;
   ssize_t n = write ? pwrite (storage->fd, storage->buffer[thread], block_B, (off_t)offset_B)
@@ -138,14 +138,14 @@ make_file (Storage *storage)
   for (storage->size_B = 0; storage->size_B < size && probe_now () < end && !probe_interrupted ();
        storage->size_B += STORAGE_BLOCK_MOST_B) {
     fill_block (storage->buffer[0], storage->size_B, options->seed);
-    if (!move_host (storage, 0, true, STORAGE_BLOCK_MOST_B, storage->size_B))
+    if (!storage_move_host (storage, 0, true, STORAGE_BLOCK_MOST_B, storage->size_B))
       return false;
   }
   if (storage->size_B == 0)
     return probe_fail ("there was no time to write it");
   for (size_t i = 0; i < CHECKED_BLOCKS; i++) {
     size_t offset = probe_random (options->seed, i) % (storage->size_B / STORAGE_BLOCK_MOST_B) * STORAGE_BLOCK_MOST_B;
-    if (!move_host (storage, 0, false, STORAGE_BLOCK_MOST_B, offset))
+    if (!storage_move_host (storage, 0, false, STORAGE_BLOCK_MOST_B, offset))
       return false;
     fill_block (storage->buffer[1], offset, options->seed);
     if (memcmp (storage->buffer[0], storage->buffer[1], STORAGE_BLOCK_MOST_B) != 0)
@@ -195,7 +195,7 @@ measure_host (Storage *storage)
       for (bool random : { false, true })
         for (size_t block_B : blocks[pass % 2])
           for (unsigned n : threads[pass / 2]) {
-            const StorageCase c = { "host", move_host, storage, write, random, n, block_B };
+            const StorageCase c = { "host", storage_move_host, storage, write, random, n, block_B };
             storage_measure (storage, &c);
           }
 }
@@ -216,6 +216,7 @@ probe_storage (Probe *probe)
   }
   if (probe_options (probe)->list) {
     measure_host (&storage);
+    storage_bounce (&storage);
     storage_cufile (&storage);
     return true;
   }
@@ -226,6 +227,7 @@ probe_storage (Probe *probe)
   }
   if (ok && !probe_interrupted ()) {
     measure_host (&storage);
+    storage_bounce (&storage);
     storage_cufile (&storage);
   }
   close_storage (&storage);

@@ -31,6 +31,10 @@ typedef struct {
 
 /* Measures one case, if it is selected, and makes its point. In --list mode lists it. */
 void storage_measure (Storage *storage, const StorageCase *c);
+/* A StorageMove of the host's own; `user`: Storage. */
+bool storage_move_host (void *user, unsigned thread, bool write, size_t block_B, size_t offset_B);
+/* All cases of the path to the GPU by way of the host, or a point that says why there are none. */
+void storage_bounce (Storage *storage);
 /* All cases of the GPU path, or a point that says why there are none. */
 void storage_cufile (Storage *storage);
 
