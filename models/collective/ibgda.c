@@ -2,13 +2,13 @@
  *
  *     T = start + hop + peers x put + S / (link rate)
  *
- * hop = the route's latency + signal: doorbell, and the flag that the receiver polls. peers: on other nodes; `put` s each, where a
- * proxy takes 2 posts of 1 us (pairwise.c). Peers of the node are reached by stores over NVLink meanwhile. The size moves at what the
- * links allow: a put needs no receive and no slot.
+ * hop = the route's latency + signal: doorbell, and the flag that the receiver polls. peers: on other nodes; `put` s each, where
+ * a proxy takes 2 posts of 1 us (pairwise.c). Peers of the node are reached by stores over NVLink meanwhile. The size moves at
+ * what the links allow: a put needs no receive and no slot.
  *
- * Source: NVIDIA's blog on NVSHMEM and GPUDirect Async (2022): up to 9.5 times the throughput of the proxy below 1 KiB; constants in
- * calibrate/defaults/library.yaml `ibgda`. Valid: NVIDIA GPUs, several nodes, InfiniBand or RoCE adapters of NVIDIA with GPUDirect
- * RDMA. Check: test_models_ibgda. */
+ * Source: NVIDIA's blog on NVSHMEM and GPUDirect Async (2022): up to 9.5 times the throughput of the proxy below 1 KiB;
+ * constants in calibrate/defaults/library.yaml `ibgda`. Valid: NVIDIA GPUs, several nodes, InfiniBand or RoCE adapters of NVIDIA
+ * with GPUDirect RDMA. Check: test_models_pairs. */
 #include <math.h>
 
 #include "collective/terms-private.h"

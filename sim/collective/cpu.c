@@ -5,8 +5,9 @@
  *     too few: c cores for p proxies of a node: a message waits (p/c - 1) turns; TCP moves c x core B/s, and RDMA
  *              c x slot / (post + turn) B/s, sent and received together
  *
- * Source: NCCL src/proxy.cc:ncclProxyProgress (it polls as long as operations are under way), src/transport/net_socket.cc; constants
- * in calibrate/defaults/library.yaml `cpu` and links.yaml `tcp`. Valid: equal nodes. Check: test_collective_cpu. */
+ * Source: NCCL src/proxy.cc:ncclProxyProgress (it polls as long as operations are under way), src/transport/net_socket.cc;
+ * constants in calibrate/defaults/library.yaml `cpu` and links.yaml `tcp`. Valid: equal nodes. Check:
+ * test_models_pairs, case 56. */
 #include <math.h>
 #include <string.h>
 

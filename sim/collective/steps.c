@@ -111,8 +111,8 @@ try_send (Eng *eng, StepPipe *sp, guint32 e)
   eng_flow_start (eng, &message);
 }
 
-/* The message of an edge that has left, its flight included. In a ring of n the rank at position i sends its chunk i first, then what
- * came: chunk i - r in round r; with the last of n - 1 rounds each holds a sum, i + 1, which goes round in as many. */
+/* The message of an edge that has left, its flight included. In a ring of n the rank at position i sends its chunk i first, then
+ * what came: chunk i - r in round r; with the last of n - 1 rounds each holds a sum, i + 1, which goes round in as many. */
 static void
 record (const StepPipe *sp, guint32 e, EngTime now)
 {

@@ -1,7 +1,8 @@
 /* Copies beside kernels, and copies from and to each NUMA node of the host.
  *
- *   beside   `timed` copy: a copy between pinned memory and GPU 0 while a kernel runs all the time; `timed` kernel: the kernel while
- *            copies run; `copy` none, `kernel` none: alone. Kernel `memory` copies within the GPU's memory, `math` adds in registers
+ *   beside   `timed` copy: a copy between pinned memory and GPU 0 while a kernel runs all the time; `timed` kernel: the kernel
+ *            while copies run; `copy` none, `kernel` none: alone. Kernel `memory` copies within the GPU's memory, `math` adds in
+ *            registers
  *   numa     a copy between GPU 0 and pinned memory of one node; `near`: it is the GPU's own. Left out where there is one node */
 #include "link.h"
 
