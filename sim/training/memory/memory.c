@@ -526,10 +526,7 @@ stage_memory (const Plan *plan, const Turns *turns, guint32 stage, double capaci
   m.optimizer_B = shared (plan, count->trained_dense, count->trained_expert) * plan->state_B;
   double all_B = gradients_of (plan, count->trained_dense, count->trained_expert) * plan->gradient_B;
   m.gradients_B = turns->most.gradients_B + all_B - coming_of (plan, count->trained_dense, count->trained_expert);
-  buffers_B += plan->outside ? all_B : 0;
-  /* without views the buckets hold all gradients again: 97 MB more of ResNet-50, 1 GB of RoBERTa (PyTorch pull request 41954) */
-  gboolean copied = model->spec->ddp.head.set && !model->spec->ddp.views.v && model->sync == TRN_SYNC_DDP;
-  buffers_B += copied ? all_B : 0;
+  buffers_B += (plan->outside ? all_B : 0) + (trn_model_copies_gradients (model) ? all_B : 0);
   m.activations_B = turns->most.activations_B;
   m.buffers_B = turns->most.buffers_B + buffers_B;
   m.allocated_B = m.weights_B + m.optimizer_B + m.gradients_B + m.activations_B + m.buffers_B + spec->workspace.v;

@@ -335,6 +335,14 @@ trn_model_parts (const TrnModel *model)
   return model->sync != TRN_SYNC_NONE && model->sync != TRN_SYNC_REPLICAS && model->sync != TRN_SYNC_DDP;
 }
 
+/* 97 MB more of ResNet-50, 1 GB of RoBERTa (PyTorch pull request 41954). */
+gboolean
+trn_model_copies_gradients (const TrnModel *model)
+{
+  const TrnDdpSpec *ddp = &model->spec->ddp;
+  return ddp->head.set && !ddp->views.v && model->sync == TRN_SYNC_DDP;
+}
+
 gboolean
 trn_model_clips (const TrnModel *model)
 {
