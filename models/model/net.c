@@ -12,6 +12,9 @@
 
 #include "models/net.h"
 
+#define EXACT      9007199254740992.0 /* 2^53: whole numbers up to it are doubles */
+#define MAX_LAYERS 10000.0
+
 const BaseName mdl_net_op_names[] = {
   { "matmul", MDL_NET_MATMUL, "a matrix on each position: fully connected" },
   { "conv", MDL_NET_CONV, "convolution over height and width" },
@@ -287,6 +290,32 @@ settle_op (const MdlNetLayer *layer, unsigned i, BaseDiag *diag)
   }
 }
 
+static gboolean
+check_result (const MdlNetOp *op, BaseDiag *diag)
+{
+  const double elements = op->output.features * op->output.height * op->output.width;
+  if (elements < EXACT)
+    return TRUE;
+  base_diag_error (diag, op->head.mark, "this %s makes %.3g elements per sample; accepted: fewer than 2^53", name_of (op),
+                   elements);
+  return FALSE;
+}
+
+/* What is counted stays whole in doubles, and lists stay short. */
+static gboolean
+check_totals (const MdlNet *net, BaseDiag *diag)
+{
+  const double total = mdl_net_parameters (net, NULL), layers = mdl_net_n_layers (net);
+  if (layers > MAX_LAYERS)
+    base_diag_error (diag, net->layers.mark, "%.0f layers; accepted: at most %.0f", layers, MAX_LAYERS);
+  else if (total >= EXACT)
+    base_diag_error (diag, net->head.mark, "the layers make up %.3g parameters; at most 2^53 are counted", total);
+  else if (net->parameters.set && (net->parameters.v < total || net->parameters.v > total))
+    base_diag_warn (diag, net->parameters.mark, "the layers make up %.0f parameters, not the %.0f of 'parameters'", total,
+                    net->parameters.v);
+  return layers <= MAX_LAYERS && total < EXACT;
+}
+
 gboolean
 mdl_net_settle (MdlNet *net, BaseDiag *diag)
 {
@@ -299,7 +328,7 @@ mdl_net_settle (MdlNet *net, BaseDiag *diag)
       return FALSE;
     }
     for (unsigned i = 0; i < layer->ops.n; i++)
-      if (!settle_op (layer, i, diag))
+      if (!settle_op (layer, i, diag) || !check_result (op_at (layer, i), diag))
         return FALSE;
     shape = op_at (layer, layer->ops.n - 1)->output;
     if (layer->count.v > 1 && memcmp (&shape, &layer->input, sizeof shape) != 0) {
@@ -311,11 +340,7 @@ mdl_net_settle (MdlNet *net, BaseDiag *diag)
       return FALSE;
     }
   }
-  const double total = mdl_net_parameters (net, NULL);
-  if (net->parameters.set && (net->parameters.v < total || net->parameters.v > total))
-    base_diag_warn (diag, net->parameters.mark, "the layers make up %.0f parameters, not the %.0f of 'parameters'", total,
-                    net->parameters.v);
-  return TRUE;
+  return check_totals (net, diag);
 }
 
 double

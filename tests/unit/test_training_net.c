@@ -137,6 +137,10 @@ mistakes_are_told_with_their_place (void)
   refused ("{count: 2, ops: [{op: matmul, out: 8}]}", "2 layers in a row that take 3 x 8 x 8 and give 8 x 8 x 8");
   refused ("{ops: [{op: embedding, rows: 10, out: 8}]}", "an embedding takes tokens, and 3 features come");
   refused ("{ops: []}", "a layer without operations");
+  refused ("{count: 10000, ops: [{op: matmul, out: 3}]}, {ops: [{op: matmul, out: 3}]}", "10001 layers; accepted: at most 10000");
+  refused ("{ops: [{op: matmul, out: 100000000}, {op: matmul, out: 100000000}]}", "the layers make up 1e+16 parameters");
+  refused ("{ops: [{op: elementwise, kind: flatten}, {op: conv, out: 100000000, kernel: 1, padding: 10000000}]}",
+           "this conv makes 4e+22 elements per sample; accepted: fewer than 2^53");
 }
 
 int

@@ -116,6 +116,7 @@ const char *const rep_training_columns[] = { "step_time_s",
                                              "memory_B.other",
                                              "memory_B.capacity",
                                              "memory_B.fits",
+                                             "samples_per_s",
                                              NULL };
 
 /* ---- text ---- */

@@ -87,7 +87,7 @@ plan_net (Plan *plan)
 {
   const TrnModel *model = plan->model;
   guint32 layers = (guint32)model->llm.layers.v;
-  plan->net = g_new0 (Unit, layers);
+  plan->net = g_new0 (Unit, model->llm.net->layers.n);
   for (guint32 l = 0; l < layers; l++) {
     guint item = mdl_net_item (model->llm.net, l);
     Unit *unit = &plan->net[item];
