@@ -16,6 +16,9 @@
 #include "engine/need.h"
 #include "series-private.h"
 
+/* Measured: trees over 72 GPUs, 650,000 messages, took 2.7 s of a processor at 3 GHz. */
+#define MESSAGE_S 4e-6
+
 /* Messages of a run, for its progress on stderr, which has the time that is left. */
 typedef struct {
   guint64 n, left; /* all; those that have left */
@@ -378,6 +381,7 @@ col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error
     const ColPipe *pipe = pipes->pdata[p];
     steps.tally.n += (guint64)pipe->n_edges * pipe->n_pieces;
   }
+  base_progress_expect ("messages", (double)steps.tally.n, MESSAGE_S);
   steps.tally.counts = base_progress_begin ("messages", steps.tally.n, 0);
   gboolean ok = edges_fit (&run, pipes, error) && prepare (&run, pipes, &steps, error);
   if (ok) {

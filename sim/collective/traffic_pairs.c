@@ -9,6 +9,9 @@
 #include "base/stats.h"
 #include "comm-private.h"
 
+/* Measured: 131,072 GPUs behind 512 leaves, 4,096 groups, took 18 s of a processor at 3 GHz. */
+#define ROUTE_S 1.1e-6
+
 typedef struct {
   guint32 site, pattern; /* pattern: of the domain's ranks */
   GArray *ranks;         /* guint32 */
@@ -209,6 +212,7 @@ col_load_all_to_all (ColComm *comm, GError **error)
   for (guint d = 0; d < pairs.domains->len; d++)
     if (!load_domain (&pairs, pairs.domains->pdata[d], share, error))
       return FALSE;
+  base_progress_expect ("routes between groups of ranks", (double)pairs.groups->len * pairs.groups->len, ROUTE_S);
   const gboolean counts = base_progress_begin ("groups of ranks", pairs.groups->len, 0);
   gboolean good = TRUE;
   for (guint i = 0; i < pairs.groups->len && good; i++) {

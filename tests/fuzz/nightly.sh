@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for the suite, each with its time limit, one after the other: all libFuzzer targets, changed files and command
-# lines with a new seed on the program and on its build with sanitizers, kills, and races between threads. Prints a line for each;
+# lines with a new seed on the program and on its build with sanitizers, kills, equal bytes from gcc and clang at each level of
+# optimisation, and races between threads. Prints a line for each;
 # the reports of what failed are in build/nightly. Exit status 1: something failed.
 # usage: nightly.sh [SECONDS] [FILES] [SEED]     seconds of each target (60), files a campaign (20000), seed (of the day)
 set -uo pipefail
@@ -45,6 +46,7 @@ for preset in release asan; do
     "$root/build/$preset/tests/mutate" "$root" "$logs/mutate-$preset-$seed" "$files" $((files / 4)) "$seed"
 done
 part 3600 kill "$root/tests/fuzz/kill.sh" "$root/build/release/forerun" "$root" 100 "$seed"
+part 7200 levels "$root/tests/repro/run.sh" --levels "$root" "$logs/levels"
 part 7200 threads "$root/tests/tsan/run.sh"
 if command -v clang >/dev/null; then
   part $((seconds * 60 + 3600)) fuzz "$root/tests/fuzz/run.sh" -j 1 "$seconds"

@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # Builds forerun with gcc and clang, Debug and Release, and compares what each says on the commands of the file beside: stdout,
 # stderr and exit status, byte by byte. The first build runs everything twice, so that an answer that depends on addresses shows
-# too. usage: run.sh SOURCE_DIR WORK_DIR [cmake arguments…]
+# too. usage: run.sh [--levels] SOURCE_DIR WORK_DIR [cmake arguments…]      --levels: with -O1 and -O2 besides
 # Without one of the compilers the rest is compared, and the test says that it was skipped (77).
 set -euo pipefail
 export FORERUN_PROGRESS=off
 
+types=(Debug Release) # -O0 and -O3
+if [ "${1:-}" = --levels ]; then
+  types+=(O1 O2)
+  shift
+fi
 source=$(realpath -- "$1")
 mkdir -p -- "$2"
 work=$(realpath -- "$2")
@@ -19,9 +24,13 @@ for compiler in gcc clang; do
     missing+=("$compiler")
     continue
   fi
-  for type in Debug Release; do
+  for type in "${types[@]}"; do
     name=$compiler-$type
-    if ! { CC=$compiler cmake -S "$source" -B "$work/$name" -G Ninja -DCMAKE_BUILD_TYPE="$type" -DBUILD_TESTING=OFF "$@" &&
+    case $type in
+      O?) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-$type") ;;
+      *) options=("-DCMAKE_BUILD_TYPE=$type") ;;
+    esac
+    if ! { CC=$compiler cmake -S "$source" -B "$work/$name" -G Ninja "${options[@]}" -DBUILD_TESTING=OFF "$@" &&
       ninja -C "$work/$name" -j 2 forerun; } >"$work/$name.log" 2>&1; then
       echo "FAILED: no build with $compiler, $type:"
       tail -n 40 "$work/$name.log"

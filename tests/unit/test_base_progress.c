@@ -52,6 +52,16 @@ a_line_after_two_seconds_and_every_ten (void)
 }
 
 static void
+long_work_is_foretold (void)
+{
+  base_progress_expect ("routes", 1e9, 1); /* without a report */
+  start (injected_us);
+  base_progress_expect ("routes", 1e6, 1e-6);
+  base_progress_expect ("routes", 16777216, 1e-6);
+  stop_and_expect ("forerun test: 16.8 M routes: about 17 s\n");
+}
+
+static void
 short_work_reports_nothing (void)
 {
   start (injected_us);
@@ -135,6 +145,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "a line after two seconds and every ten", a_line_after_two_seconds_and_every_ten },
+    { "long work is foretold", long_work_is_foretold },
     { "short work reports nothing", short_work_reports_nothing },
     { "a long piece is not made up for", a_long_piece_is_not_made_up_for },
     { "work that was done before does not speed up the estimate", work_that_was_done_before_does_not_speed_up_the_estimate },

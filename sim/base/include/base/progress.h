@@ -16,6 +16,8 @@ typedef struct {
 void base_progress_start (const BaseProgressSpec *spec);
 void base_progress_stop (void);
 
+/* Says at once about how long `n` pieces will take, at `each_s` seconds for one on a machine of today, if that is 5 s or more. */
+void base_progress_expect (const char *what, double n, double each_s);
 /* Begins work of `n` pieces, of which `done` were done before this process. `what`: plural, static ("runs").
  * TRUE: the caller counts, and calls base_progress_end. FALSE: this is part of other work that is counted already. */
 gboolean base_progress_begin (const char *what, guint64 n, guint64 done);
