@@ -45,6 +45,21 @@ a_message_is_one_line (void)
   TEST_STR (error->message, "no 'a\\nwarning: b\\x1b'");
 }
 
+/* The end of a long one is what says what is wrong; no character is cut in two. */
+static void
+a_long_message_loses_its_middle (void)
+{
+  g_autoptr (GString) text = g_string_new ("");
+  for (int i = 0; i < 3000; i++)
+    g_string_append (text, "é€"); /* 5 bytes */
+  g_autoptr (GError) error = NULL;
+  TEST_FALSE (base_fail (&error, BASE_ERROR_INPUT, "a%s is missing", text->str));
+  TEST_TRUE (strlen (error->message) <= 2010 && strlen (error->message) > 1900);
+  TEST_TRUE (g_utf8_validate (error->message, -1, NULL));
+  TEST_TRUE (g_str_has_prefix (error->message, "aé€é") && g_str_has_suffix (error->message, "€ is missing"));
+  TEST_TRUE (strstr (error->message, " … ") != NULL);
+}
+
 int
 main (void)
 {
@@ -53,6 +68,7 @@ main (void)
     { "JSON means the same", json_means_the_same },
     { "a name is one line", a_name_is_one_line },
     { "a message is one line", a_message_is_one_line },
+    { "a long message loses its middle", a_long_message_loses_its_middle },
     { 0 },
   };
   return test_main ("base/text", cases);

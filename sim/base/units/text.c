@@ -71,6 +71,22 @@ base_text_escape (const char *text, const char *keep)
   return g_string_free (escape (text, keep, FALSE), FALSE);
 }
 
+char *
+base_text_message (const char *text)
+{
+  enum { MOST_B = 2000, LAST_B = 500 };
+  char *line = base_text_escape (text, "");
+  const gsize n_B = strlen (line);
+  if (n_B <= MOST_B)
+    return line;
+  const char *head_end = g_utf8_find_prev_char (line, line + MOST_B - LAST_B), *tail = line + n_B - LAST_B;
+  while ((*tail & 0xc0) == 0x80)
+    tail++;
+  char *cut = g_strdup_printf ("%.*s … %s", (int)(head_end - line), line, tail);
+  g_free (line);
+  return cut;
+}
+
 /* TRUE where all is printable ASCII but for `keep`: nearly always, and soon seen. */
 static gboolean
 is_clean (const GString *text, const char *keep)
