@@ -145,9 +145,9 @@ static char *
 format_message (BaseMark mark, const char *format, va_list args)
 {
   g_autofree char *body = g_strdup_vprintf (format, args);
-  g_autofree char *line = base_text_message (body); /* one message is one line, whatever a user's text holds */
+  g_autofree char *line = base_text_escape (body, ""); /* one message is one line, whatever a user's text holds */
   g_autofree char *prefix = base_mark_prefix (mark);
-  return g_strconcat (prefix, line, NULL);
+  return base_text_cut (g_strconcat (prefix, line, NULL));
 }
 
 gboolean

@@ -114,7 +114,8 @@ base_progress_expect (const char *what, double n, double each_s)
   static const double LEAST_S = 5;
   if (n * each_s < LEAST_S)
     return;
-  g_autofree char *pieces = base_quantity_format (n, BASE_DIM_COUNT, 3), *time = base_quantity_format (n * each_s, BASE_DIM_TIME, 2);
+  g_autofree char *pieces = base_quantity_format (n, BASE_DIM_COUNT, 3),
+                  *time = base_quantity_format (n * each_s, BASE_DIM_TIME, 2);
   g_mutex_lock (&report.lock);
   if (report.runs) {
     g_autofree char *line = g_strdup_printf ("%s: %s %s: about %s", report.spec.title, pieces, what, time);

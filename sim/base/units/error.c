@@ -15,7 +15,7 @@ base_fail (GError **error, BaseError code, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
-  g_autofree char *text = g_strdup_vprintf (format, args), *line = base_text_message (text);
+  g_autofree char *text = g_strdup_vprintf (format, args), *line = base_text_cut (base_text_escape (text, ""));
   va_end (args);
   g_set_error_literal (error, BASE_ERROR, (int)code, line);
   return FALSE;

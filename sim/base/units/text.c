@@ -72,10 +72,9 @@ base_text_escape (const char *text, const char *keep)
 }
 
 char *
-base_text_message (const char *text)
+base_text_cut (char *line)
 {
   enum { MOST_B = 2000, LAST_B = 500 };
-  char *line = base_text_escape (text, "");
   const gsize n_B = strlen (line);
   if (n_B <= MOST_B)
     return line;

@@ -13,7 +13,7 @@ typedef enum { BASE_ERROR_INPUT, BASE_ERROR_RUN, BASE_ERROR_INFEASIBLE } BaseErr
 
 GQuark base_error_quark (void);
 
-/* FALSE and *error: one message on one line, whatever the texts in it hold (base_text_message). */
+/* FALSE and *error: one message on one line, whatever the texts in it hold (base_text_escape, base_text_cut). */
 gboolean base_fail (GError **error, BaseError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 #endif

@@ -15,8 +15,8 @@ void base_add_once (GPtrArray *texts, const char *text);
 /* `text` with everything that can steer a terminal made visible: control characters (ESC, C1), format characters (bidi), line
  * separators and bytes outside UTF-8 become \n, \t, \r or \xNN. The characters in `keep` pass. Returned: full, g_free. */
 char *base_text_escape (const char *text, const char *keep);
-/* The same as one line of a message: of more than 2,000 bytes the middle is left out. Returned: full, g_free. */
-char *base_text_message (const char *text);
+/* A line of a message, of which the middle is left out if it has more than 2,000 bytes. Takes `line`. Returned: full, g_free. */
+char *base_text_cut (char *line);
 /* The same in place, for a whole answer; `json`: as \uNNNN, which means the same to a reader of JSON. */
 void base_text_clean (GString *text, const char *keep, gboolean json);
 /* White space in `text` becomes single blanks, in place, and none stays at its end: a name is one line. Returned: `text`. */
