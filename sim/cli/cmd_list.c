@@ -55,7 +55,7 @@ static const ListKind kinds[] = {
   { "offers", "comparisons for forerun offers", .folder = "scenarios/offers", .first_key = "offers" },
   { "prices", "price lists of plans", .folder = "scenarios/prices", .first_key = "prices" },
   { "llms", "language models", .columns = cli_llm_columns, .fill_all = cli_list_llms },
-  { "networks", "networks of operations: models that are no decoder", .folder = TRN_NET_FOLDER, .first_key = "network" },
+  { "networks", "networks of operations: models that are not decoders", .folder = TRN_NET_FOLDER, .first_key = "network" },
   { "calibrations", "measured constants (--calibration)", .folder = "calibrate/defaults", .first_key = "calibration" },
   { "failures", "failure rates", .folder = "calibrate/defaults/failures", .first_key = "failures" },
   { "ops", "collective operations", .names = mdl_op_names },

@@ -32,7 +32,7 @@ static SCHEMA (copies_schema, "copies", "Copies, by what moves the bytes.",
                MAP_AS (MdlCopies, "tcp", at[MDL_COPY_TCP], &copy_schema, "sockets"),
                MAP_AS (MdlCopies, "managed", at[MDL_COPY_MANAGED], &copy_schema, "managed memory, as page faults fetch it"));
 
-static SCHEMA (figures_schema, "link figures",
+static SCHEMA (figures_schema, "link rates",
                "Reached rates, instead of those of the class and the topology. Links changed by `overrides.links` keep theirs.",
                NUM (MdlLinkConstants, efficiency, RATIO,
                     "fraction of the specified rate by copy engines; default of all: the topology's", .min = "0.001", .max = "1"),

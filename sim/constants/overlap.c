@@ -7,7 +7,7 @@
 #define CHANNEL_TRAFFIC(T, help_) NUM (T, channel_traffic, BANDWIDTH, help_, .was = "pass", .min = "1 MB/s", .required = TRUE)
 
 static SCHEMA (kernel_schema, "overlap kernel", "Kernels concurrent with collectives.",
-               NUM (MdlOverlapKernelSpec, sm_cost, NUMBER, "lost fraction of the extra time that it needs on the remaining SMs",
+               NUM (MdlOverlapKernelSpec, sm_cost, NUMBER, "slowdown relative to the one expected from the remaining SMs",
                     .min = "0", .max = "4", .fallback = "1"),
                CHANNEL_TRAFFIC (MdlOverlapKernelSpec, "at full load, each byte of a collective's channel takes 1 / this longer"));
 

@@ -55,8 +55,8 @@ document_legend (const BaseSchema *const *schemas)
 {
   g_autofree char *units = schema_units (schemas);
   return g_strdup_printf (
-      "Bold keys are required. `key: value` shows the default. In parentheses: the kind of value (if nothing is said: text) and "
-      "its limits, without those that only catch typing errors.\nA linked key is a mapping, or a list of mappings, of the keys "
+      "Bold keys are required. `key: value` shows the default. In parentheses: the kind of value (text if absent) and "
+      "its limits; limits that no real input reaches are left out.\nA linked key is a mapping, or a list of mappings, of the keys "
       "that the link leads to.%s%s%s\n",
       units[0] != '\0' ? " Units: " : "", units, units[0] != '\0' ? "." : "");
 }

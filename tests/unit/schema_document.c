@@ -83,23 +83,35 @@ has_unit (const BaseField *field)
   return is_number (field) && field->dim != BASE_DIM_NUMBER && field->dim != BASE_DIM_COUNT && field->dim != BASE_DIM_RATIO;
 }
 
-/* Limits that no real input reaches only catch typing errors; a message says them when they do. */
+/* Limits that no real input reaches are left out: they only catch typing errors, and the message then names them. */
 static const char *
 real_limit (const char *limit, BaseDim dim, gboolean upper)
 {
-  static const double largest[BASE_DIM_N] = { [BASE_DIM_COUNT] = 1e5, [BASE_DIM_BYTES] = 1e12, [BASE_DIM_TIME] = 30 * 86400.0 };
+  static const double largest[BASE_DIM_N] = {
+    [BASE_DIM_COUNT] = 1e5, [BASE_DIM_BYTES] = 1e12, [BASE_DIM_TIME] = 30 * 86400.0, [BASE_DIM_BANDWIDTH] = 1e17
+  };
   double v;
   if (limit == NULL || largest[dim] <= 0 || !base_quantity_parse (limit, dim, &v, NULL))
     return limit;
   if (upper)
     return v < largest[dim] ? limit : NULL;
-  return dim == BASE_DIM_BYTES && v == 1 ? NULL : limit;
+  return (dim == BASE_DIM_BYTES && v == 1) || (dim == BASE_DIM_BANDWIDTH && v < 1e5) ? NULL : limit;
+}
+
+/* The limit as it is printed: a ratio in per cent. NULL: none. Returned: full. */
+static char *
+limit_shown (const char *limit, BaseDim dim)
+{
+  double v;
+  return limit != NULL && dim == BASE_DIM_RATIO && base_quantity_parse (limit, dim, &v, NULL) ? g_strdup_printf ("%g %%", 100 * v)
+                                                                                              : g_strdup (limit);
 }
 
 static void
 append_number (GString *out, const BaseField *field, gboolean list)
 {
-  const char *min = real_limit (field->min, field->dim, FALSE), *max = real_limit (field->max, field->dim, TRUE);
+  g_autofree char *min = limit_shown (real_limit (field->min, field->dim, FALSE), field->dim);
+  g_autofree char *max = limit_shown (real_limit (field->max, field->dim, TRUE), field->dim);
   g_string_append_printf (out, "%s%s", field->dim == BASE_DIM_COUNT ? "integer" : base_dim_name (field->dim),
                           list ? " or list" : "");
   if (min != NULL && max != NULL)

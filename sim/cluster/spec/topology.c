@@ -105,7 +105,7 @@ static const BaseField nics_fields[] = {
   CLU_ROW (CluNicsSpec, type, REF, .sub = &clu_schema_nic, .item_size = sizeof (CluNicSpec), .folder = "topologies/nics",
            .help = "NIC type"),
   CLU_NUM (CluNicsSpec, count, COUNT, .max = "1024", .help = "NICs per node; default: `per_gpu` x GPUs"),
-  CLU_NUM (CluNicsSpec, per_gpu, NUMBER, .min = "0.0009765625", .max = "1024", .help = "NICs per GPU; default: `count` / GPUs"),
+  CLU_NUM (CluNicsSpec, per_gpu, NUMBER, .min = "0.0009", .max = "1024", .help = "NICs per GPU; default: `count` / GPUs"),
   CLU_RATE (CluNicsSpec, rate, .help = "port rate of one NIC, one direction; default: the type's"),
   BASE_ROW_END,
 };

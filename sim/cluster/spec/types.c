@@ -77,7 +77,7 @@ static const BaseField gpu_fields[] = {
   CLU_NUM (CluGpuSpec, power, POWER, .help = "board power at load"),
   CLU_NUM (CluGpuSpec, idle_power, POWER, .help = "board power when idle"),
   CLU_NUM (CluGpuSpec, price, MONEY, .help = "price, if published"),
-  CLU_ROW (CluGpuSpec, node, STR, .help = "topology whose parts a [short](#short-form) one gets by default"),
+  CLU_ROW (CluGpuSpec, node, STR, .help = "topology that supplies the missing parts of a [short form](#short-form)"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_gpu = { "gpu", "A GPU or other accelerator. One file per type in topologies/gpus.", gpu_fields, NULL };

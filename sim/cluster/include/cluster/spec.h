@@ -78,7 +78,7 @@ typedef struct {
   CluLinkSpec pcie;      /* `pcie: {class: pcie5}` to its switch or socket */
   BaseNum power, idle_power; /* W */
   BaseNum price;         /* USD, if published */
-  BaseStr node;          /* topology whose parts a short one gets by default */
+  BaseStr node;          /* topology that supplies the missing parts of a short form */
 } CluGpuSpec;
 typedef enum { CLU_VENDOR_NVIDIA, CLU_VENDOR_AMD, CLU_VENDOR_INTEL, CLU_VENDOR_AWS, CLU_VENDOR_OTHER } CluVendor;
 
