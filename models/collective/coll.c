@@ -143,8 +143,8 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
     g_return_if_fail (proto >= 0 && proto < MDL_PROTO_N);
     coll->cost (library, proto, question, cost);
   }
-  if (question->cpu_Bps > 0 && question->cpu_Bps < cost->bound_Bps) {
-    cost->bound_Bps = question->cpu_Bps;
+  if (question->cpu_Bps > 0 && question->cpu_Bps / cost->wire < cost->bound_Bps) {
+    cost->bound_Bps = question->cpu_Bps / cost->wire; /* flags of LL are copied too */
     cost->bound_name = "cores of the node";
     cost->bound_from = NULL;
     cost->cpu_bound = TRUE;

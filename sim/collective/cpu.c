@@ -136,8 +136,5 @@ col_run_network_cpu (ColRunInfo *info, const ColSystem *system, const ColNetwork
   }
   double n_nodes = use->nodes > 0 ? use->nodes : g_hash_table_size (nodes);
   double copying = core_Bps > 0 && n_nodes > 0 ? bytes / n_nodes / use->time_s / core_Bps : 0;
-  if (copying > polling)
-    col_run_cpu (info, COL_CPU_TCP, copying);
-  else
-    col_run_cpu (info, COL_CPU_PROXIES, polling);
+  col_run_cpu (info, use->tcp ? COL_CPU_TCP : COL_CPU_PROXIES, fmax (copying, polling));
 }

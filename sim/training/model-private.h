@@ -126,9 +126,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrnModel, trn_model_clear)
 gboolean trn_model_check_keys (const TrnJob *job, GError **error);
 gboolean trn_layers_check_keys (const TrnJob *job, GError **error);
 gboolean trn_model_check_stragglers (const TrnModel *model, GError **error);
-/* Whether gradients are clipped by a norm over all ranks. */
 /* Whether buckets hold all gradients again, since these are not views of them. */
 gboolean trn_model_copies_gradients (const TrnModel *model);
+/* Whether gradients are clipped by a norm over all ranks. */
 gboolean trn_model_clips (const TrnModel *model);
 /* How many times as long the compute of pipeline rank `pp` takes, by the slowest of its ranks: stragglers and jitter. */
 double trn_model_slow (const TrnModel *model, guint32 pp);
