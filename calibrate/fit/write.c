@@ -190,3 +190,23 @@ cal_fit_write (const CalFitResult *result, const CalData *data, const char *name
     cal_section_write (result->sections->pdata[i], out);
   return g_string_free (out, FALSE);
 }
+
+static gboolean
+any_fitted (const CalFit *fit)
+{
+  for (guint i = 0; fit != NULL && i < fit->constants->len; i++) {
+    const CalVerdict verdict = g_array_index (fit->constants, CalFitConstant, i).verdict;
+    if (verdict == CAL_FITTED || verdict == CAL_AT_LIMIT)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+cal_fit_determines (const CalFitResult *result)
+{
+  gboolean any = any_fitted (result->fit);
+  for (guint i = 0; i < result->sections->len; i++)
+    any = any || any_fitted (((const CalSectionFit *)result->sections->pdata[i])->fit);
+  return any;
+}

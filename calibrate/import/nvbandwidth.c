@@ -276,7 +276,7 @@ read_line (void *user, char *line, unsigned number, GError **error)
     matrix->closed = TRUE;
     return TRUE;
   }
-  if (!matrix->closed)
+  if (!matrix->closed && !total) /* a row, and no SUM that follows without a blank line */
     return add_row (reader, matrix, number, words, n, error);
   guint name = strcmp (words[0], "SUM") == 0 ? 1 : 2;
   if (!total || n < name + 2)

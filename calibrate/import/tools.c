@@ -7,6 +7,7 @@ const BaseName cal_tool_names[] = {
   { "p2p-bandwidth-test", CAL_TOOL_P2P_TEST, "CUDA's sample p2pBandwidthLatencyTest" },
   { "fio", CAL_TOOL_FIO, "storage, as JSON" },
   { "gdsio", CAL_TOOL_GDSIO, "storage and GPU memory" },
+  { "all-reduce-bench", CAL_TOOL_TORCH_BENCH, "all_reduce_bench.py of stas00/ml-engineering" },
   { NULL, 0, NULL },
 };
 
@@ -16,7 +17,7 @@ cal_import_tool (CalTool tool, const CalText *text, const CalFileInfo *told, GEr
   static char *(*const readers[]) (const CalText *, const CalFileInfo *, GError **) = {
     [CAL_TOOL_NCCL_TESTS] = cal_import_nccl_tests, [CAL_TOOL_NVBANDWIDTH] = cal_import_nvbandwidth,
     [CAL_TOOL_P2P_TEST] = cal_import_p2p_test,     [CAL_TOOL_FIO] = cal_import_fio,
-    [CAL_TOOL_GDSIO] = cal_import_gdsio,
+    [CAL_TOOL_GDSIO] = cal_import_gdsio,           [CAL_TOOL_TORCH_BENCH] = cal_import_torch_bench,
   };
   g_return_val_if_fail (tool != CAL_TOOL_NONE && tool < G_N_ELEMENTS (readers), NULL);
   return readers[tool](text, told, error);
@@ -36,8 +37,13 @@ cal_tool_of (const CalText *text)
     { "IoType:", FALSE, CAL_TOOL_GDSIO },
     { "P2P Connectivity Matrix", FALSE, CAL_TOOL_P2P_TEST },
     { "Bandwidth Matrix (GB/s)", FALSE, CAL_TOOL_P2P_TEST },
+    { "P2P=Enabled ", FALSE, CAL_TOOL_P2P_TEST },
+    { "P2P=Disabled ", FALSE, CAL_TOOL_P2P_TEST },
+    { "The average bandwidth of all_reduce", FALSE, CAL_TOOL_TORCH_BENCH },
     { "nvbandwidth Version", FALSE, CAL_TOOL_NVBANDWIDTH },
     { "SUM device_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
+    { "Running device_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
+    { "Running host_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
     { "SUM host_to_", FALSE, CAL_TOOL_NVBANDWIDTH },
     { "out-of-place", FALSE, CAL_TOOL_NCCL_TESTS },
     { "nThread ", FALSE, CAL_TOOL_NCCL_TESTS },

@@ -64,7 +64,7 @@ refuse (const char *path, GError **error)
   return base_fail_at (
       error, (BaseMark){ .file = path },
       "nothing that is known wrote this; accepted: forerun-probe's .json, CSV of collectives (.csv) or of copies or "
-      "storage as forerun import writes it, and what nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, fio "
+      "storage as forerun import writes it, and what nccl-tests, all_reduce_bench.py, nvbandwidth, p2pBandwidthLatencyTest, fio "
       "(--output-format=json) and gdsio print");
 }
 
@@ -76,7 +76,7 @@ import (const CalText *text, CalTool tool, CalData *data, Source *source, GError
   g_autofree char *csv = cal_import_tool (tool, text, &told, error);
   if (csv == NULL)
     return FALSE;
-  if (tool == CAL_TOOL_NCCL_TESTS) {
+  if (tool == CAL_TOOL_NCCL_TESTS || tool == CAL_TOOL_TORCH_BENCH) {
     source->csv_B = strlen (csv);
     source->csv = g_steal_pointer (&csv);
     return TRUE;

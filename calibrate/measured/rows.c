@@ -17,7 +17,7 @@ typedef struct {
   guint n_cells;     /* of the header; 0: not read yet */
   char **cell;       /* of the line */
   JsonArray *points; /* owned until the end */
-  CalNote left, taken;
+  CalNote left, taken, local;
 } Reader;
 
 /* ---- what a file is ---- */
@@ -134,6 +134,14 @@ read_copy (Reader *r, GError **error)
       !number_in (r, 3, "bytes", MOST_B, &bytes, error) || !number_in (r, 4, "seconds", MOST_S, &time_s, error) ||
       !number_in (r, 5, "GBps", MOST_BPS * 1e-9, &rate_GBps, error))
     return FALSE;
+  if (g_str_has_suffix (r->cell[0], "_local") && src == dst && isfinite (rate_GBps)) {
+    cal_note (
+        &r->local, r->text, CAL_LINE (r->line),
+        "a copy within GPU %d moves %.4g GB/s of its memory; memory_efficiency of the GPU's type over memory_bandwidth is where "
+        "that goes, no constant depends on it",
+        src, rate_GBps);
+    return TRUE;
+  }
   if (!find_copy (r->cell[0], &which)) {
     g_autofree char *shown = cal_shown (r->cell[0]);
     cal_note (&r->left, r->text, CAL_LINE (r->line), "no constant is told by '%s': left out", shown);
@@ -241,6 +249,7 @@ cal_rows_probe (const CalText *text, GError **error)
   gboolean good = cal_import_lines (&reader, text, read_line, error);
   cal_note_end (&reader.left, text);
   cal_note_end (&reader.taken, text);
+  cal_note_end (&reader.local, text);
   if (!good) {
     json_array_unref (reader.points);
     return NULL;

@@ -7,6 +7,7 @@
 #include "export-private.h"
 #include "report/slurm.h"
 #include "report/topo.h"
+#include "scenario-private.h"
 
 typedef struct {
   FrCollFlags coll; /* first: the tables that it shares with others fill it */
@@ -31,10 +32,12 @@ static const CliFlag flags_table[] = {
 /* Slurm's files have no quotes: other characters would write other lines. */
 #define HOST_SET G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_."
 
-enum { SLURM, TUNER, DOT };
+enum { SLURM, TUNER, DOT, GRES, SBATCH };
 static const BaseName kinds[] = { { "slurm-topology", SLURM, "topology.conf, or topology.yaml" },
                                   { "tuner-conf", TUNER, "what NCCL should take" },
                                   { "dot", DOT, "a picture" },
+                                  { "slurm-gres", GRES, "gres.conf" },
+                                  { "sbatch", SBATCH, "a batch script" },
                                   { NULL, 0, NULL } };
 static const BaseName plugins[] = { { "tree", 0, NULL }, { "block", 1, NULL }, { NULL, 0, NULL } };
 
@@ -92,10 +95,30 @@ export_cluster (Cli *cli, const Flags *flags, int kind, const char *topology, GE
   if (hosts == NULL)
     return FALSE;
   const RepSlurm how = { .block = block == 1, .yaml = flags->yaml, .hosts = hosts, .version = FORERUN_VERSION };
+  if (kind == GRES) {
+    rep_slurm_gres (clu, &how, cli->out);
+    return TRUE;
+  }
   if (rep_slurm (clu, &how, cli->out, error))
     return TRUE;
   g_prefix_error (error, "forerun %s: ", cli->verb->name);
   return FALSE;
+}
+
+static gboolean
+export_sbatch (Cli *cli, const char *scenario, GError **error)
+{
+  g_auto (CliScenarioRun) run = { 0 };
+  const CliScenarioFlags flags = { 0 };
+  if (!cli_scenario_run (cli, scenario, &flags, &run, error))
+    return FALSE;
+  const char *name = scn_name (run.scenario);
+  if (scn_training (run.scenario) == NULL)
+    return cli_fail (cli, error, "'%s' is not one training step; a scenario with one workload of kind training is accepted", name);
+  if (name[strspn (name, HOST_SET)] != '\0')
+    return cli_fail (cli, error, "the name '%s' of the scenario; letters, digits, '-', '_' and '.' are accepted in a script", name);
+  rep_sbatch (scn_cluster (run.scenario), name, &run.result->training, FORERUN_VERSION, cli->out);
+  return TRUE;
 }
 
 static gboolean
@@ -111,14 +134,16 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   if (words[1] == NULL)
     return cli_fail (cli, error,
-                     kind == TUNER ? "of which operation? all_reduce, all_gather …"
-                                   : "which topology? a file, or a name of "
-                                     "forerun list topologies");
+                     kind == TUNER    ? "of which operation? all_reduce, all_gather …"
+                     : kind == SBATCH ? "which scenario? a file, or a name of forerun list scenarios"
+                                      : "which topology? a file, or a name of forerun list topologies");
   if (words[2] != NULL)
     return cli_fail (cli, error, "one at a time, and '%s' is one too many; flags begin with '-'", words[2]);
-  gboolean slurm = flags->hosts != NULL || flags->plugin != NULL || flags->yaml;
-  if (kind != SLURM && slurm)
-    return cli_fail (cli, error, "--hosts, --plugin and --yaml go with slurm-topology");
+  gboolean slurm = flags->plugin != NULL || flags->yaml;
+  if (kind != SLURM && (slurm || (kind != GRES && flags->hosts != NULL)))
+    return cli_fail (cli, error, "--hosts, --plugin and --yaml go with slurm-topology, --hosts with slurm-gres too");
+  if (kind == SBATCH)
+    return export_sbatch (cli, words[1], error);
   if (kind != DOT && flags->no_fold)
     return cli_fail (cli, error, "--no-fold goes with dot");
   return kind == TUNER ? cli_export_tuner_conf (cli, &flags->coll, words + 1, error)
@@ -128,10 +153,12 @@ run (Cli *cli, const void *data, char **words, GError **error)
 const CliVerb cli_verb_export = {
   .name = "export",
   .summary = "write a cluster for Slurm or Graphviz, or a tuner file for NCCL",
-  .usage = "slurm-topology|dot TOPOLOGY [flags] | tuner-conf OP --topology T [flags]",
+  .usage = "KIND TOPOLOGY|SCENARIO|OP [flags]",
   .example = "forerun export slurm-topology hgx_h200 -n 128 --hosts 'gpu[001-128]' -o topology.conf",
-  .completes = "=slurm-topology dot tuner-conf",
-  .notes = "slurm-topology writes topology.conf or topology.yaml. tuner-conf writes the file of forerun compare --tuner-conf and "
+  .completes = "=slurm-topology slurm-gres sbatch dot tuner-conf",
+  .notes = "slurm-topology writes topology.conf or topology.yaml. slurm-gres writes gres.conf: the GPUs of each node, the cores of "
+           "their socket, and the NVLinks between them. sbatch simulates a training scenario and writes a batch script with its "
+           "nodes and parallel layout. tuner-conf writes the file of forerun compare --tuner-conf and "
            "takes the same flags. dot prints the graph of forerun topo --dot. To read topologies of Slurm, use forerun import "
            "slurm-topology.\n",
   .flags = { flags_table, cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },

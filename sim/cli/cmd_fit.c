@@ -240,6 +240,13 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
                             result->n_left);
   if (!write_files (cli, flags, result, question.data, error))
     return FALSE;
+  if (!cal_fit_determines (result)) {
+    g_set_error (
+        error, BASE_ERROR, (gint)BASE_ERROR_RUN,
+        "forerun fit: the points determine no constant, so there is no calibration to write; more sizes, directions or GPUs "
+        "do (forerun-probe measures them)");
+    return FALSE;
+  }
   write_answer (cli, flags, result, question.data);
   return TRUE;
 }

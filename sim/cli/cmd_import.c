@@ -288,7 +288,7 @@ const CliVerb cli_verb_import = {
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
                "ibstat hf-config "
-               "nccl-tests nvbandwidth p2p-bandwidth-test fio gdsio",
+               "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio",
   .notes =
       "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes), nvidia-smi-topo (the output of nvidia-smi "
       "topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or topology.yaml of Slurm, with "

@@ -98,7 +98,8 @@ cli_import_measured_check (const Cli *cli, const char *kind, const CliImportFlag
                 { "--copy", flags->bytes, TRUE } };
   CalTool tool = tool_of (kind);
   for (guint i = 0; i < G_N_ELEMENTS (given); i++) {
-    gboolean holds = given[i].of_copies ? tool == CAL_TOOL_NVBANDWIDTH || tool == CAL_TOOL_P2P_TEST : tool == CAL_TOOL_NCCL_TESTS;
+    gboolean holds = given[i].of_copies ? tool == CAL_TOOL_NVBANDWIDTH || tool == CAL_TOOL_P2P_TEST
+                                        : tool == CAL_TOOL_NCCL_TESTS || tool == CAL_TOOL_TORCH_BENCH;
     if (given[i].value != NULL && !holds)
       return cli_fail (cli, error, "%s has no meaning for %s; %s", given[i].name, kind,
                        given[i].of_copies ? "it is of nvbandwidth and p2p-bandwidth-test" : "it is of nccl-tests");

@@ -79,6 +79,8 @@ CalFitResult *cal_fit (const CalHost *host, const CalFitQuery *query, CalData *d
 void cal_fit_result_free (CalFitResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CalFitResult, cal_fit_result_free)
 
+/* Whether a constant was fitted, or held at an end of what is accepted; an error band alone is none. */
+gboolean cal_fit_determines (const CalFitResult *result);
 /* The calibration as YAML: what was fitted, with intervals and counts. Returned: full, g_free. */
 char *cal_fit_write (const CalFitResult *result, const CalData *data, const char *name);
 

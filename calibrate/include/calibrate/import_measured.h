@@ -16,7 +16,15 @@ typedef struct {
 } CalFileInfo;
 #define CAL_FILE_INFO_NONE ((CalFileInfo){ .op = -1, .algo = MDL_ALGO_AUTO, .proto = MDL_PROTO_AUTO, .launch = -1 })
 
-typedef enum { CAL_TOOL_NONE, CAL_TOOL_NCCL_TESTS, CAL_TOOL_NVBANDWIDTH, CAL_TOOL_P2P_TEST, CAL_TOOL_FIO, CAL_TOOL_GDSIO } CalTool;
+typedef enum {
+  CAL_TOOL_NONE,
+  CAL_TOOL_NCCL_TESTS,
+  CAL_TOOL_NVBANDWIDTH,
+  CAL_TOOL_P2P_TEST,
+  CAL_TOOL_FIO,
+  CAL_TOOL_GDSIO,
+  CAL_TOOL_TORCH_BENCH
+} CalTool;
 extern const BaseName cal_tool_names[]; /* as `forerun import` names their output: "nccl-tests" */
 /* Which tool printed a text, by what only it writes. */
 CalTool cal_tool_of (const CalText *text);
@@ -32,6 +40,9 @@ char *cal_import_nccl_tests (const CalText *text, const CalFileInfo *told, GErro
 /* nvbandwidth's text or JSON (-j), and the text of CUDA's sample p2pBandwidthLatencyTest. */
 char *cal_import_nvbandwidth (const CalText *text, const CalFileInfo *told, GError **error);
 char *cal_import_p2p_test (const CalText *text, const CalFileInfo *told, GError **error);
+
+/* all_reduce_bench.py of stas00/ml-engineering: one size, or its table. More than 8 ranks ask for told->nodes or gpus. */
+char *cal_import_torch_bench (const CalText *text, const CalFileInfo *told, GError **error);
 
 /* fio's JSON (--output-format=json); lines of gdsio. Neither needs to be told anything. */
 char *cal_import_fio (const CalText *text, const CalFileInfo *told, GError **error);

@@ -3,6 +3,7 @@
 #define REPORT_SLURM_H
 
 #include "cluster/cluster.h"
+#include "training/training.h"
 
 typedef struct {
   gboolean block;          /* NVLink domains as blocks (topology/block); FALSE: switches (topology/tree) */
@@ -11,6 +12,9 @@ typedef struct {
   const char *version;     /* forerun's */
 } RepSlurm;
 
+void rep_slurm_gres (const Clu *clu, const RepSlurm *how, GString *out); /* gres.conf: GPUs, cores beside them, NVLinks */
+/* A batch script for the layout of a simulated step; `name`: of the scenario. */
+void rep_sbatch (const Clu *clu, const char *name, const TrnResult *step, const char *version, GString *out);
 /* Switches: nodes that are attached to the same leaves are one leaf of Slurm's tree, whose nodes have one place (the leaves of a
  * rail-optimised pod are one); above, what is joined by the switches up to each level. FALSE and *error where there is nothing to
  * tell: no fabric, no domain wider than a node. */
