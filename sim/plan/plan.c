@@ -383,11 +383,6 @@ static gboolean
 check_goal (const Pln *plan, GError **error)
 {
   const PlnSpec *s = &plan->spec;
-  gboolean money = pln_needs_money (plan);
-  if (!plan->has_prices && (money || s->goal.budget.set))
-    return col_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
-                        "this objective, constraint or budget needs 'prices': write a name of `forerun list prices`, or a file "
-                        "(e.g. prices: us_2026)");
   if (!s->goal.tokens.set && s->aim.v == PLN_AIM_PARETO)
     return col_fail_at (error, s->aim.mark,
                         "objective pareto needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
@@ -395,6 +390,22 @@ check_goal (const Pln *plan, GError **error)
     return col_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
                         "a deadline or budget needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
   return TRUE;
+}
+
+/* Of a list, or of a topology's own `cost`. */
+static gboolean
+check_priced (const Pln *plan, GError **error)
+{
+  const PlnSpec *s = &plan->spec;
+  gboolean any = plan->has_prices || !(pln_needs_money (plan) || s->goal.budget.set);
+  for (guint i = 0; i < plan->machines->len; i++) {
+    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i);
+    any = any || machine->capital_usd > 0 || machine->rent_usd_per_s > 0;
+  }
+  return any ||
+         col_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
+                      "this objective, constraint or budget needs 'prices': write a name of `forerun list prices`, or a file "
+                      "(e.g. prices: us_2026), or give the topology a `cost`");
 }
 
 static gboolean
@@ -490,7 +501,7 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   }
   if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
       !check_goal (plan, error) || !pln_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
-      !add_machines (plan, error) || !check_free (plan, error) || !check_limits (plan, error))
+      !add_machines (plan, error) || !check_free (plan, error) || !check_priced (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }

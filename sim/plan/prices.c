@@ -147,6 +147,22 @@ price_fabric (const PlnFabricPrice *fabric, const CluFabricParts *parts, PlnMach
   return TRUE;
 }
 
+/* What the topology itself says that its parts cost (`cost`), where no list has a price of it. */
+static void
+price_by_topology (const CluCostSpec *cost, const CluFabricParts *parts, PlnMachine *machine)
+{
+  if (cost->rent.set)
+    machine->rent_usd_per_s = machine->nodes * cost->rent.v;
+  if (!cost->node.set)
+    return;
+  machine->buy_usd[PLN_BUY_NODES] = machine->nodes * cost->node.v;
+  machine->buy_usd[PLN_BUY_NICS] = MAX (parts->host_ports, parts->adapters) * cost->nic_port.v;
+  machine->buy_usd[PLN_BUY_SWITCHES] = ((double)parts->host_ports + 2 * (double)parts->cables) * cost->switch_port.v;
+  machine->buy_usd[PLN_BUY_CABLES] = ((double)parts->host_ports + parts->cables) * cost->cable.v;
+  for (int b = 0; b < PLN_BUY_N; b++)
+    machine->capital_usd += machine->buy_usd[b];
+}
+
 gboolean
 pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
 {
@@ -165,6 +181,8 @@ pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
     const MdlTierType *type = tier->type.value;
     machine->storage_W += type != NULL ? tier->servers.v * type->power.v : 0;
   }
+  if (price == NULL)
+    price_by_topology (&spec->cost, &parts, machine);
   if (price != NULL && price->rent.set)
     machine->rent_usd_per_s = machine->nodes * price->rent.v;
   if (price == NULL || !price->node.set)

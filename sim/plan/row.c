@@ -62,7 +62,8 @@ pln_price (const Pln *plan, PlnChoiceRow *row)
                               .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
                               .power_W = used_W,
                               .pue = building (plan),
-                              .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v : 0 };
+                              .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v
+                                                                        : clu_spec (machine->scenario->system.clu)->cost.power.v };
   MdlMoneyQuery rent = { .rent_usd_per_s = machine->rent_usd_per_s, .power_W = used_W, .pue = building (plan) };
   MdlMoney other;
   row->way = machine->capital_usd > 0      ? PLN_ACQUISITION_BUY
