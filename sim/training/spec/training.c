@@ -109,7 +109,7 @@ static const BaseField training_fields[] = {
   BASE_ROW (TrnSpec, "communicators", communicators, MAP, .sub = &create_schema,
             .help = "communicators of all ranks created before the first step, whose time is reported apart; or in every step"),
   BASE_ROW (TrnSpec, "model", model.model, NODE,
-            .help = "a name in scenarios/llms, the path of a HuggingFace config.json, or the model itself"),
+            .help = "a name in scenarios/llms or scenarios/networks, the path of a HuggingFace config.json, or the model itself"),
   BASE_ROW_NUM (TrnSpec, "sequence", model.sequence, COUNT, .min = "1", .max = "100 M", .help = "sequence length, tokens"),
   BASE_ROW_NUM (TrnSpec, "global_batch", model.global_batch, COUNT, .min = "1", .max = "1 G", .help = "sequences per step"),
   BASE_ROW_NUM (TrnSpec, "micro_batch", model.micro_batch, COUNT, .min = "1", .max = "1 M", .fallback = "1",
