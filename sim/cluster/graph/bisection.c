@@ -154,15 +154,20 @@ static double
 flow_over_scale_up (const Clu *clu, guint32 first, guint32 last, guint32 boundary)
 {
   guint32 gpu0 = clu->node[first].gpu, n = clu->node[last + 1].gpu - gpu0;
-  Net net = net_new (FIRST + n + 1);
+  Net net = net_new (FIRST + n + 1 + last - first + 1);
   double all = 0;
   for (guint32 node = first; node <= last; node++) {
     const CluTemplate *t = clu_node_template (clu, node);
-    guint32 base = clu->node[node].gpu - gpu0, gpus = t->n[CLU_DEV_GPU];
+    guint32 base = clu->node[node].gpu - gpu0, gpus = t->n[CLU_DEV_GPU], top = FIRST + n;
+    if (t->port != NULL && t->trunk != CLU_NONE) {
+      double out = clu_template_link_at (t, t->trunk)->p.rate_Bps;
+      top = FIRST + n + 1 + node - first;
+      net_add (&net, top, FIRST + n, out, out);
+    }
     for (guint32 i = 0; i < gpus; i++) {
       if (t->port != NULL) {
         double rate = clu_template_link_at (t, t->port[i])->p.rate_Bps;
-        net_add (&net, FIRST + base + i, FIRST + n, rate, rate);
+        net_add (&net, FIRST + base + i, top, rate, rate);
         all += rate;
       }
       for (guint32 j = i + 1; t->mesh != NULL && j < gpus; j++)

@@ -58,6 +58,7 @@ typedef struct {
   guint32 *wire;        /* by NIC: its cable to the fabric; CLU_NONE */
   guint32 frontend_wire, management_wire;
   guint32 *port; /* by GPU: its link to the scale-up switch; NULL without one */
+  guint32 trunk; /* link of all GPUs together out of the node, where fewer leave it; CLU_NONE */
   guint32 *mesh; /* n x n: local link between two GPUs; NULL without a mesh */
   guint32 torus_dims[8], n_torus_dims;
   CluScaleUpKind scale_up;
@@ -197,6 +198,7 @@ struct Clu {
   CluNode *node;                               /* n_nodes + 1 */
   gboolean uniform;                            /* one template: numbers by division */
   guint32 domain_nodes, n_domains, domain_dev; /* nodes a domain; first switch device when wider than a node */
+  double domain_taper;                         /* part of a node's scale-up links that leave it */
   gboolean wide;                               /* the scale-up switch belongs to a domain, not to a node */
   CluFabric fabric;
   guint32 frontend_dev, frontend_res; /* CLU_NONE: none; res: the core's capacity */

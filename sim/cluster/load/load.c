@@ -12,6 +12,7 @@ read_domain (CluLoader *loader)
   Clu *clu = loader->clu;
   const BaseYamlNode *node = clu->spec.nvlink_domain;
   clu->domain_nodes = 1;
+  clu->domain_taper = 1;
   if (node == NULL || base_yaml_is_null (node))
     return;
   if (base_yaml_kind (node) == BASE_YAML_SCALAR && strcmp (base_yaml_text (node), "node") == 0)
@@ -23,6 +24,7 @@ read_domain (CluLoader *loader)
   CluDomainSpec domain = { 0 };
   if (base_schema_read (&clu_schema_domain, node, FALSE, &loader->context, &domain)) {
     clu->domain_nodes = (guint32)domain.nodes.v;
+    clu->domain_taper = domain.taper.v;
     clu->wide = loader->wide = clu->domain_nodes > 1;
   }
 }

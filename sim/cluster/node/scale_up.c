@@ -1,6 +1,7 @@
 /* The scale-up network of a node: a switch that every GPU is on with all of its links, or links between pairs. A switch stands
  * for all chips (planes) together: GPUs spread their traffic over them, so that a pair gets all links of a GPU, and a failed
- * plane is fewer lanes (lanes_used). */
+ * plane is fewer lanes (lanes_used). Of a domain wider than a node fewer links may leave a node than its GPUs have: what leaves it
+ * then crosses one more link, which its GPUs share. */
 #include <string.h>
 
 #include "node/node-private.h"
@@ -43,14 +44,26 @@ lay_torus (CluTemplate *t, const CluParams *all)
     guint32 size = t->torus_dims[d];
     if (size < 2)
       continue;
+    const BaseNums *given = &t->spec.nvlink.dim_lanes;
+    double lanes = d < given->n ? given->item[d].v : all->lanes / ways;
     for (guint32 g = 0; g < n; g++) {
       guint32 at = g / stride % size;
       if (size == 2 && at == 1)
         continue;
       guint32 next = at + 1 < size ? g + stride : g - (size - 1) * stride;
-      mesh_link (t, g, next, all, all->lanes / ways * (size == 2 ? 2 : 1));
+      mesh_link (t, g, next, all, lanes * (size == 2 ? 2 : 1));
     }
   }
+}
+
+/* What leaves a node of a wide domain, in a class of its own: GPUs share it. Its hops count in their own links. */
+static void
+lay_trunk (CluLoader *loader, CluTemplate *t, const CluParams *all)
+{
+  CluParams trunk = clu_params_part (all, all->lanes * t->n[CLU_DEV_GPU] * loader->clu->domain_taper);
+  trunk.link_class = clu_class_new (loader->context.arena, "nvlink_out", CLU_FAMILY_NVLINK);
+  trunk.latency_s = 0;
+  t->trunk = clu_template_link (t, t->first[CLU_DEV_GPU], t->first[CLU_DEV_NVSWITCH], CLU_END_DOMAIN, &trunk);
 }
 
 void
@@ -58,6 +71,7 @@ clu_template_scale_up (CluLoader *loader, CluTemplate *t)
 {
   guint32 n = t->n[CLU_DEV_GPU];
   CluParams all;
+  t->trunk = CLU_NONE;
   if (t->scale_up == CLU_SCALE_UP_NONE || !gpu_params (loader, t, &all))
     return;
   if (t->scale_up == CLU_SCALE_UP_SWITCH) {
@@ -65,6 +79,8 @@ clu_template_scale_up (CluLoader *loader, CluTemplate *t)
     for (guint32 g = 0; g < n; g++)
       t->port[g] = clu_template_link (t, t->first[CLU_DEV_GPU] + g, t->first[CLU_DEV_NVSWITCH],
                                       loader->clu->wide ? CLU_END_DOMAIN : CLU_END_LOCAL, &all);
+    if (loader->clu->wide && loader->clu->domain_taper < 1)
+      lay_trunk (loader, t, &all);
     return;
   }
   t->mesh = base_arena_alloc_n (loader->context.arena, (gsize)n * n, sizeof *t->mesh);

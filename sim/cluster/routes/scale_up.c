@@ -70,7 +70,13 @@ clu_path_scale_up (CluPath *path, guint32 node_a, guint32 gpu_a, guint32 node_b,
   if (node_a == node_b && gpu_a == gpu_b)
     return;
   if (a->port != NULL) {
+    CluPart unseen = *part;
+    unseen.shown = FALSE;
     clu_path_node_link (path, node_a, a->port[gpu_a], TRUE, part);
+    if (node_a != node_b && a->trunk != CLU_NONE)
+      clu_path_node_link (path, node_a, a->trunk, TRUE, &unseen);
+    if (node_a != node_b && b->trunk != CLU_NONE)
+      clu_path_node_link (path, node_b, b->trunk, FALSE, &unseen);
     clu_path_node_link (path, node_b, b->port[gpu_b], FALSE, part);
   } else if (a->mesh[(gsize)gpu_a * a->n[CLU_DEV_GPU] + gpu_b] != CLU_NONE)
     mesh_step (path, node_a, a, gpu_a, gpu_b, part);

@@ -106,6 +106,18 @@ check_even_lanes (CluLoader *loader, const CluNodeSpec *node, const CluGpuSpec *
 }
 
 static void
+check_dim_lanes (CluLoader *loader, const CluNvlinkSpec *nv, double lanes)
+{
+  double sum = 0;
+  for (unsigned i = 0; i < nv->dim_lanes.n && i < nv->dims.n; i++)
+    sum += nv->dims.item[i].v > 1 ? 2 * nv->dim_lanes.item[i].v : 0;
+  if (nv->dim_lanes.n != nv->dims.n)
+    clu_error (loader, nv->dim_lanes.mark, "%u dim_lanes for %u dims; one number for each dimension", nv->dim_lanes.n, nv->dims.n);
+  else if (fabs (sum - lanes) > 1e-9 * lanes)
+    clu_error (loader, nv->dim_lanes.mark, "dim_lanes use %g links of a GPU, two directions each, but it has %g", sum, lanes);
+}
+
+static void
 check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
 {
   CluNvlinkSpec *nv = &node->nvlink;
@@ -137,6 +149,8 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
     clu_error (loader, nv->links.mark, "'links' belongs to kind links, not to %s", name);
   if (kind != CLU_SCALE_UP_TORUS && nv->dims.n > 0)
     clu_error (loader, nv->dims.mark, "'dims' belongs to kind torus, not to %s", name);
+  if (kind != CLU_SCALE_UP_TORUS && nv->dim_lanes.n > 0)
+    clu_error (loader, nv->dim_lanes.mark, "'dim_lanes' belongs to kind torus, not to %s", name);
 
   switch (kind) {
     case CLU_SCALE_UP_SWITCH:
@@ -155,7 +169,10 @@ check_scale_up (CluLoader *loader, CluNodeSpec *node, const CluGpuSpec *gpu)
       guint32 ways = 0;
       for (unsigned i = 0; i < nv->dims.n; i++)
         ways += nv->dims.item[i].v > 1 ? 2 : 0;
-      check_even_lanes (loader, node, gpu, lanes, ways, "directions");
+      if (nv->dim_lanes.n == 0)
+        check_even_lanes (loader, node, gpu, lanes, ways, "directions");
+      else
+        check_dim_lanes (loader, nv, lanes);
       break;
     }
     case CLU_SCALE_UP_NONE:

@@ -51,6 +51,8 @@ static const BaseField nvlink_fields[] = {
   CLU_ROW (CluNvlinkSpec, sharp, BOOL, .fallback = "false", .help = "reduction in the switch (NVLS)"),
   CLU_LIST (CluNvlinkSpec, links, mesh_link_schema, CluMeshLink, "links of kind `links`"),
   CLU_ROW (CluNvlinkSpec, dims, NUMS, .dim = BASE_DIM_COUNT, .min = "1", .max = "1024", .help = "torus: GPUs along each dimension"),
+  CLU_ROW (CluNvlinkSpec, dim_lanes, NUMS, .dim = BASE_DIM_NUMBER, .min = "0.001", .max = "1024",
+           .help = "torus: links of a GPU to each neighbour in each dimension; default: equal"),
   CLU_NUM (CluNvlinkSpec, lanes_used, COUNT, .min = "1", .max = "65536",
            .help = "links of one GPU that work, if fewer than its type has (failed plane)"),
   CLU_MAP (CluNvlinkSpec, link, clu_schema_link_spec, "changes to the GPU type's `scale_up` link"),
@@ -287,6 +289,8 @@ static const BaseSchema cost_schema = { "cost", "Prices.", cost_fields, NULL };
 static const BaseField domain_fields[] = {
   CLU_NUM (CluDomainSpec, nodes, COUNT, .required = TRUE, .min = "1", .max = "1000000",
            .help = "nodes that share one NVLink switch (18 in an NVL72)"),
+  CLU_NUM (CluDomainSpec, taper, RATIO, .min = "0.001", .max = "1", .fallback = "1",
+           .help = "fraction of a node's NVLinks that leave it, shared by its GPUs (50 % with NVLink Network)"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_domain = { "nvlink_domain", "An NVLink domain wider than a node; `node` is the default.", domain_fields,

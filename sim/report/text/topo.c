@@ -127,7 +127,12 @@ scale_up_Bps (const Clu *clu)
   double sum_Bps = 0;
   for (guint32 node = 0; node < clu_n_nodes (clu); node++) {
     const CluGpuSpec *gpu = clu_gpu_spec (clu, node);
-    sum_Bps += gpu != NULL ? 2.0 * clu_gpus_per_node (clu, node) * col_link_rate_Bps (&gpu->scale_up) : 0;
+    if (gpu == NULL)
+      continue;
+    CluLinkSpec link = gpu->scale_up;
+    const BaseNum *lanes = &clu_node_spec (clu, node)->nvlink.link.lanes;
+    link.lanes = lanes->set ? *lanes : link.lanes;
+    sum_Bps += 2.0 * clu_gpus_per_node (clu, node) * col_link_rate_Bps (&link);
   }
   return sum_Bps;
 }

@@ -157,6 +157,7 @@ typedef struct {
   BaseBool sharp;        /* reduction in the switch (NVLS) */
   BaseList links;        /* CluMeshLink, for kind links: hybrid cube mesh, bridges in pairs */
   BaseNums dims;         /* torus */
+  BaseNums dim_lanes;    /* its links of a GPU to each of the two neighbours in a dimension; absent: even */
   BaseNum lanes_used;    /* links of one GPU that are up, if fewer than its type has (a failed plane) */
   CluLinkSpec link;      /* what differs from the GPU type's scale_up link */
 } CluNvlinkSpec;
@@ -331,6 +332,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum nodes;
+  BaseNum taper; /* part of a node's scale-up links that leave it */
 } CluDomainSpec;
 
 /* A topology file. `overrides` holds, per entry, `nodes:` (3, "0-7", [1, 5]) and any key of a node. */
