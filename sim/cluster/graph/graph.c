@@ -460,6 +460,16 @@ clu_resource_is_both_ways (const Clu *clu, CluRes res)
   return res_view (clu, res).kind == CLU_RES_BOTH;
 }
 
+/* Of a link, not a device's own resource. */
+static void
+link_ends (const Clu *clu, const ResView *view, CluDev *from, CluDev *to)
+{
+  CluLink link;
+  clu_link (clu, view->link, &link);
+  *from = view->kind == CLU_RES_BACKWARD ? link.b : link.a;
+  *to = view->kind == CLU_RES_BACKWARD ? link.a : link.b;
+}
+
 gboolean
 clu_resource_ends (const Clu *clu, CluRes res, CluDev *from, CluDev *to)
 {
@@ -467,10 +477,7 @@ clu_resource_ends (const Clu *clu, CluRes res, CluDev *from, CluDev *to)
   ResView view = res_view (clu, res);
   if (view.kind >= CLU_RES_OWN)
     return FALSE;
-  CluLink link;
-  clu_link (clu, view.link, &link);
-  *from = view.kind == CLU_RES_BACKWARD ? link.b : link.a;
-  *to = view.kind == CLU_RES_BACKWARD ? link.a : link.b;
+  link_ends (clu, &view, from, to);
   return TRUE;
 }
 
@@ -491,7 +498,7 @@ clu_resource_name (const Clu *clu, CluRes res)
     return g_strdup_printf ("%s (%s)", dev, what);
   }
   CluDev from, to;
-  clu_resource_ends (clu, res, &from, &to);
+  link_ends (clu, &view, &from, &to);
   g_autofree char *a = clu_dev_name (clu, from);
   g_autofree char *b = clu_dev_name (clu, to);
   g_autofree char *name = g_strdup_printf ("%s %s %s", a, view.kind == CLU_RES_BOTH ? "<->" : "->", b);
