@@ -412,7 +412,7 @@ short_forms_are_filled (void)
     TEST_INT (node->nics.count.v, with ? 16 : 4);
     TEST_INT (node->nvlink.switches.v, 4);
     TEST_INT (node->sockets.cores.v, with ? 7 : 56);
-    TEST_INT (node->sockets.count.v, with ? 1 : 2);
+    TEST_INT (node->sockets.count.v, 2);
     TEST_INT (node->sockets.memory.source, BASE_SOURCE_ASSUMED);
     TEST_TRUE (clu_spec (clu)->fabric.leaf.type.set);
     TEST_INT (base_diag_n_warnings (warnings), 1);

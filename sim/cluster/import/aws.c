@@ -23,11 +23,13 @@ typedef struct {
 static const char *
 type_of (const char *instance)
 {
-  static const char *const rows[][2] = { { "p4d.", "p4d" },   { "p5.", "p5" },           { "p5e.", "p5en" },
-                                         { "p5en.", "p5en" }, { "p6-b200.", "p6_b200" }, { "p6-b300.", "p6_b200" },
-                                         { "trn2.", "trn2" } };
-  for (gsize i = 0; instance != NULL && i < G_N_ELEMENTS (rows); i++)
-    if (g_str_has_prefix (instance, rows[i][0]))
+  /* Whole nodes: a smaller size has fewer GPUs. P5e's GPUs and rates are those of P5en. */
+  static const char *const rows[][2] = {
+    { "p4d.24xlarge", "p4d" },   { "p5.48xlarge", "p5" },           { "p5e.48xlarge", "p5en" },
+    { "p5en.48xlarge", "p5en" }, { "p6-b200.48xlarge", "p6_b200" }, { "trn2.48xlarge", "trn2" }
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_strcmp0 (instance, rows[i][0]) == 0)
       return rows[i][1];
   return NULL;
 }
@@ -56,6 +58,12 @@ below (Reader *reader, const char *name, const char **own)
 }
 
 static gboolean
+fail_mixed (BaseMark mark, const char *name, GError **error)
+{
+  return base_fail_at (error, mark, "'%s' has instances and network nodes below it; equally deep lists are accepted", name);
+}
+
+static gboolean
 read_instance (Reader *reader, const BaseYamlNode *instance, GError **error)
 {
   const BaseYamlNode *levels = base_yaml_get (instance, "NetworkNodes"), *id = base_yaml_get (instance, "InstanceId");
@@ -71,8 +79,11 @@ read_instance (Reader *reader, const BaseYamlNode *instance, GError **error)
     return base_fail_at (error, mark, "'%s' beside '%s'; instances of one type are accepted", type != NULL ? type : "no type",
                          reader->type);
   reader->type = type;
+  if (base_yaml_n (levels) > MOST_LEVELS)
+    return base_fail_at (error, base_yaml_mark (levels), "%u network nodes of an instance; at most %u are accepted",
+                         base_yaml_n (levels), MOST_LEVELS);
   const char *parent = NULL;
-  for (unsigned i = 0; i < base_yaml_n (levels) && i < MOST_LEVELS; i++) {
+  for (unsigned i = 0; i < base_yaml_n (levels); i++) {
     const BaseYamlNode *level = base_yaml_item (levels, i);
     const char *own = NULL;
     if (!is_name (base_yaml_text (level)))
@@ -81,6 +92,8 @@ read_instance (Reader *reader, const BaseYamlNode *instance, GError **error)
     below (reader, base_yaml_text (level), &own);
     if (!is_new && g_strcmp0 (g_hash_table_lookup (reader->above, own), parent) != 0)
       return base_fail_at (error, base_yaml_mark (level), "'%s' is below two network nodes", own);
+    if (parent != NULL && g_hash_table_contains (reader->leaves, parent))
+      return fail_mixed (mark, parent, error);
     if (is_new && parent != NULL) {
       g_hash_table_insert (reader->above, (gpointer)(guintptr)own, (gpointer)(guintptr)parent);
       g_ptr_array_add (g_hash_table_lookup (reader->below, parent), (gpointer)(guintptr)own);
@@ -90,7 +103,7 @@ read_instance (Reader *reader, const BaseYamlNode *instance, GError **error)
   }
   if (g_hash_table_add (reader->leaves, (gpointer)(guintptr)parent) &&
       ((GPtrArray *)g_hash_table_lookup (reader->below, parent))->len > 0)
-    return base_fail_at (error, mark, "'%s' has instances and network nodes below it; equally deep lists are accepted", parent);
+    return fail_mixed (mark, parent, error);
   g_ptr_array_add (g_hash_table_lookup (reader->below, parent), (gpointer)(guintptr)name);
   return TRUE;
 }

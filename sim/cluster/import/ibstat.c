@@ -6,7 +6,6 @@
 #include "import/short-private.h"
 
 typedef struct {
-  const CluImport *input;
   guint32 device;
   gboolean any, open, active;
   CluImportNic port;
@@ -96,7 +95,7 @@ char *
 clu_import_ibstat (const CluImport *input, GError **error)
 {
   g_autoptr (GArray) ports = g_array_new (FALSE, TRUE, sizeof (CluImportNic));
-  Reader reader = { .input = input, .ports = ports };
+  Reader reader = { .ports = ports };
   if (!clu_import_lines (input, read_line, &reader, error))
     return NULL;
   close_port (&reader);

@@ -7,8 +7,6 @@
 #include "import/short-private.h"
 
 typedef struct {
-  const CluImport *input;
-  CluImportParts parts;
   char *name; /* of the first GPU; full */
   guint32 n_gpus, n_listed, n_linked, links, down, n_down, least, most;
   gboolean open;   /* links of a GPU are read */
@@ -105,7 +103,7 @@ read_dcgm (void *user, char *line, BaseMark mark, GError **error)
 static char *
 read_all (const CluImport *input, const char *tool, CluImportVisit visit, const char *foreign, GError **error)
 {
-  Reader reader = { .input = input };
+  Reader reader = { .name = NULL };
   char *answer = NULL;
   const BaseMark mark = { input->path, 1, 1 };
   if (clu_import_lines (input, visit, &reader, error)) {
@@ -119,12 +117,16 @@ read_all (const CluImport *input, const char *tool, CluImportVisit visit, const 
       if (reader.n_down > 0)
         base_diag_warn (input->warnings, mark, "%u NVLink%s down; every GPU is given the %u links of the GPU with the fewest",
                         reader.n_down, reader.n_down == 1 ? " is" : "s are", reader.least);
+      else if (reader.least < reader.most)
+        base_diag_warn (input->warnings, mark, "some GPUs have %u NVLinks and others %u; every GPU is given %u", reader.most,
+                        reader.least, reader.least);
       answer = clu_import_write_short (input,
                                        &(CluImportParts){ .tool = tool,
                                                           .gpu = reader.name != NULL ? clu_import_type_of_name (reader.name) : NULL,
                                                           .gpu_name = reader.name,
                                                           .n_gpus = n_gpus,
-                                                          .lanes_used = reader.least },
+                                                          .lanes_used = reader.least,
+                                                          .no_lanes = reader.n_linked > 0 && reader.least == 0 },
                                        error);
     }
   }

@@ -11,6 +11,7 @@ typedef struct {
   const char *gpu;      /* a shipped type, from the GPUs' name; --gpu goes before it */
   const char *gpu_name; /* as the tool prints it */
   guint32 n_gpus, lanes_used;
+  gboolean no_lanes; /* no link between GPUs works */
   const char *nic;
   guint32 n_nics, n_sockets;
   guint64 memory_MiB; /* of all sockets together */

@@ -110,8 +110,11 @@ clu_import_write_short (const CluImport *input, const CluImportParts *parts, GEr
     g_string_append (out, "}\n");
   }
   const gboolean broken = parts->lanes_used > 0 && parts->lanes_used < lanes;
-  if (parts->n_sockets > 0 || broken)
+  const gboolean unlinked = parts->no_lanes && lanes > 0;
+  if (parts->n_sockets > 0 || broken || unlinked)
     g_string_append (out, "node:\n");
+  if (unlinked)
+    g_string_append (out, "  nvlink: none\n");
   if (broken)
     g_string_append_printf (out, "  nvlink: {lanes_used: {value: %u, source: measured, note: \"%s\"}}\n", parts->lanes_used,
                             parts->tool);

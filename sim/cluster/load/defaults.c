@@ -43,12 +43,12 @@ read_like (CluLoader *loader, const char *name, BaseMark mark, CluSpec *like)
   return TRUE;
 }
 
-/* Numbers of GPUs that the other node's switches, sockets and links between GPUs do not divide by. */
+/* Numbers of GPUs that the other node's switches, sockets and links between GPUs do not divide by. lanes_given: by this file. */
 static void
-fit_to_gpus (CluNodeSpec *node)
+fit_to_gpus (CluNodeSpec *node, gboolean lanes_given)
 {
   const double gpus = node->gpus.count.v, peers = gpus - 1, lanes = clu_gpu_lanes (node, node->gpus.type.value);
-  if (node->nvlink.kind.v == CLU_SCALE_UP_FULL_MESH && peers > 0 && lanes >= peers && fmod (lanes, peers) != 0)
+  if (!lanes_given && node->nvlink.kind.v == CLU_SCALE_UP_FULL_MESH && peers > 0 && lanes >= peers && fmod (lanes, peers) != 0)
     node->nvlink.lanes_used = (BaseNum){ .v = peers * floor (lanes / peers), .set = TRUE, .source = BASE_SOURCE_ASSUMED };
   if (node->pcie.switch_per.v > 0 && fmod (gpus, node->pcie.switch_per.v) != 0)
     node->pcie.switch_per.v = 1;
@@ -112,9 +112,10 @@ fill_short (CluLoader *loader, const BaseYamlNode *root, CluSpec *spec)
   }
   const BaseYamlNode *given = base_yaml_get (root, "node");
   const CluNvlinkSpec *nv = &node->nvlink;
+  const gboolean lanes_given = nv->head.set && nv->lanes_used.set;
   if (node->sockets.head.set)
     overlay (loader, &clu_schema_sockets, given, "sockets", &like.node.sockets, sizeof like.node.sockets, &node->sockets);
-  if (nv->head.set && nv->lanes_used.set && nv->switches.v <= 0 && nv->links.n == 0 && nv->dims.n == 0)
+  if (lanes_given && nv->switches.v <= 0 && nv->links.n == 0 && nv->dims.n == 0)
     overlay (loader, &clu_schema_nvlink, given, "nvlink", &like.node.nvlink, sizeof like.node.nvlink, &node->nvlink);
 #define TAKE(part)                       \
   if (!node->part.head.set) {            \
@@ -125,7 +126,7 @@ fill_short (CluLoader *loader, const BaseYamlNode *root, CluSpec *spec)
   TAKE (pcie)
   TAKE (sockets)
 #undef TAKE
-  fit_to_gpus (node);
+  fit_to_gpus (node, lanes_given);
   if (like.node.nics.head.set &&
       (!node->nics.head.set || !(node->nics.count.set || node->nics.per_gpu.set) || !node->nics.type.set)) {
     take_nics (&node->nics, &like.node);

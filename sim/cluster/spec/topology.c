@@ -59,7 +59,7 @@ static const BaseField nvlink_fields[] = {
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_nvlink = { "node.nvlink", "The scale-up network of a node or of an NVLink domain, of any vendor.",
-                                          nvlink_fields, "kind" };
+                                       nvlink_fields, "kind" };
 
 static const BaseField width_fields[] = {
   CLU_NUM (CluPcieWidth, generation, COUNT, .min = "1", .max = "9", .help = "PCIe generation; default: that of the GPUs"),
@@ -142,9 +142,9 @@ const BaseSchema clu_schema_gpus = { "node.gpus", "The GPUs of a node.", gpus_fi
 /* The keys of a node, once for `node` and once for an entry of `overrides`. */
 #define NODE_ROWS(T, at)                                                                             \
   BASE_ROW (T, "gpus", at gpus, MAP, .sub = &clu_schema_gpus, .help = "GPUs; required in `node`"),   \
-      BASE_ROW (T, "nvlink", at nvlink, MAP, .sub = &clu_schema_nvlink, .help = "scale-up network"),     \
+      BASE_ROW (T, "nvlink", at nvlink, MAP, .sub = &clu_schema_nvlink, .help = "scale-up network"), \
       BASE_ROW (T, "pcie", at pcie, MAP, .sub = &pcie_schema, .help = "PCI Express"),                \
-      BASE_ROW (T, "sockets", at sockets, MAP, .sub = &clu_schema_sockets, .help = "CPU sockets"),        \
+      BASE_ROW (T, "sockets", at sockets, MAP, .sub = &clu_schema_sockets, .help = "CPU sockets"),   \
       BASE_ROW (T, "nics", at nics, MAP, .sub = &clu_schema_nics, .help = "NICs on the fabric"),     \
       BASE_ROW (T, "storage", at storage, MAP, .sub = &node_storage_schema, .help = "local drives"), \
       BASE_ROW_NUM (T, "power", at power, POWER, .help = "power of the node without its GPUs")

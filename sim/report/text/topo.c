@@ -127,11 +127,11 @@ scale_up_Bps (const Clu *clu)
   double sum_Bps = 0;
   for (guint32 node = 0; node < clu_n_nodes (clu); node++) {
     const CluGpuSpec *gpu = clu_gpu_spec (clu, node);
-    if (gpu == NULL)
+    const CluNvlinkSpec *nv = &clu_node_spec (clu, node)->nvlink;
+    if (gpu == NULL || nv->kind.v == CLU_SCALE_UP_NONE)
       continue;
     CluLinkSpec link = gpu->scale_up;
-    const BaseNum *lanes = &clu_node_spec (clu, node)->nvlink.link.lanes;
-    link.lanes = lanes->set ? *lanes : link.lanes;
+    link.lanes = nv->lanes_used.set ? nv->lanes_used : nv->link.lanes.set ? nv->link.lanes : link.lanes;
     sum_Bps += 2.0 * clu_gpus_per_node (clu, node) * col_link_rate_Bps (&link);
   }
   return sum_Bps;
