@@ -123,6 +123,14 @@ list_kind (const char *folder)
   return strcmp (base, "defaults") == 0 ? g_strdup ("calibrations") : g_steal_pointer (&base);
 }
 
+/* "topologies/gpus and topologies/nics". Returned: full. */
+static char *
+name_folders (const char *folder)
+{
+  g_auto (GStrv) folders = g_strsplit (folder, ":", -1);
+  return g_strjoinv (" and ", folders);
+}
+
 /* ", but 'forerun list plans' has a 'buy_256_gpus'" where another shipped folder has the name, else "". Returned: full. */
 static char *
 other_kind (const BaseLookup *lookup, const char *name, const char *folder)
@@ -180,7 +188,7 @@ static void
 fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const char *beside, GError **error)
 {
   g_autofree char *shown = base_text_shown (name);
-  g_autofree char *kind = list_kind (folder);
+  g_autofree char *kind = list_kind (folder), *folders = name_folders (folder);
   g_autofree char *other = other_kind (lookup, name, folder);
   g_auto (GStrv) names = base_lookup_list (lookup, folder);
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
@@ -190,7 +198,7 @@ fail_bare (const BaseLookup *lookup, const char *name, const char *folder, const
   g_ptr_array_add (all, NULL);
   g_autofree char *hint = *other == '\0' ? base_hint (name, (const char *const *)all->pdata) : g_strdup ("");
   base_fail (error, BASE_ERROR_INPUT, "no '%s.yaml' in '%s' nor among the shipped %s%s%s; 'forerun list %s' names them", shown,
-             beside, folder, other, hint, kind);
+             beside, folders, other, hint, kind);
 }
 
 typedef struct {
@@ -251,16 +259,18 @@ path_hint (const BaseLookup *lookup, const char *path, const char *folder)
   if (strrchr (stem, '.') != NULL)
     *strrchr (stem, '.') = '\0';
   g_autoptr (GDir) dir = g_dir_open (beside, 0, NULL);
-  for (const char *file; dir != NULL && (file = g_dir_read_name (dir)) != NULL;)
-    if (is_path (file))
+  for (const char *file; dir != NULL && (file = g_dir_read_name (dir)) != NULL;) {
+    g_autofree char *told = base_text_shown (file);
+    if (is_path (file) && strcmp (told, file) == 0) /* none whose name no message can show as it is */
       g_ptr_array_add (names, g_strdup (file));
+  }
   g_ptr_array_sort (names, base_by_text);
   g_ptr_array_add (names, NULL);
   for (guint i = 0; names->pdata[i] != NULL; i++) {
     const char *ending = strrchr (names->pdata[i], '.');
     if (strlen (stem) == (gsize)(ending - (char *)names->pdata[i]) && g_str_has_prefix (names->pdata[i], stem)) {
-      g_autofree char *same = join (beside, names->pdata[i]);
-      return g_strdup_printf (" (did you mean '%s'?)", same);
+      g_autofree char *same = join (beside, names->pdata[i]), *told = base_text_shown (same);
+      return g_strdup_printf (" (did you mean '%s'?)", told);
     }
   }
   g_auto (GStrv) folders = g_strsplit (folder, ":", -1);

@@ -121,8 +121,8 @@ what_is_not_found_names_the_nearest_and_how_to_list_them (void)
   Place p = place_new ();
   g_autofree char *near = find (&p, "h20_sxm", p.scenario);
   TEST_STR (near,
-            "no 'h20_sxm.yaml' in 'ROOT/mine' nor among the shipped topologies/gpus:topologies/nics (did you mean 'h200_sxm'?); "
-            "'forerun list gpus' names them");
+            "no 'h20_sxm.yaml' in 'ROOT/mine' nor among the shipped topologies/gpus and topologies/nics (did you mean "
+            "'h200_sxm'?); 'forerun list gpus' names them");
   g_autofree char *far = find (&p, "trainium", NULL);
   TEST_HAS (far, "no 'trainium.yaml' in '.' nor among the shipped");
   TEST_TRUE (strstr (far, "did you mean") == NULL);

@@ -206,8 +206,11 @@ what_contradicts_is_refused_with_its_place (void)
   refused ("{like: llama3_8b, positions: learned}", "model.yaml:1:37: learned positions need a length, the rows of their table");
   refused ("{like: llama3_8b, layers: 100000, hidden: 10000000, attention: {heads: 1, kv_heads: 1}}",
            "model.yaml:1:8: the keys make up 4e+19 parameters; at most 2^53 are counted");
-  refused ("llama3_9b", "model.yaml:1:8: no 'llama3_9b.yaml' in '.' nor among the shipped scenarios/llms (did you mean "
-                        "'llama3_8b'?); 'forerun list llms' names them");
+  refused ("llama3_9b",
+           "model.yaml:1:8: no 'llama3_9b.yaml' in '.' nor among the shipped scenarios/llms and scenarios/networks (did you "
+           "mean 'llama3_8b'?); 'forerun list llms' names them");
+  refused ("resnet5", "model.yaml:1:8: no 'resnet5.yaml' in '.' nor among the shipped scenarios/llms and scenarios/networks (did "
+                      "you mean 'resnet50'?); 'forerun list llms' names them");
   refused ("[llama3_8b]", "model.yaml:1:8: a model is a name (forerun list llms), a path or a mapping");
   refused ("{like: [a]}", "model.yaml:1:15: 'like' must be a model's name or path");
 }

@@ -515,6 +515,8 @@ trn_closed_new (const TrnJob *job, GError **error)
     { m->placement.n > 0, m->placement.mark, "placement" },
     { job->spec.loader.head.set, job->spec.loader.head.mark, "loader" },
     { job->spec.checkpoint.tier.v != NULL, job->spec.checkpoint.head.mark, "checkpoint" },
+    { job->spec.communicators.count.set && job->spec.communicators.every.v == TRN_CREATE_ITERATION,
+      job->spec.communicators.every.mark, "communicators.every" },
     { job->spec.ddp.kind.v == TRN_DDP_REPLICAS, job->spec.ddp.kind.mark, "ddp.kind" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (left_out); i++)

@@ -227,9 +227,8 @@ read_node (const BaseYamlNode *node, const BaseSchemaContext *context, unsigned 
     return FALSE;
   }
   g_autoptr (GError) error = NULL;
-  g_autofree char *path = base_lookup_find (context->lookup, base_yaml_text (node), TRN_NET_FOLDER, mark.file, NULL);
-  if (path == NULL)
-    path = base_lookup_find (context->lookup, base_yaml_text (node), TRN_LLM_FOLDER, mark.file, &error);
+  g_autofree char *path =
+      base_lookup_find (context->lookup, base_yaml_text (node), TRN_LLM_FOLDER ":" TRN_NET_FOLDER, mark.file, &error);
   if (path == NULL) {
     base_diag_add_error (context->diag, mark, error);
     return FALSE;

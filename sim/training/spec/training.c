@@ -79,7 +79,8 @@ static const BaseName every_names[] = {
   { NULL, 0, NULL },
 };
 static const BaseField create_fields[] = {
-  BASE_ROW_NUM (TrnCreateSpec, "count", count, COUNT, .max = "100000", .help = "number, created one after another"),
+  BASE_ROW_NUM (TrnCreateSpec, "count", count, COUNT, .max = "100000", .required = TRUE,
+                .help = "number, created one after another"),
   BASE_ROW (TrnCreateSpec, "every", every, ENUM, .names = every_names, .fallback = "job", .help = "when they are created"),
   BASE_ROW_END,
 };
