@@ -40,11 +40,16 @@ scn_job_free (ScnJob *job)
   g_free (job);
 }
 
-/* A job that saves must come to it, and its storage is what it shares: times that are given change no step. */
+/* What only one job alone can have. A job that saves must come to it, and its storage is what it shares: times that are given
+ * change no step. */
 static void
 check_saves (const ScnJob *job, BaseDiag *diag)
 {
   const TrnCheckpointSpec *checkpoint = &job->view.training.spec.checkpoint;
+  const TrnCreateSpec *create = &job->view.training.spec.communicators;
+  if (create->count.set && create->every.v == TRN_CREATE_ITERATION)
+    base_diag_error (diag, create->every.mark,
+                     "communicators of each step are of a job that runs alone; among jobs leave 'every' out (they are made once)");
   if (job->view.training.spec.failures.head.set)
     base_diag_error (diag, job->view.training.spec.failures.head.mark,
                      "'failures' are of run --goodput, which follows one job and not several; leave it out");

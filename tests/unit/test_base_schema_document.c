@@ -79,7 +79,7 @@ a_list_is_printed_for_each_mapping_once (void)
                   "\n"
                   "A cable. A bare value sets `rate`.\n"
                   "\n"
-                  "- `rate` (bandwidth 1 b/s–1 TB/s): one way | per port\n"
+                  "- `rate` (bandwidth ≤ 1 TB/s): one way | per port\n"
                   "\n"
                   "## NVLink domain\n"
                   "\n"

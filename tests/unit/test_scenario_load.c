@@ -51,7 +51,7 @@ errors_say_where_what_and_what_is_accepted (void)
     { "scenario: s\ncluster: {topology: teach_nic, library: mpi}\n" COLLECTIVE, "s.yaml:2:41: 'library' must be one of" },
     { ON COLLECTIVE "wrokload: 1\n", "s.yaml:4:1: unknown key 'wrokload' in 'scenario' (did you mean 'workload'?)" },
     { ON COLLECTIVE "report: {plots: [links, busbw]}\n",
-      "s.yaml:4:25: no picture is called 'busbw'; accepted: breakdown, timeline" },
+      "s.yaml:4:25: there is no plot 'busbw'; accepted: breakdown, timeline" },
     { ON COLLECTIVE "report: {html: yes}\n", "s.yaml:4:10: unknown key 'html' in 'report'" },
     { ON COLLECTIVE "seed: -1\n", "s.yaml:4:7: " },
   };

@@ -214,8 +214,6 @@ what_only_a_run_can_see_is_refused_there (void)
   static const struct {
     const char *work, *message;
   } rows[] = {
-    { "  repeat: 1000000\n" A ("{kernel: 1 ms}, {kernel: 1 ms}"),
-      "s.yaml:15:11: 1000000 iterations of 2 entries are 2000000 tasks; at most 1000000 are simulated" },
     { A ("{kernel: {bytes: 1 GB}}"), "s.yaml:15:37: 'library: plain' has no constants of kernels; accepted: 'time' of the kernel" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -82,11 +82,13 @@ words_that_are_not_known_are_named (void)
 {
   refused (L8 "recompute: most", "most", "'recompute' is none, selective, full, or {modules: [core_attention");
   refused (L8 "recompute: {modules: [nosuch]}", "nosuch", "'nosuch' is not a module");
-  refused (L8 "lora: {rank: 8, modules: [x]}", "x", "'x' is no matrix of a layer; accepted: q k v o gate up down");
+  refused (L8 "lora: {rank: 8, modules: [x]}", "x", "'x' is not a matrix of a layer; accepted: q, k, v, o, gate, up, down");
   refused (L8 "placement: [tp, dp, pp]", "[tp", "'placement' names tp, cp, dp and pp");
   refused (L8 "placement: [tp, tp, cp, pp]", "tp, cp", "'tp' in 'placement'; accepted: tp, cp, ep, dp and pp, each once");
   refused (L8 "precision: {gradients: none}", "none", "'gradients' cannot be none");
-  refused ("model: gpt_oss_20b, global_batch: 16", NULL, "this model needs 'sequence'");
+  refused ("model: {llm: x, layers: 2, hidden: 1024, vocabulary: 50304, attention: {kind: mha, heads: 16, kv_heads: 16, "
+           "head_dim: 64}, norm: rmsnorm, mlp: {kind: gelu, ffn: 4096}}, global_batch: 16",
+           NULL, "this model needs 'sequence'");
   refused ("model: nosuch, sequence: 1024", "nosuch", "nosuch");
 }
 
