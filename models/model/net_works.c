@@ -204,11 +204,11 @@ static const struct {
   [MDL_ELEMENT_GELU] = { { "gelu", 1, 0, 0, 1, 0, 0, 1 }, { "gelu", 1, 1, 1, 0, 0, 0, 1 } },
   [MDL_ELEMENT_TANH] = { { "tanh", 1, 0, 0, 1, 0, 0, 1 }, { "tanh", 0, 2, 1, 0, 0, 0, 1 } },
   [MDL_ELEMENT_DROPOUT] = { { "dropout", 1, 0, 0, 1, 0, 1, 1 }, { "dropout", 0, 1, 1, 0, 1, 0, 1 } },
-  [MDL_ELEMENT_ADD] = { { "add", 2, 0, 0, 1, 0, 0, 1 }, { NULL } }, /* its gradient is that of both operands */
+  [MDL_ELEMENT_ADD] = { { "add", 2, 0, 0, 1, 0, 0, 1 }, { 0 } }, /* its gradient is that of both operands */
   [MDL_ELEMENT_MAX_POOL] = { { "pool", 1, 0, 0, 1, 0, 1, 1 }, { "pool", 0, 1, 1, 0, 1, 0, 1 } },
   [MDL_ELEMENT_AVERAGE_POOL] = { { "pool", 1, 0, 0, 1, 0, 0, 1 }, { "pool", 0, 1, 1, 0, 0, 0, 1 } },
   [MDL_ELEMENT_GLOBAL_POOL] = { { "pool", 1, 0, 0, 1, 0, 0, 1 }, { "pool", 0, 1, 1, 0, 0, 0, 1 } },
-  [MDL_ELEMENT_FLATTEN] = { { NULL }, { NULL } },
+  [MDL_ELEMENT_FLATTEN] = { { 0 }, { 0 } },
   [MDL_ELEMENT_CLASS_TOKEN] = { { "class_token", 1, 0, 0, 1, 0, 0, 1 }, { "class_token", 0, 1, 1, 0, 0, 0, 1 } },
   [MDL_ELEMENT_TAKE] = { { "take", 0, 1, 0, 1, 0, 0, 1 }, { "take", 0, 1, 1, 0, 0, 0, 1 } },
   [MDL_ELEMENT_LOSS] = { { "loss", 2, 0, 0, 1, 0, 0, 4 }, { "loss", 2, 0, 1, 0, 0, 0, 2 } },
