@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "collective/net.h"
 
 guint32
@@ -55,7 +56,9 @@ col_fail_at (GError **error, BaseMark mark, const char *format, ...)
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
   g_autofree char *prefix = base_mark_prefix (mark);
-  g_set_error (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, "%s%s", prefix, text); /* which may be several lines */
+  char *whole = g_strconcat (prefix, text, NULL);
+  g_autofree char *message = strchr (text, '\n') == NULL ? base_text_cut (whole) : whole; /* lines of several were cut before */
+  g_set_error_literal (error, BASE_ERROR, (gint)BASE_ERROR_INPUT, message);
   return FALSE;
 }
 

@@ -14,7 +14,7 @@ check_error (GError *error)
   g_assert_nonnull (error);
   g_assert_true (error->domain == BASE_ERROR && g_utf8_validate (error->message, -1, NULL));
   g_assert_null (strchr (error->message, '\n'));
-  g_assert_cmpuint (strlen (error->message), <, 1500);
+  g_assert_cmpuint (strlen (error->message), <, 2010);
   g_error_free (error);
 }
 

@@ -147,13 +147,18 @@ what_cannot_be_is_said_with_its_place (void)
 static void
 currency_and_electricity_are_needed (void)
 {
-  g_autoptr (GError) none = NULL, euro = NULL, dark = NULL;
+  g_autoptr (GError) none = NULL, euro = NULL, dark = NULL, huge = NULL;
+  g_autofree char *zeros = g_strnfill (100000, '0');
+  g_autofree char *text = g_strdup_printf ("offers: t\ncurrency: USD%s\ndate: 2026\noptions:\n" CLOUD, zeros);
   g_autoptr (PlnOffers) a = load ("offers: t\ndate: 2026\noptions:\n" CLOUD, NULL, &none);
   TEST_TRUE (a == NULL);
   TEST_HAS (none->message, "'currency' in 'offers' is missing");
   g_autoptr (PlnOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\noptions:\n" CLOUD, NULL, &euro);
   TEST_TRUE (b == NULL);
   TEST_HAS (euro->message, "currency 'EUR' is not supported; convert the prices, and write USD");
+  g_autoptr (PlnOffers) d = load (text, NULL, &huge);
+  TEST_TRUE (d == NULL && strlen (huge->message) < 2010);
+  TEST_HAS (huge->message, "is not supported; convert the prices, and write USD");
   g_autoptr (PlnOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\noptions:\n" SERVER, NULL, &dark);
   TEST_TRUE (c == NULL);
   TEST_HAS (dark->message, "'server' has 'power', so 'electricity' needs a price");
