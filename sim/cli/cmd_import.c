@@ -298,7 +298,8 @@ const CliVerb cli_verb_import = {
       "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
       "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
       "of HuggingFace (docs/llms.md lists the model types).\nCSV is made from measurements: nccl-tests (text or JSON; for "
-      "validate), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample p2pBandwidthLatencyTest), fio (JSON) and "
+      "validate), all-reduce-bench (all_reduce_bench.py), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample "
+      "p2pBandwidthLatencyTest), fio (JSON) and "
       "gdsio. docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are assumed; they "
       "are marked as assumed, with a warning.\n",
   .flags = { flags_table, cli_import_flags },
