@@ -53,15 +53,15 @@ after () # file, line that begins so, text: puts text behind the line, which mus
   WANTED=$2 TEXT=$3 perl -pi -e '$_ .= "$ENV{TEXT}\n" if index ($_, $ENV{WANTED}) >= 0' "$1"
 }
 
-row () # file, code of the last row, new row: puts it behind
+row () # file, list of rows, new row: puts it last
 {
-  [ "$(grep -cE "^  ROW \\($2, .*\\)\$" "$1")" -eq 1 ] || { echo "FAILED: $1 has no last row $2"; exit 1; }
-  LAST=$2 NEW=$3 perl -pi -e 's/$/ \\\n  ROW ($ENV{NEW})/ if /^  ROW \($ENV{LAST}, .*\)$/' "$1"
+  LIST=$2 NEW=$3 perl -0pi -e 's/(#define $ENV{LIST}\(ROW\)(?:[^\n]*\\\n)*[^\n]*\))\n/$1 \\\n  ROW ($ENV{NEW})\n/ or exit 1' "$1" ||
+    { echo "FAILED: $1 has no list $2"; exit 1; }
 }
 
 # ---- a collective: the root sends to each rank; first without its edges ----
 
-row models/include/models/op.h PAIRWISE "STAR, star, 'S', \"the root sends to each rank\""
+row models/include/models/op.h MDL_ALGO_ROWS "STAR, star, 'S', \"the root sends to each rank\""
 cat >models/collective/star.c <<'C'
 /* Star: the root sends all bytes to every other rank. Textbook form: alpha + (n-1) S beta. Source: a test's. */
 #include "collective/terms-private.h"
@@ -148,7 +148,7 @@ touched 'a collective' 3
 
 # ---- a schedule: the backward passes of gpipe in reverse ----
 
-row models/include/models/schedule.h DUALPIPE_V 'LIFO, lifo, "all forwards, then all backwards, the last first"'
+row models/include/models/schedule.h MDL_SCHEDULE_ROWS 'LIFO, lifo, "all forwards, then all backwards, the last first"'
 cat >models/schedules/lifo.c <<'C'
 /* lifo: gpipe whose backward passes begin with the last micro-batch. Source: a test's. */
 #include "orders-private.h"
@@ -180,7 +180,7 @@ touched 'a storage type' 1
 
 # ---- a kind of workload: GPUs wait ----
 
-row sim/scenario/include/scenario/scenario.h PROGRAM 'WAIT, wait, "all GPUs wait"'
+row sim/scenario/include/scenario/scenario.h SCN_KIND_ROWS 'WAIT, wait, "all GPUs wait"'
 cat >sim/scenario/kind_wait.c <<'C'
 /* Workloads of kind `wait`: all GPUs wait for some time. */
 #include "jobs-private.h"

@@ -13,12 +13,6 @@
 
 #include "collective/terms-private.h"
 
-static unsigned
-n_steps (const MdlCollQuestion *q)
-{
-  return q->op == MDL_OP_SENDRECV ? 1 : q->n_ranks - 1;
-}
-
 static void
 cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -33,14 +27,6 @@ cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, Md
   double puts_s = remote * spec->put.v;
   mdl_cost_term (q, cost, "puts", puts_s, &spec->put, "%.4g peers on other nodes x %.3g us", remote, spec->put.v * 1e6);
   cost->hop_software_s[0] = cost->hop_software_s[1] = spec->signal.v + puts_s;
-}
-
-static void
-plain (const MdlCollQuestion *q, MdlCollCost *cost)
-{
-  double n = (double)q->n_ranks, alpha_s = mdl_plain_alpha_s (q);
-  cost->bound_Bps = mdl_plain_bound_Bps (q, q->op == MDL_OP_ALLTOALL ? (n - 1.0) / n : 1.0);
-  mdl_cost_term (q, cost, "hop latency", alpha_s, NULL, "all at once: %.4g us", alpha_s * 1e6);
 }
 
 static const char *
@@ -60,8 +46,8 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 const MdlColl mdl_coll_ibgda = {
   .algo = MDL_ALGO_IBGDA,
   .ops = 1u << MDL_OP_ALLTOALL | 1u << MDL_OP_SENDRECV,
-  .n_steps = n_steps,
+  .n_steps = mdl_exchange_steps,
   .cost = cost_of,
-  .plain = plain,
+  .plain = mdl_exchange_plain,
   .why_not = why_not,
 };

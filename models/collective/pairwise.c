@@ -33,8 +33,8 @@
 
 #include "collective/terms-private.h"
 
-static unsigned
-n_steps (const MdlCollQuestion *q)
+unsigned
+mdl_exchange_steps (const MdlCollQuestion *q)
 {
   return q->op == MDL_OP_SENDRECV ? 1 : q->n_ranks - 1;
 }
@@ -224,8 +224,8 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   cost->start_s += fill_s;
 }
 
-static void
-pairwise_plain (const MdlCollQuestion *q, MdlCollCost *cost)
+void
+mdl_exchange_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 {
   double n = (double)q->n_ranks, alpha_s = mdl_plain_alpha_s (q);
   cost->bound_Bps = mdl_plain_bound_Bps (q, q->op == MDL_OP_ALLTOALL ? (n - 1.0) / n : 1.0);
@@ -254,8 +254,8 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 const MdlColl mdl_coll_pairwise = {
   .algo = MDL_ALGO_PAIRWISE,
   .ops = 1u << MDL_OP_ALLTOALL | 1u << MDL_OP_SENDRECV,
-  .n_steps = n_steps,
+  .n_steps = mdl_exchange_steps,
   .cost = pairwise_cost,
-  .plain = pairwise_plain,
+  .plain = mdl_exchange_plain,
   .why_not = why_not,
 };

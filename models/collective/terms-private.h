@@ -74,6 +74,10 @@ double mdl_plain_alpha_s (const MdlCollQuestion *question);
 /* Rate one rank sends at by its slowest route; `share`: what of the size crosses it. Only where the question has no link rate. */
 double mdl_plain_bound_Bps (const MdlCollQuestion *question, double share);
 
+/* What the algorithms that exchange parts pairwise share (MdlColl): their steps, and their textbook form, all at once. */
+unsigned mdl_exchange_steps (const MdlCollQuestion *question);
+void mdl_exchange_plain (const MdlCollQuestion *question, MdlCollCost *cost);
+
 /* ceil (log2 (n)); 0 for n <= 1. */
 unsigned mdl_log2_ceil (unsigned n);
 

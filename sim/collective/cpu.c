@@ -15,15 +15,16 @@
 #include "collective/net.h"
 #include "comm-private.h"
 
-/* Whether bytes on the resource enter or leave a node by an adapter. */
+/* Whether bytes on the resource enter or leave a node by an adapter: *nic. */
 static gboolean
-is_port (const Clu *clu, CluRes res)
+is_port (const Clu *clu, CluRes res, CluDev *nic)
 {
   CluDev from, to;
   if (!clu_resource_ends (clu, res, &from, &to) || clu_resource_is_both_ways (clu, res) ||
       clu_resource_family (clu, res) == CLU_FAMILY_PCIE)
     return FALSE;
   gboolean out = clu_dev_kind (clu, from) == CLU_DEV_NIC, in = clu_dev_kind (clu, to) == CLU_DEV_NIC;
+  *nic = out ? from : to;
   return out != in;
 }
 
@@ -34,11 +35,17 @@ col_system_cores (const ColSystem *system, guint32 node)
   return may <= 0 ? has : has <= 0 ? may : fmin (has, may);
 }
 
+/* Cores of a node that the settings leave to the library's threads; 0: all. */
+static double
+cores_left (const ColSettings *settings)
+{
+  return settings->one_core && !settings->ignore_affinity ? 1 : settings->cores;
+}
+
 double
 col_comm_cores (const ColComm *comm)
 {
-  const ColSettings *settings = comm->settings;
-  double cores = settings->one_core && !settings->ignore_affinity ? 1 : settings->cores;
+  double cores = cores_left (comm->settings);
   return comm->n_islands > 1 && cores < comm->max_local ? cores : 0;
 }
 
@@ -65,7 +72,8 @@ col_comm_limit_cpu (ColComm *comm, ColTraffic *traffic, MdlCollQuestion *questio
     g_autoptr (GArray) loads = col_spread_loads (traffic->spread);
     for (guint i = 0; i < loads->len; i++) {
       const ColLoad *load = &g_array_index (loads, ColLoad, i);
-      if (is_port (comm->clu, load->res))
+      CluDev nic;
+      if (is_port (comm->clu, load->res, &nic))
         traffic->node_load += load->load * load->n / comm->n_nodes;
     }
   }
@@ -122,17 +130,15 @@ col_run_network_cpu (ColRunInfo *info, const ColSystem *system, const ColNetwork
     return;
   const GArray *resources = col_net_resources (use->net);
   double bytes = 0, core_Bps = mdl_library_cpu (system->settings.library).core_Bps;
-  double may = system->settings.one_core && !system->settings.ignore_affinity ? 1 : system->settings.cores;
+  double may = cores_left (&system->settings);
   double polling = (may > 0 ? fmin (use->proxies, may) : use->proxies) * fmin (use->proxy_s / use->time_s, 1);
   g_autoptr (GHashTable) nodes = g_hash_table_new (NULL, NULL);
   for (guint i = 0; use->tcp && i < resources->len; i++) {
-    CluRes res = g_array_index (resources, CluRes, i);
-    CluDev from, to;
-    if (!is_port (system->clu, res) || !clu_resource_ends (system->clu, res, &from, &to))
+    CluDev nic;
+    if (!is_port (system->clu, g_array_index (resources, CluRes, i), &nic))
       continue;
     bytes += col_net_counted (use->net, i).bytes * col_net_counted (use->net, i).n;
-    guint32 node = clu_dev_node (system->clu, clu_dev_kind (system->clu, from) == CLU_DEV_NIC ? from : to);
-    g_hash_table_add (nodes, GUINT_TO_POINTER (node + 1u));
+    g_hash_table_add (nodes, GUINT_TO_POINTER (clu_dev_node (system->clu, nic) + 1u));
   }
   double n_nodes = use->nodes > 0 ? use->nodes : g_hash_table_size (nodes);
   double copying = core_Bps > 0 && n_nodes > 0 ? bytes / n_nodes / use->time_s / core_Bps : 0;

@@ -43,7 +43,7 @@ scn_job_free (ScnJob *job)
 /* What only one job alone can have. A job that saves must come to it, and its storage is what it shares: times that are given
  * change no step. */
 static void
-check_saves (const ScnJob *job, BaseDiag *diag)
+check_training (const ScnJob *job, BaseDiag *diag)
 {
   const TrnCheckpointSpec *checkpoint = &job->view.training.spec.checkpoint;
   const TrnCreateSpec *create = &job->view.training.spec.communicators;
@@ -110,7 +110,7 @@ scn_jobs_read (Scn *scenario, const BaseSchemaContext *context)
       base_diag_error (context->diag, job->spec.steps.mark, "'steps' are of training jobs; %s",
                        job->view.kind == SCN_KIND_COLLECTIVE ? "accepted: 'repeat' of the workload" : "leave it out");
     if (job->view.kind == SCN_KIND_TRAINING)
-      check_saves (job, context->diag);
+      check_training (job, context->diag);
     if (copies && job->spec.nodes.n > 0)
       base_diag_error (context->diag, job->spec.nodes.mark, "a transfer's ends name their nodes; leave 'nodes' out");
     if (!copies && job->spec.nodes.n == 0 && (job->view.kind != SCN_KIND_IO || job->spec.nodes.set))

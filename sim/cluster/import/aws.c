@@ -1,5 +1,5 @@
 /* EC2's instance topology (`aws ec2 describe-instance-topology`): of each instance "NetworkNodes", the network nodes above it
- * from the top to the one that it hangs on, and "InstanceType". It becomes the text of a topology.conf of Slurm, one switch a
+ * from the top to its own, and "InstanceType". It becomes the text of a topology.conf of Slurm, one switch a
  * network node. AWS does not say how many cables there are, nor what joins several nodes of the top level. Source: Amazon EC2
  * user guide, "Amazon EC2 topology". */
 #include <string.h>

@@ -23,7 +23,7 @@ typedef gboolean (*CluImportVisit) (void *reader, char *line, BaseMark mark, GEr
  * or what is not UTF-8, or as the visitor says. */
 gboolean clu_import_lines (const CluImport *input, CluImportVisit visit, void *reader, GError **error);
 
-/* What follows "PREFIX 12AFTER" at the begin of a line, without blanks before it, and 12; NULL: the line begins otherwise. */
+/* What follows "PREFIX 12AFTER" at the start of a line, without blanks before it, and 12; NULL: the line starts otherwise. */
 const char *clu_import_after_number (const char *line, const char *prefix, char after, guint32 *number);
 
 /* The shipped type of a GPU as NVIDIA's tools print its name ("NVIDIA H100 80GB HBM3"); NULL: none. */

@@ -94,8 +94,8 @@ plan_net (Plan *plan)
     if (unit->n > 0)
       continue;
     unit->n = 1;
-    for (int there = 0; there < 2; there++)
-      mdl_net_memory (model->llm.net, &model->query, item, &unit->block[0].held[there]);
+    mdl_net_memory (model->llm.net, &model->query, item, &unit->block[0].held[0]);
+    unit->block[0].held[1] = unit->block[0].held[0];
     count_tensors (plan, MDL_PART_NET, l, unit);
   }
 }
