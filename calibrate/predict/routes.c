@@ -82,8 +82,8 @@ lay (CalRoutes *fit, const MdlLinks *links)
 {
   const MdlLinks *laid = &fit->laid;
   if (!figures_differ (&laid->scale_up, &links->scale_up) && !figures_differ (&laid->pcie, &links->pcie) &&
-      !differs (&laid->host.read, &links->host.read) && !differs (&laid->host.write, &links->host.write) &&
-      !differs (&laid->host.both, &links->host.both))
+      !figures_differ (&laid->network, &links->network) && !differs (&laid->host.read, &links->host.read) &&
+      !differs (&laid->host.write, &links->host.write) && !differs (&laid->host.both, &links->host.both))
     return TRUE;
   fit->laid = *links;
   return clu_links_set (fit->clu, links, NULL);

@@ -41,6 +41,14 @@ static SCHEMA (figures_schema, "link rates",
                NUM (MdlLinkConstants, latency, TIME, "one crossing"),
                NUM (MdlLinkConstants, duplex, RATIO, "rate of both directions together over twice one", .min = "0.1", .max = "1"));
 
+static SCHEMA (
+    network_schema, "network rates",
+    "Reached rates of the network between nodes, as `forerun fit` finds them. Links changed by `overrides.links` keep theirs.",
+    NUM (MdlLinkConstants, efficiency, RATIO, "fraction of the line rate that a NIC reaches; default of all: the topology's",
+         .min = "0.001", .max = "1"),
+    NUM (MdlLinkConstants, latency, TIME, "one crossing of a NIC's cable, with half of the switch at its end"),
+    NUM (MdlLinkConstants, duplex, RATIO, "rate of both directions together over twice one", .min = "0.1", .max = "1"));
+
 static SCHEMA (host_schema, "host memory", "Memory of one socket, shared by all copies.",
                FROM (MdlHostRates, read, BANDWIDTH, "1 MB/s", "reads of all devices together; default: `both`"),
                FROM (MdlHostRates, write, BANDWIDTH, "1 MB/s", "writes of all devices together; default: `both`"),
@@ -51,6 +59,7 @@ static SCHEMA (schema, "links", "Copies between devices, and reached rates of a 
                MAP (MdlLinks, copies, &copies_schema, "by what moves the bytes"),
                MAP (MdlLinks, scale_up, &figures_schema, "links between the GPUs of a node (NVLink)"),
                MAP (MdlLinks, pcie, &figures_schema, "PCIe links of the class of the GPUs' slots"),
+               MAP (MdlLinks, network, &network_schema, "the network between nodes"),
                MAP (MdlLinks, host, &host_schema, "host memory"));
 
 const CstSection cst_links = { "links", &schema, sizeof (MdlLinks), offsetof (MdlLibrary, links) };

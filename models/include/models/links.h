@@ -47,6 +47,7 @@ struct MdlLinks {
   MdlCopies copies;
   MdlLinkConstants scale_up; /* between GPUs of a node */
   MdlLinkConstants pcie;     /* of the class that GPUs' slots have */
+  MdlLinkConstants network;  /* cables of NICs, with half of the switch at their end, and the fabric's cables of the same class */
   MdlHostRates host;
 };
 

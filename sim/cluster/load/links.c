@@ -40,6 +40,16 @@ first_slot (const CluTemplate *t)
   return link != CLU_NONE && clu_template_link_at (t, link)->p.link_class->family.v == CLU_FAMILY_PCIE ? link : CLU_NONE;
 }
 
+/* The first of a node's cables to the fabric; CLU_NONE. */
+static guint32
+first_cable (const CluTemplate *t)
+{
+  for (guint32 i = 0; i < t->links->len; i++)
+    if (clu_template_link_at (t, i)->end == CLU_END_FABRIC)
+      return i;
+  return CLU_NONE;
+}
+
 /* Slots of GPUs and the links above them. */
 static gboolean
 is_slot (const CluTemplate *t, const CluNodeLink *link, const CluParams *slot)
@@ -74,16 +84,34 @@ lay_figures (CluParams *p, const CluParams *usual, const MdlLinkConstants *figur
     p->source = latency ? MIN (figures->efficiency.source, figures->latency.source) : figures->efficiency.source;
 }
 
+/* The first node's as they were: link_class NULL where there is none. */
+typedef struct {
+  CluParams scale_up, slot, cable;
+} Usual;
+
 static void
-lay_links (CluTemplate *t, const CluParams *scale_up, const CluParams *slot, const MdlLinks *links)
+lay_links (CluTemplate *t, const Usual *usual, const MdlLinks *links)
 {
   for (guint32 i = 0; i < t->links->len; i++) {
     CluNodeLink *link = clu_template_link_at (t, i);
-    if (scale_up->link_class != NULL && is_scale_up (t, link))
-      lay_figures (&link->p, scale_up, &links->scale_up);
-    else if (slot->link_class != NULL && is_slot (t, link, slot))
-      lay_figures (&link->p, slot, &links->pcie);
+    if (usual->scale_up.link_class != NULL && is_scale_up (t, link))
+      lay_figures (&link->p, &usual->scale_up, &links->scale_up);
+    else if (usual->slot.link_class != NULL && is_slot (t, link, &usual->slot))
+      lay_figures (&link->p, &usual->slot, &links->pcie);
+    else if (link->end == CLU_END_FABRIC && g_strcmp0 (link->p.link_class->name.v, usual->cable.link_class->name.v) == 0)
+      lay_figures (&link->p, &usual->cable, &links->network);
   }
+}
+
+/* Cables between switches reach what those of NICs do; their latency is of other lengths. */
+static void
+lay_fabric (CluFabric *fabric, const CluParams *cable, const MdlLinkConstants *figures)
+{
+  for (guint32 l = 0; cable->link_class != NULL && l < fabric->n_levels; l++)
+    if (fabric->level[l].p.link_class != NULL &&
+        g_strcmp0 (fabric->level[l].p.link_class->name.v, cable->link_class->name.v) == 0 &&
+        take (&fabric->level[l].p.efficiency, cable->efficiency, &figures->efficiency))
+      fabric->level[l].p.source = figures->efficiency.source;
 }
 
 /* ---- host memory ---- */
@@ -123,16 +151,18 @@ clu_links_set (Clu *clu, const MdlLinks *links, GError **error)
   g_return_val_if_fail (clu->background_Bps == NULL, FALSE);
   /* all nodes are held against the first as it was */
   const CluTemplate *first = g_ptr_array_index (clu->templates, 0);
-  const CluParams scale_up = params_of (first, first_scale_up (first)), slot = params_of (first, first_slot (first));
+  const Usual usual = { params_of (first, first_scale_up (first)), params_of (first, first_slot (first)),
+                        params_of (first, first_cable (first)) };
   gboolean moved = FALSE;
   for (guint i = 0; i < clu->templates->len; i++) {
     CluTemplate *t = g_ptr_array_index (clu->templates, i);
     guint before = t->res->len;
-    lay_links (t, &scale_up, &slot, links);
+    lay_links (t, &usual, links);
     lay_host (clu, t, &links->host);
     clu_template_renumber (t);
     moved = moved || t->res->len != before;
   }
+  lay_fabric (&clu->fabric, &usual.cable, &links->network);
   return !moved || clu_renumber (clu, error);
 }
 
@@ -159,4 +189,5 @@ clu_links_fill (const Clu *clu, MdlLinks *links)
   const CluTemplate *t = g_ptr_array_index (clu->templates, 0);
   tell_figures (params_of (t, first_scale_up (t)), &links->scale_up);
   tell_figures (params_of (t, first_slot (t)), &links->pcie);
+  tell_figures (params_of (t, first_cable (t)), &links->network);
 }
