@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tables of docs/validation.md and docs/validation_collectives.md are what plots/validation.sh and `forerun validate --points`
-# give; tests/accuracy/collectives.txt is what `forerun validate --wide` prints. No row is worse than its margin.
+# The tables of docs/validation.md and docs/validation_collectives.md are what plots/validation.sh and `forerun validate` give;
+# tests/accuracy/collectives.txt is what `forerun validate --wide` prints. No row is worse than its margin.
 # usage: validation.sh [--update] FORERUN SOURCE_DIR     (--update renews all of them; the margins are still judged)
 set -euo pipefail
 
@@ -58,13 +58,32 @@ summary () # heading, field
     END { close_row() }'
 }
 
+# A row for each network and role.
+networks ()
+{
+  echo "| network | role | clusters | nodes | points | median | 90th percentile | worst | bias | in band |"
+  echo "|---|---|---|---|---|---|---|---|---|---|"
+  awk -F '\t' '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    {
+      lo = $at["min_nodes"]
+      hi = $at["max_nodes"]
+      printf "| %s | %s | %d | %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.1f %% | %.0f %% |\n", $at["fabric"], $at["role"],
+        $at["systems"], lo == hi ? lo : lo " to " hi, $at["points"], 100 * $at["median"], 100 * $at["p90"], 100 * $at["worst"],
+        100 * $at["bias"], 100 * $at["within"]
+    }' "$tmp/fabrics"
+}
+
 worse=0
 "$2/plots/validation.sh" --tables "$forerun" >"$tmp/ring"
 FORERUN_DATA=$2 "$forerun" validate --quiet --wide >"$tmp/scores" || worse=$?
 FORERUN_DATA=$2 "$forerun" validate --quiet --points >"$tmp/points" || true # the verdict is that of the other call
+FORERUN_DATA=$2 "$forerun" validate --quiet --fabrics --format tsv >"$tmp/fabrics" || true
+networks >"$tmp/networks"
 { summary system system; echo; summary operation op; echo; summary nodes nodes; } >"$tmp/block"
 
 renew "$2/docs/validation.md" '<!-- plots/validation.sh --tables -->' '<!-- end -->' "$tmp/ring"
+renew "$2/docs/validation.md" '<!-- tests/validation.sh -->' '<!-- end of tests/validation.sh -->' "$tmp/networks"
 renew "$2/docs/validation_collectives.md" '<!-- tests/validation.sh -->' '<!-- end of tests/validation.sh -->' "$tmp/block"
 diff -u -- "$2/tests/accuracy/collectives.txt" "$tmp/scores" || status=1
 [ -z "$update" ] || cp -- "$tmp/scores" "$2/tests/accuracy/collectives.txt"

@@ -7,6 +7,11 @@ static const BaseName library_names[] = { { "nccl", CAL_LIBRARY_NCCL, "model of 
                                           { "plain", CAL_LIBRARY_PLAIN, "textbook: latency and rate of the links alone" },
                                           { NULL, 0, NULL } };
 
+const BaseName cal_role_names[] = { { "fit", CAL_ROLE_FIT, "constants were fitted to its rows" },
+                                    { "score", CAL_ROLE_SCORE, "held out: its rows only score" },
+                                    { "none", CAL_ROLE_NONE, "its rows are left out" },
+                                    { NULL, 0, NULL } };
+
 static SCHEMA (system_schema, "systems", "A machine that was measured.",
                ROW (CalSystem, name, STR, "name in the results of `forerun validate`", .required = TRUE),
                ROW (CalSystem, topology, STR, "its topology: a shipped name, or a path relative to this file", .required = TRUE),
@@ -14,6 +19,7 @@ static SCHEMA (system_schema, "systems", "A machine that was measured.",
                ROW (CalSystem, launch, ENUM,
                     "how operations reached the GPUs; rows with another value in column `launch` do not belong to it",
                     .names = mdl_launch_names, .fallback = "threads"),
+               ROW (CalSystem, role, ENUM, "what its rows are used for", .names = cal_role_names),
                ROW (CalSystem, disable, STRS, "algorithms and protocols that were switched off"),
                ROW (CalSystem, library, ENUM, "what predicts: the model of the library, or textbook algorithms",
                     .names = library_names, .fallback = "nccl"),

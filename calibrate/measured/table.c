@@ -2,7 +2,7 @@
  *
  * CSV columns, in any order, others are passed over: size_B or bytes (B), time_us or median_us (us), op; and, where they
  * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, max_channels,
- * setting, source, gpu. No quotes.
+ * setting, source, gpu, system. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <string.h>
 
@@ -91,28 +91,42 @@ take_choice (const CalPart *section, MdlOp op, int *algo, int *proto)
     *proto = section->proto.v;
 }
 
-/* The first of the part's or the file's systems that the row's own words do not contradict; a NULL word says nothing. */
 static gboolean
-find_system (const Reader *reader, const CalPart *section, const char *source, const char *gpu, const char *launch, guint *out,
-             GError **error)
+agrees (const char *word, const char *own)
+{
+  return word == NULL || own == NULL || strcmp (word, own) == 0;
+}
+
+/* What a row says of the system that it was measured on; NULL: nothing. */
+typedef struct {
+  const char *name, *source, *gpu, *launch;
+} Words;
+
+/* The first of the part's or the file's systems that the row's own words do not contradict. */
+static gboolean
+find_system (const Reader *reader, const CalPart *section, const Words *words, guint *out, GError **error)
 {
   const BaseStrs *names = section != NULL && section->systems.n > 0 ? &section->systems : &reader->file->systems;
   int launch_code = -1;
-  if (!read_name (reader, "launch", launch, mdl_launch_names, &launch_code, error))
+  if (!read_name (reader, "launch", words->launch, mdl_launch_names, &launch_code, error))
     return FALSE;
   for (guint i = 0; i < reader->data->spec.systems.n; i++) {
     const CalSystem *system = BASE_LIST_AT (reader->data->spec.systems, CalSystem, i);
     gboolean named = names->n == 0 || cal_names_hold (names, system->name.v);
-    if (named && (source == NULL || system->source.v == NULL || strcmp (source, system->source.v) == 0) &&
-        (gpu == NULL || system->gpu.v == NULL || strcmp (gpu, system->gpu.v) == 0) &&
-        (launch_code < 0 || launch_code == system->launch.v)) {
+    if (named && agrees (words->name, system->name.v) && agrees (words->source, system->source.v) &&
+        agrees (words->gpu, system->gpu.v) && (launch_code < 0 || launch_code == system->launch.v)) {
       *out = i;
       return TRUE;
     }
   }
-  return base_fail_at (error, reader->at, "no system of systems.yaml fits%s%s%s%s%s%s", source != NULL ? " source " : "",
-                       source != NULL ? source : "", gpu != NULL ? " gpu " : "", gpu != NULL ? gpu : "",
-                       launch != NULL ? " launch " : "", launch != NULL ? launch : "");
+  g_autoptr (GString) said = g_string_new (NULL);
+  const char *const told[][2] = {
+    { "system", words->name }, { "source", words->source }, { "gpu", words->gpu }, { "launch", words->launch }
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (told); i++)
+    if (told[i][1] != NULL)
+      g_string_append_printf (said, " %s %s", told[i][0], told[i][1]);
+  return base_fail_at (error, reader->at, "no system of systems.yaml fits%s", said->str);
 }
 
 static gboolean
@@ -120,6 +134,11 @@ add_point (const Reader *reader, const CalMeasured *point, GError **error)
 {
   if (point->gpus == 0)
     return base_fail_at (error, reader->at, "how many GPUs? a column gpus, or `gpus` of the section in systems.yaml, says");
+  const CalSystem *system = cal_data_system (reader->data, point->system);
+  if (system->role.set && system->role.v == CAL_ROLE_NONE) {
+    reader->data->n_skipped++;
+    return TRUE;
+  }
   if (point->op == MDL_OP_N)
     return base_fail_at (error, reader->at, "which operation? a column op, or `op` of the file in systems.yaml, says");
   g_array_append_vals (reader->data->points, point, 1);
@@ -138,13 +157,14 @@ point_of_file (const CalMeasuredFile *file)
 
 /* ---- CSV ---- */
 
-enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, CHANNELS, SETTING, SOURCE, GPU, NCCL, N_COLUMNS };
+enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, CHANNELS, SETTING, SOURCE, GPU, NCCL, SYSTEM, N_COLUMNS };
 static const char *const column_names[N_COLUMNS][2] = {
   [SIZE] = { "size_B", "bytes" },  [TIME] = { "time_us", "median_us" },   [OP] = { "op", NULL },
   [NODES] = { "nodes", NULL },     [GPUS] = { "gpus_per_node", "gpus" },  [ALGO] = { "algo", NULL },
   [PROTO] = { "proto", NULL },     [LAUNCH] = { "launch", NULL },         [DTYPE] = { "dtype", NULL },
   [ITERS] = { "iters", NULL },     [CHANNELS] = { "max_channels", NULL }, [NCCL] = { "nccl", NULL },
   [SETTING] = { "setting", NULL }, [SOURCE] = { "source", NULL },         [GPU] = { "gpu", NULL },
+  [SYSTEM] = { "system", NULL },
 };
 
 static gboolean
@@ -177,6 +197,8 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
   const char *iters = cell_of (cells, at, ITERS), *channels = cell_of (cells, at, CHANNELS);
   if (channels != NULL && *channels == '\0')
     channels = NULL; /* no bound */
+  const Words words = { cell_of (cells, at, SYSTEM), cell_of (cells, at, SOURCE), cell_of (cells, at, GPU),
+                        cell_of (cells, at, LAUNCH) };
   const CalPart *section = setting != NULL && reader->file->sections.n > 0 ? find_section (reader->file, setting) : NULL;
   if (setting != NULL && reader->file->sections.n > 0 && section == NULL) {
     reader->data->n_skipped++;
@@ -196,8 +218,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
       !read_name (reader, "proto", cell_of (cells, at, PROTO), mdl_proto_names, &proto, error) ||
       !read_name (reader, "dtype", cell_of (cells, at, DTYPE), mdl_dtype_names, &dtype, error) ||
-      !find_system (reader, section, cell_of (cells, at, SOURCE), cell_of (cells, at, GPU), cell_of (cells, at, LAUNCH),
-                    &point.system, error))
+      !find_system (reader, section, &words, &point.system, error))
     return FALSE;
   point.nccl = cal_data_text (reader->data, cell_of (cells, at, NCCL));
   point.op = (MdlOp)op;
@@ -256,7 +277,7 @@ read_table_row (const Reader *reader, const char *line, const CalPart *section, 
   if (!read_positive (reader, "size", cells[ROW_SIZE], MAX_SIZE_B, &point.size_B, error) ||
       !read_name (reader, "type", cells[ROW_TYPE], cal_nccl_tests_dtypes, &dtype, error) ||
       !read_positive (reader, "time", cells[ROW_TIME], MAX_TIME_US, &point.time_s, error) ||
-      !find_system (reader, section, NULL, NULL, NULL, &point.system, error))
+      !find_system (reader, section, &(Words){ 0 }, &point.system, error))
     return FALSE;
   point.dtype = (MdlDtype)dtype;
   point.time_s *= 1e-6;

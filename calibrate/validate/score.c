@@ -1,5 +1,6 @@
 /* Rows of the scoreboard. */
 #include <math.h>
+#include <string.h>
 
 #include "base/stats.h"
 #include "calibrate/validate.h"
@@ -20,6 +21,12 @@ cal_error_stats (double *size, guint n, double *median, double *p95, double *wor
   *worst = size[n - 1];
 }
 
+static gboolean
+is_within (const CalPrediction *point)
+{
+  return point->measured_s >= point->predicted_lo_s && point->measured_s <= point->predicted_hi_s;
+}
+
 /* Fills the statistics of `score` from points[0..n-1]. */
 static void
 fill (CalScore *score, const CalPrediction *const *points, guint n)
@@ -29,7 +36,7 @@ fill (CalScore *score, const CalPrediction *const *points, guint n)
   for (guint i = 0; i < n; i++) {
     error[i] = points[i]->predicted_s / points[i]->measured_s - 1;
     size[i] = fabs (error[i]);
-    n_within += points[i]->measured_s >= points[i]->predicted_lo_s && points[i]->measured_s <= points[i]->predicted_hi_s;
+    n_within += is_within (points[i]) ? 1 : 0;
   }
   cal_error_stats (size, n, &score->median, &score->p95, &score->worst);
   score->n = n;
@@ -92,6 +99,67 @@ cal_score (const GArray *points, double small_to_B, double middle_to_B)
     g_array_append_val (scores, score);
   }
   add_totals (points, limits_B, scores);
+  return scores;
+}
+
+/* ---- by network ---- */
+
+static gint
+compare_fabrics (gconstpointer a, gconstpointer b)
+{
+  const CalPrediction *x = *(const CalPrediction *const *)a, *y = *(const CalPrediction *const *)b;
+  int by_name = strcmp (x->fabric, y->fabric);
+  return by_name != 0         ? by_name
+         : x->role != y->role ? (x->role < y->role ? -1 : 1)
+                              : (int)(x->order > y->order) - (x->order < y->order);
+}
+
+/* points[0..n-1]: of one network and role, those of a system together. */
+static CalFabricScore
+score_fabric (const CalPrediction *const *points, guint n)
+{
+  g_autofree double *error = g_new (double, n), *size = g_new (double, n);
+  CalFabricScore score = {
+    .fabric = points[0]->fabric, .role = points[0]->role, .n = n, .min_nodes = points[0]->nodes, .max_nodes = points[0]->nodes
+  };
+  guint n_within = 0;
+  for (guint i = 0; i < n; i++) {
+    error[i] = points[i]->predicted_s / points[i]->measured_s - 1;
+    size[i] = fabs (error[i]);
+    n_within += is_within (points[i]) ? 1 : 0;
+    score.systems += i == 0 || points[i]->order != points[i - 1]->order;
+    score.min_nodes = MIN (score.min_nodes, points[i]->nodes);
+    score.max_nodes = MAX (score.max_nodes, points[i]->nodes);
+  }
+  double p95;
+  cal_error_stats (size, n, &score.median, &p95, &score.worst);
+  score.p90 = ranked (size, n, 0.90);
+  score.bias = base_median (error, n);
+  score.within = (double)n_within / n;
+  return score;
+}
+
+GArray *
+cal_score_fabrics (const GArray *points)
+{
+  g_autoptr (GPtrArray) sorted = g_ptr_array_new ();
+  for (guint i = 0; i < points->len; i++) {
+    CalPrediction *point = &g_array_index (points, CalPrediction, i);
+    if (point->fabric != NULL)
+      g_ptr_array_add (sorted, point);
+  }
+  g_ptr_array_sort (sorted, compare_fabrics);
+  GArray *scores = g_array_new (FALSE, FALSE, sizeof (CalFabricScore));
+  for (guint i = 0, end; i < sorted->len; i = end) {
+    const CalPrediction *first = g_ptr_array_index (sorted, i), *next;
+    for (end = i + 1; end < sorted->len; end++) {
+      next = g_ptr_array_index (sorted, end);
+      if (next->fabric != first->fabric || next->role != first->role)
+        break;
+    }
+    CalFabricScore score = score_fabric ((const CalPrediction *const *)&sorted->pdata[i], end - i);
+    g_array_append_val (scores, score);
+  }
   return scores;
 }
 

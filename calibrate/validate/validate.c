@@ -25,6 +25,7 @@ predict_point (const Visit *visit, CalGroup *group, const CalMeasured *point, GE
     visit->out->n_impossible++;
     return TRUE;
   }
+  const char *fabric = mdl_fabric_name (mdl_fabric (group->settings.library, &coll->question));
   const CalPrediction scored = { .system = group->system->name.v,
                                  .order = point->system,
                                  .nodes = point->nodes,
@@ -36,7 +37,9 @@ predict_point (const Visit *visit, CalGroup *group, const CalMeasured *point, GE
                                  .measured_s = point->time_s,
                                  .predicted_s = coll->time_s,
                                  .predicted_lo_s = coll->time_lo_s,
-                                 .predicted_hi_s = coll->time_hi_s };
+                                 .predicted_hi_s = coll->time_hi_s,
+                                 .fabric = g_intern_string (fabric),
+                                 .role = group->system->role.set ? group->system->role.v : -1 };
   g_array_append_val (visit->out->points, scored);
   return TRUE;
 }
@@ -91,6 +94,7 @@ cal_validate (const CalHost *host, const CalPredict *how, const CalData *data, C
   if (!cal_predict (predictor, how, data, predict_group, &visit, error))
     return FALSE;
   out->scores = cal_score (out->points, data->margins.small_max.v, data->margins.middle_max.v);
+  out->fabrics = cal_score_fabrics (out->points);
   out->n_worse = judge (&data->margins, out->scores);
   return TRUE;
 }
@@ -99,5 +103,6 @@ void
 cal_validation_clear (CalValidation *validation)
 {
   g_clear_pointer (&validation->points, g_array_unref);
+  g_clear_pointer (&validation->fabrics, g_array_unref);
   g_clear_pointer (&validation->scores, g_array_unref);
 }

@@ -106,20 +106,6 @@ mdl_size_class (double size_B, const double limits_B[2])
   return size_B < limits_B[0] ? MDL_SIZE_SMALL : size_B < limits_B[1] ? MDL_SIZE_MIDDLE : MDL_SIZE_LARGE;
 }
 
-static double
-error_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource source)
-{
-  const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
-  const double limits_B[] = { library->small_max.v, library->middle_max.v };
-  double band = (const BaseNum *[]){ &error->small, &error->middle, &error->large }[mdl_size_class (q->size_B, limits_B)]->v;
-  const MdlRange *range = &library->range;
-  gboolean outside = range->head.set && ((range->min_size.set && q->size_B < range->min_size.v) ||
-                                         (range->max_size.set && q->size_B > range->max_size.v) ||
-                                         (range->max_ranks.set && (double)q->n_ranks > range->max_ranks.v) ||
-                                         (range->max_nodes.set && (double)q->n_nodes > range->max_nodes.v));
-  return outside ? fmax (band * library->extrapolation_factor.v, band) : band;
-}
-
 void
 mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost)
 {
@@ -130,7 +116,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   if (question->n_ranks <= 1) {        /* nobody to talk to: a copy kernel or none, but launched all the same */
     if (library != NULL) {
       add_launch (library, coll, question, 0.0, cost);
-      cost->band = error_band (library, question, cost->source);
+      cost->band = mdl_coll_band (library, question, cost->source);
     }
     cost->time_s = cost->latency_s;
     return;
@@ -154,7 +140,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   cost->link_bound = link_Bps <= cost->bound_Bps;
   if (library != NULL) {
     add_launch (library, coll, question, size_s, cost);
-    cost->band = error_band (library, question, cost->source);
+    cost->band = mdl_coll_band (library, question, cost->source);
   }
   /* The size term stands beside the latency, not in it. */
   double latency_s = cost->latency_s;

@@ -54,6 +54,9 @@ MdlStepTime mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps 
 void mdl_network_lines (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, double channels, double piece_B,
                         MdlStepTime *time, MdlCollCost *cost);
 /* The plugin that serves the network between the nodes; NULL: none. */
+/* Relative half-width of the error band, where `source` is the weakest constant used. */
+double mdl_coll_band (const MdlLibrary *library, const MdlCollQuestion *question, BaseSource source);
+
 const MdlPlugin *mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question);
 
 /* What a route is longer than the one that a hop's latencies contain. */

@@ -7,7 +7,7 @@
 
 typedef struct {
   char *mode, *margins, *plot;
-  gboolean points;
+  gboolean points, fabrics;
 } Flags;
 
 static const CliFlag flags_table[] = {
@@ -15,6 +15,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "margins", 0, offsetof (Flags, margins), "FILE",
     "largest errors allowed (default: margins.yaml of the folder)" },
   { CLI_FLAG_SWITCH, "points", 0, offsetof (Flags, points), NULL, "print each point, for plots/error.gp, without a verdict" },
+  { CLI_FLAG_SWITCH, "fabrics", 0, offsetof (Flags, fabrics), NULL, "print only the table by network, of points on several nodes" },
   { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F", "also plot the error of each point by size; .svg, .png or .pdf" },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
     "event (default): simulate with the event engine; model: use the closed formulas" },
@@ -27,7 +28,7 @@ append_header (const CalData *data, const CalValidation *found, ColMode mode, GS
   g_string_append_printf (out, "# measurements %s: %u points of %u systems", data->spec.name.v, found->points->len,
                           data->spec.systems.n);
   if (data->n_skipped > 0)
-    g_string_append_printf (out, "; %u more whose parts systems.yaml does not list", data->n_skipped);
+    g_string_append_printf (out, "; %u more that systems.yaml leaves out", data->n_skipped);
   g_autofree char *small = base_quantity_format (data->margins.small_max.v, BASE_DIM_BYTES, 4);
   g_autofree char *middle = base_quantity_format (data->margins.middle_max.v, BASE_DIM_BYTES, 4);
   if (found->n_impossible > 0)
@@ -68,15 +69,22 @@ write_answer (Cli *cli, const Flags *flags, const CalData *data, const CalValida
     rep_validate_points_tsv (found->points, cli->out);
   else if (cli->format == CLI_FORMAT_JSON) {
     JsonBuilder *json = cli_json_open (cli);
-    rep_validate_json (found->scores, json);
+    if (flags->fabrics)
+      rep_validate_fabrics_json (found->fabrics, json);
+    else
+      rep_validate_json (found->scores, json);
     cli_json_close (cli, json);
-  } else if (cli->format == CLI_FORMAT_TSV)
+  } else if (cli->format == CLI_FORMAT_TSV && flags->fabrics)
+    rep_validate_fabrics_tsv (found->fabrics, cli->out);
+  else if (cli->format == CLI_FORMAT_TSV)
     rep_validate_tsv (found->scores, cli->out);
   else {
     append_answer (found, data->margins.name.set, cli->out);
     rep_header_title (cli->out, &envelope, "validate");
     append_header (data, found, mode, cli->out);
-    rep_validate_text (found->scores, cli->out);
+    if (!flags->fabrics)
+      rep_validate_text (found->scores, cli->out);
+    rep_validate_fabrics_text (found->fabrics, cli->out);
   }
 }
 
@@ -119,6 +127,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "one folder at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   if (flags->points && cli->format_text != NULL && cli->format != CLI_FORMAT_TSV)
     return cli_fail (cli, error, "--points is written as tsv; --format %s is not", cli->format_text);
+  if (flags->points && flags->fabrics)
+    return cli_fail (cli, error, "--points prints each point and --fabrics a table by network; give one of them");
   if ((flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) || !cli_lookup (cli, error))
     return FALSE;
   g_autofree char *shipped = g_build_filename (base_lookup_root (cli->lookup), SHIPPED_FOLDER, NULL);

@@ -131,11 +131,55 @@ every_format_says_the_same (void)
   TEST_HAS (rows->str, "one\t1\t8\tall_reduce\tring\tauto\t1024\t1.0000000000000001e-05\t1.1250000000000001e-05\t");
 }
 
+static void
+networks_are_scored_by_role (void)
+{
+  /* Three points of one network: two systems score with errors of 10 and 30 %, one fits with 5 %; one point crosses no network. The
+   * 90th percentile of two is the larger; within 10 % lies the one predicted 10 % high, whose band ends at 11 / 1.1. */
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (CalPrediction));
+  const struct {
+    guint order;
+    guint32 nodes;
+    int role;
+    double error;
+    const char *fabric;
+  } rows[] = { { 1, 8, CAL_ROLE_SCORE, 0.30, "InfiniBand NDR" },
+               { 0, 2, CAL_ROLE_SCORE, 0.10, "InfiniBand NDR" },
+               { 2, 4, CAL_ROLE_FIT, 0.05, "InfiniBand NDR" },
+               { 0, 1, -1, 0.90, NULL } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    add (points, rows[i].order, MDL_ALGO_RING, 1024, rows[i].error);
+    CalPrediction *point = &g_array_index (points, CalPrediction, i);
+    point->nodes = rows[i].nodes;
+    point->role = rows[i].role;
+    point->fabric = g_intern_string (rows[i].fabric);
+  }
+  g_autoptr (GArray) fabrics = cal_score_fabrics (points);
+  TEST_INT (fabrics->len, 2);
+  const CalFabricScore *fit = &g_array_index (fabrics, CalFabricScore, 0), *held = fit + 1;
+  TEST_INT (fit->role, CAL_ROLE_FIT);
+  TEST_INT (fit->n, 1);
+  TEST_NEAR (fit->worst, 0.05, 1e-9);
+  TEST_INT (held->role, CAL_ROLE_SCORE);
+  TEST_INT (held->n, 2);
+  TEST_INT (held->systems, 2);
+  TEST_INT (held->min_nodes, 2);
+  TEST_INT (held->max_nodes, 8);
+  TEST_NEAR (held->median, 0.20, 1e-9);
+  TEST_NEAR (held->p90, 0.30, 1e-9);
+  TEST_NEAR (held->bias, 0.20, 1e-9);
+  TEST_NEAR (held->within, 0.5, 1e-9);
+  g_autoptr (GString) text = g_string_new (NULL);
+  rep_validate_fabrics_text (fabrics, text);
+  TEST_HAS (text->str, "InfiniBand NDR  score");
+}
+
 static const TestCase cases[] = {
   { "statistics are those by hand", statistics_are_those_by_hand },
   { "the percentile is a point that was measured", the_percentile_is_a_point_that_was_measured },
   { "rows are sorted and bands end below their limit", rows_are_sorted_and_bands_end_below_their_limit },
   { "worse is above a limit that there is", worse_is_above_a_limit_that_there_is },
+  { "networks are scored by role", networks_are_scored_by_role },
   { "every format says the same", every_format_says_the_same },
   { NULL, NULL },
 };

@@ -11,11 +11,16 @@
 
 enum { CAL_LIBRARY_NCCL, CAL_LIBRARY_PLAIN };
 
+/* What rows of a system were used for. */
+typedef enum { CAL_ROLE_FIT, CAL_ROLE_SCORE, CAL_ROLE_NONE } CalRole;
+extern const BaseName cal_role_names[];
+
 typedef struct {
   BaseHead head;
   BaseStr name, topology, calibration, source, gpu, note;
   BaseEnum library; /* CLI_LIBRARY_… */
   BaseEnum launch;
+  BaseEnum role; /* CalRole; not set: not said */
   BaseBool p2p, one_way;
   BaseStrs disable;
   guint32 disabled_algos, disabled_protos; /* the same as bits: 1u << MdlAlgo, 1u << MdlProto */

@@ -15,6 +15,8 @@ typedef struct {
   MdlAlgo algo; /* as measured: MDL_ALGO_AUTO where the library chose */
   MdlProto proto;
   double size_B, measured_s;
+  const char *fabric; /* kind of network (models/coll.h); interned; NULL: none is crossed, or it is not listed */
+  int role;           /* CalRole, as the system says; -1: it does not */
   double predicted_s, predicted_lo_s, predicted_hi_s;
 } CalPrediction;
 
@@ -37,11 +39,23 @@ typedef struct {
 GArray *cal_score (const GArray *points, double small_to_B, double middle_to_B);
 /* Of n >= 1 sizes of errors, which are sorted: median, 95th percentile (nearest rank), the worst. */
 void cal_error_stats (double *size, guint n, double *median, double *p95, double *worst);
+/* Errors over one kind of network. */
+typedef struct {
+  const char *fabric; /* as of the points */
+  int role;           /* CalRole; -1: not said */
+  guint systems, n;
+  guint32 min_nodes, max_nodes;
+  double median, p90, worst, bias, within;
+} CalFabricScore;
+/* Of points on several nodes, by network and role, in the order of the points. Returned: full, of CalFabricScore. */
+GArray *cal_score_fabrics (const GArray *points);
+
 /* Worse than a limit that it has. */
 gboolean cal_score_is_worse (const CalScore *score);
 
 typedef struct {
   GArray *points;     /* CalPrediction */
+  GArray *fabrics;    /* CalFabricScore */
   GArray *scores;     /* CalScore, with the limits of the margins */
   guint n_worse;      /* scores that are worse than they allow */
   guint n_impossible; /* points of the data that cannot run where they were measured */

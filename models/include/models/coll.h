@@ -105,6 +105,11 @@ MdlSize mdl_size_class (double size_B, const double limits_B[2]);
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                     MdlCollCost *cost);
 
+/* The kind of network that joins the ranks of the question, by the library's list; borrowed. NULL: they are in one node, or the
+ * list has no such network. */
+const struct MdlFabric *mdl_fabric (const MdlLibrary *library, const MdlCollQuestion *question);
+const char *mdl_fabric_name (const struct MdlFabric *fabric); /* NULL for NULL */
+
 /* What NVLS reaches of the links behind an NVSwitch that reduces, by compute capability; 1 for the plain library. In a node alone
  * it is the answer's wire factor; over several nodes only the links inside the nodes suffer it, so that the traffic has it. */
 double mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability);

@@ -249,6 +249,20 @@ typedef struct {
   BaseBool groups;      /* the adapters beside one GPU are one device to the library */
 } MdlPlugin;
 
+/* A kind of network between ranks. Rows are asked in order: the first that fits holds. */
+typedef struct MdlFabric {
+  BaseHead head;
+  BaseStr name;     /* "InfiniBand NDR" */
+  BaseStr library;  /* of which it was measured: "NCCL" */
+  BaseStrs classes; /* link classes of the NICs' ports between nodes; none: no NIC is crossed */
+  BaseNum domain;   /* least ranks that one scale-up switch joins */
+} MdlFabric;
+
+typedef struct MdlNetworks {
+  BaseHead head;
+  BaseList fabrics; /* MdlFabric */
+} MdlNetworks;
+
 /* Making communicators. */
 typedef struct {
   BaseHead head;
@@ -303,6 +317,7 @@ struct MdlLibrary {
   const struct MdlMemorySpec *memory;
   const struct MdlSoftware *software;
   const struct MdlStorage *storage;
+  const MdlNetworks *networks;
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

@@ -54,6 +54,46 @@ rep_validate_json (const GArray *scores, JsonBuilder *json)
   base_members_list (score_members, scores, json);
 }
 
+BASE_MEMBER_TEXT_OF (role_name, CalFabricScore, it->role >= 0 ? base_name (cal_role_names, it->role) : NULL)
+
+#define FABRIC(...) BASE_MEMBER (CalFabricScore, __VA_ARGS__)
+static const BaseMember fabric_members[] = {
+  FABRIC ("fabric", fabric, .title = "network"),
+  { .key = "role", .text = role_name, .title = "role" },
+  FABRIC ("systems", systems, .title = "clusters", .rank = 1),
+  FABRIC ("min_nodes", min_nodes, .title = "nodes from", .rank = 2),
+  FABRIC ("max_nodes", max_nodes, .title = "to", .rank = 2),
+  FABRIC ("points", n, .title = "points"),
+  FABRIC ("median", median, PERCENT ("median (%)")),
+  FABRIC ("p90", p90, PERCENT ("p90 (%)")),
+  FABRIC ("worst", worst, PERCENT ("worst (%)")),
+  FABRIC ("bias", bias, BASE_SHOWN ("bias (%)", 100, "%+.1f")),
+  FABRIC ("within", within, BASE_SHOWN ("in band (%)", 100, "%.0f")),
+  BASE_MEMBER_END,
+};
+
+void
+rep_validate_fabrics_text (const GArray *fabrics, GString *out)
+{
+  if (fabrics->len == 0)
+    return;
+  g_string_append (out, "\nBetween nodes, by network; `fit`: constants were fitted to these points, `score`: held out.\n");
+  rep_text (base_members_table (fabric_members, fabrics), out);
+}
+
+void
+rep_validate_fabrics_tsv (const GArray *fabrics, GString *out)
+{
+  rep_tsv (base_members_table (fabric_members, fabrics), out);
+}
+
+void
+rep_validate_fabrics_json (const GArray *fabrics, JsonBuilder *json)
+{
+  base_members_list (fabric_members, fabrics, json);
+}
+
+BASE_MEMBER_TEXT_OF (point_role, CalPrediction, it->role >= 0 ? base_name (cal_role_names, it->role) : NULL)
 #define POINT(...) BASE_MEMBER (CalPrediction, __VA_ARGS__)
 static const BaseMember point_members[] = {
   POINT ("system", system),
@@ -67,6 +107,8 @@ static const BaseMember point_members[] = {
   POINT ("predicted_s", predicted_s),
   POINT ("predicted_lo_s", predicted_lo_s),
   POINT ("predicted_hi_s", predicted_hi_s),
+  POINT ("fabric", fabric),
+  { .key = "role", .text = point_role },
   BASE_MEMBER_END,
 };
 
