@@ -131,6 +131,12 @@ gboolean col_algo_has_messages (MdlAlgo algo);
 guint32 col_dtree_parent (guint32 tree, guint32 v, guint32 n);
 /* Where a ring enters an island, so that no chain from there on wraps around the end of the order. */
 guint32 col_ring_start (const ColComm *comm, const CluRing *ring);
+/* Chains along a ring, one an island: by rank the one above it (G_MAXUINT32: head); by island its head, and the NIC beside that. */
+typedef struct {
+  guint32 *above, *head, *nic;
+} ColChains;
+/* `offset`: turns the chain of a single island by as many ranks. */
+void col_ring_chains (const ColComm *comm, const CluRing *ring, guint32 offset, ColChains *out);
 
 /* Into the scratch loads: `bytes` on a resource that reaches `factor` of its capacity; an edge's bytes along its route; all of an
  * algorithm whose bytes switches reduce. */

@@ -156,6 +156,27 @@ col_ring_start (const ColComm *comm, const CluRing *ring)
   return start;
 }
 
+void
+col_ring_chains (const ColComm *comm, const CluRing *ring, guint32 offset, ColChains *out)
+{
+  guint32 n = comm->n, start = col_ring_start (comm, ring), length = 0;
+  for (guint32 k = 0, islands = 0; k < n; k += length, islands++) {
+    guint32 island = comm->island[ring->order[(start + k + offset) % n]];
+    for (length = 1; k + length < n && comm->island[ring->order[(start + k + offset + length) % n]] == island;)
+      length++;
+    gboolean backwards = ring->rail != CLU_NONE && islands % 2 == 1;
+    guint32 above = G_MAXUINT32, last = (start + k + offset + length - 1) % n;
+    for (guint32 i = 0; i < length; i++) {
+      guint32 rank = ring->order[(start + k + offset + (backwards ? length - 1 - i : i)) % n];
+      if (i == 0)
+        out->head[island] = rank;
+      out->above[rank] = above;
+      above = rank;
+    }
+    out->nic[island] = ring->rail != CLU_NONE ? ring->rail : ring->nic_out[last]; /* else the last rank leaves by the ring's NIC */
+  }
+}
+
 /* NCCL's tree on ring k: inside an island a chain along the ring order from the GPU beside NIC k, between islands a double
  * binary tree of the chains' heads; each tree carries half. On one island both trees are the same chain, but for three GPUs. */
 static void
@@ -166,20 +187,10 @@ tree_pipes_on_ring (const ColPipesQuery *query, const CluRing *ring, GPtrArray *
   guint32 n = comm->n, n_trees = comm->n_islands > 1 ? 2 : turned ? MDL_SEARCH_TURNED_GPUS : 1;
   g_autofree guint32 *parent = g_new (guint32, n), *nic = g_new (guint32, n), *head = g_new (guint32, comm->n_islands);
   g_autofree guint32 *exit_nic = g_new (guint32, comm->n_islands);
-  guint32 start = col_ring_start (comm, ring);
   for (guint32 tree = 0; tree < n_trees; tree++) {
-    for (guint32 v = 0; v < comm->n_islands; v++)
-      head[v] = G_MAXUINT32;
-    for (guint32 k = 0; k < n; k++) {
-      guint32 at = (start + k + (turned ? tree : 0)) % n, rank = ring->order[at], island = comm->island[rank];
-      nic[rank] = CLU_NONE;
-      if (head[island] == G_MAXUINT32) {
-        head[island] = rank;
-        parent[rank] = G_MAXUINT32;
-      } else
-        parent[rank] = ring->order[(at + n - 1) % n];
-      exit_nic[island] = ring->nic_out[at]; /* the island's last rank leaves by the ring's NIC */
-    }
+    for (guint32 v = 0; v < n; v++)
+      nic[v] = CLU_NONE;
+    col_ring_chains (comm, ring, turned ? tree : 0, &(ColChains){ parent, head, exit_nic });
     for (guint32 v = 0; v < comm->n_islands; v++) {
       guint32 p = col_dtree_parent (tree, v, comm->n_islands);
       if (p != G_MAXUINT32) {

@@ -297,18 +297,13 @@ load_direct (ColComm *comm, const Members *m, MdlOp op, GError **error)
 static gboolean
 load_chain (ColComm *comm, const CluRing *ring, Tree *tree, GError **error)
 {
-  guint32 n = comm->n, start = col_ring_start (comm, ring);
-  g_autofree guint32 *head = g_new (guint32, comm->n_islands), *nic = g_new (guint32, comm->n_islands);
-  for (guint32 v = 0; v < comm->n_islands; v++)
-    head[v] = G_MAXUINT32;
-  for (guint32 k = 0; k < n; k++) {
-    guint32 at = (start + k) % n, rank = ring->order[at], island = comm->island[rank];
-    nic[island] = ring->nic_out[at]; /* the island's last rank leaves by the ring's NIC */
-    if (head[island] == G_MAXUINT32) {
-      head[island] = rank;
+  guint32 n = comm->n;
+  g_autofree guint32 *above = g_new (guint32, n), *head = g_new (guint32, comm->n_islands), *nic = g_new (guint32, comm->n_islands);
+  col_ring_chains (comm, ring, 0, &(ColChains){ above, head, nic });
+  for (guint32 rank = 0; rank < n; rank++) {
+    if (above[rank] == G_MAXUINT32)
       continue;
-    }
-    const ColEdge up = { rank, ring->order[(at + n - 1) % n], CLU_NONE, ring->share };
+    const ColEdge up = { rank, above[rank], CLU_NONE, ring->share };
     const ColEdge down = { up.to, up.from, CLU_NONE, ring->share };
     if (!col_load_edge (comm, &up, error) || !col_load_edge (comm, &down, error))
       return FALSE;

@@ -269,18 +269,60 @@ test_full_mesh_of_eight (void)
   /* two nodes, eight NICs: eight rings, each a path that no other shares a link with. 56 directed links = 8 paths x 7. */
   g_autoptr (CluRings) both = rings_of (clu, NULL, 16, NULL);
   TEST_INT (both->n_rings, 8);
-  guint32 used[64] = { 0 }, most = 0;
   for (guint32 k = 0; k < 8; k++) {
-    TEST_INT (both->ring[k].order[0], k); /* begins beside NIC k */
-    TEST_INT (both->ring[k].nic_out[7], k);
-    TEST_INT (both->ring[k].nic_out[15], k);
-    for (guint32 i = 0; i < 7; i++) {
-      guint32 at = both->ring[k].order[i] * 8 + both->ring[k].order[i + 1];
-      used[at]++;
-      most = MAX (most, used[at]);
-    }
+    const CluRing *ring = &both->ring[k];
+    TEST_INT (ring->rail, k);
+    TEST_INT (ring->order[0], k);                  /* enters beside NIC k */
+    TEST_INT (ring->nic_out[7], ring->order[7]);   /* leaves beside its last GPU */
+    TEST_INT (ring->order[8], 8 + ring->order[7]); /* goes back the same way in the other node */
+    TEST_INT (ring->order[15], 8 + k);
+    TEST_INT (ring->nic_out[15], k);
   }
-  TEST_INT (most, 1);
+}
+
+/* How often the busiest direction of a link between two GPUs of node 0 or 1 is used by all rings, routes to the NICs included. */
+static guint32
+most_uses (const Clu *clu, const guint32 *gpus, const CluRings *rings)
+{
+  g_auto (CluRoute) route;
+  clu_route_init (&route);
+  guint32 used[2][64] = { { 0 } }, most = 0;
+  for (guint32 k = 0; k < rings->n_rings; k++)
+    for (guint32 i = 0; i < rings->n; i++) {
+      CluRouteOptions options = CLU_ROUTE_DEFAULT;
+      options.nic = rings->ring[k].nic_out[i];
+      guint32 a = gpus[rings->ring[k].order[i]], b = gpus[rings->ring[k].order[(i + 1) % rings->n]];
+      TEST_TRUE (clu_route_find (clu, clu_gpu (clu, a), clu_gpu (clu, b), &options, &route, NULL));
+      for (guint h = 0; h < route.hops->len; h++) {
+        const CluHop *hop = &g_array_index (route.hops, CluHop, h);
+        guint32 node = clu_dev_node (clu, hop->from);
+        if (hop->link == CLU_NONE || node > 1 || clu_dev_kind (clu, hop->from) != CLU_DEV_GPU ||
+            clu_dev_kind (clu, hop->to) != CLU_DEV_GPU)
+          continue;
+        guint32 *uses = &used[node][clu_dev_index (clu, hop->from) * 8 + clu_dev_index (clu, hop->to)];
+        ++*uses;
+        most = MAX (most, *uses);
+      }
+    }
+  return most;
+}
+
+/* Law: whatever GPUs of a full mesh take part, no link carries two rings the same way, between nodes too. As many rings as GPUs,
+ * but for 3 and 5: the complete digraphs of 4 and 6 have no decomposition (Tillson), and one ring fewer is left. */
+static void
+test_rings_of_a_mesh_share_no_link (void)
+{
+  g_autoptr (Clu) clu = cluster ("{topology: t, nodes: 4, " MESH8 ", fabric: {kind: single_switch}}");
+  for (guint32 nodes = 1; nodes <= 4; nodes++)
+    for (guint32 n = 2; n <= 8; n++) {
+      guint32 gpus[32];
+      for (guint32 i = 0; i < nodes * n; i++)
+        gpus[i] = i / n * 8 + i % n;
+      g_autoptr (CluRings) rings = rings_of (clu, gpus, nodes * n, NULL);
+      if (nodes > 1)
+        TEST_INT (rings->n_rings, n == 3 || n == 5 ? n - 1 : n);
+      TEST_INT (most_uses (clu, gpus, rings), 1);
+    }
 }
 
 static void
@@ -472,6 +514,7 @@ main (void)
     { "without scale-up the order follows the PCIe tree", test_pcie_order_follows_the_tree },
     { "a mesh uses every lane, a part of it what it has", test_mesh_uses_every_lane },
     { "a full mesh of eight has seven rings, and eight paths between nodes", test_full_mesh_of_eight },
+    { "no two rings of a mesh share a link", test_rings_of_a_mesh_share_no_link },
     { "rings between nodes begin beside their NIC", test_rings_between_nodes_begin_beside_their_nic },
     { "groups of neighbours leave by NICs of their own", test_groups_of_neighbours_leave_by_nics_of_their_own },
     { "an NVLink domain counts as one island", test_domain_counts_as_one_island },

@@ -214,6 +214,18 @@ same_nics (const CluNicSet *a, const CluNicSet *b)
   return TRUE;
 }
 
+/* The adapter by which the far end of a rail is entered: the rail's, or the end's own where that is nearer to it. */
+static guint32
+entry_nic (const End *to, const CluDegrade *degrade, guint32 rail)
+{
+  CluNicSet own;
+  if (to->kind != CLU_DEV_GPU || degrade->same_rail || degrade->remote_numa)
+    return rail;
+  own_nics (to, degrade, &own);
+  return own.n == 0 || nic_class (to->t, to->index, rail) <= nic_class (to->t, to->index, own.nic[0]) ? rail
+                                                                                                      : own.nic[rail % own.n];
+}
+
 static gboolean
 pair_nics (const Clu *clu, const End *from, const End *to, const CluRouteOptions *options, Pairing *out, GError **error)
 {
@@ -228,7 +240,7 @@ pair_nics (const Clu *clu, const End *from, const End *to, const CluRouteOptions
       return no_adapter (clu, to, error);
     out->from.n = out->to.n = 1;
     out->from.nic[0] = (guint16)(from->kind == CLU_DEV_NIC ? from->index : options->nic);
-    out->to.nic[0] = (guint16)(to->kind == CLU_DEV_NIC ? to->index : options->nic % n_to);
+    out->to.nic[0] = (guint16)(to->kind == CLU_DEV_NIC ? to->index : entry_nic (to, degrade, options->nic % n_to));
     out->by_rail = TRUE;
     return TRUE;
   }

@@ -15,6 +15,8 @@ typedef struct {
   guint32 *order;     /* n_orders x n */
   guint32 *lanes;     /* by order: how many lanes it takes; shares are in proportion */
   gboolean by_switch; /* any order is as good */
+  gboolean mesh;      /* cycles over links */
+  gboolean paths;     /* order k begins at the k-th start and ends where another one begins; the cycle is not closed */
 } CluRingOrders;
 void clu_ring_orders_free (gpointer orders);
 guint32 clu_ring_lanes (const CluRingOrders *orders); /* of all */

@@ -133,6 +133,7 @@ clu_ring_mesh (const guint32 *count, guint32 n)
     local->lanes[kept++] = 1;
   }
   local->n_orders = kept;
+  local->mesh = TRUE;
   return local;
 }
 
@@ -154,6 +155,7 @@ clu_ring_paths (const guint32 *count, guint32 n, const guint32 *starts, guint32 
   if (clu_hamiltonian_rings (lanes, m, n_starts, orders) < n_starts)
     return NULL;
   CluRingOrders *local = orders_new (n, n_starts);
+  local->paths = TRUE;
   for (guint32 k = 0; k < n_starts; k++)
     for (guint32 r = 0; r < n_starts; r++)
       if (orders[r * m + 1] == starts[k] + 1) {

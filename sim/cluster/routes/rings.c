@@ -7,12 +7,16 @@
  *                      near GPUs is entered and left once; of all starts the order with the fewest farthest hops.
  * Between islands ring k enters and leaves by NIC k, with the island's order turned to begin at a GPU nearest to it and, behind a
  * switch, to end at another one as near. Where there is none, the last GPU reaches the NIC over PCIe or, where routes allow it,
- * over NVLink by the first (PXN): in a mesh that is the link that closes the cycle, which the ring does not use otherwise. NICs
+ * over NVLink by the first (PXN): in a mesh that is the link that closes the cycle, which the ring does not use otherwise. With
+ * more NICs than cycles (a full mesh of 8 with 8 NICs) every link is needed inside: the rings are then paths that share no link,
+ * each enters by its first GPU's NIC and leaves by its last one's, and passes each second node backwards, so that it stays on the
+ * rails. Where the mesh has fewer such paths than NICs, but more cycles than half as many, the rings are the cycles. NICs
  * in use: the nearest of each rank's GPU, at most ceil (NICs / GPUs) for a GPU that has several equally near. As many rings as
  * the island with the fewest has, all of equal share.
  *
  * Source: NCCL's user guide and src/graph/search.cc for the principle (one NIC in and out per ring and node, start beside the NIC);
- * the order itself is this program's own. Limits: a mesh of more than 16 ranks a node takes the nearest-neighbour order.
+ * RCCL 0cbce2a src/graph/rome_models.cc for paths from one NIC to another and their reversal on odd nodes; the order itself is this
+ * program's own. Limits: a mesh of more than 16 ranks a node takes the nearest-neighbour order.
  * Check: DGX-1V 6 rings, MI300X 7; four NICs 4 rings, each starting beside its NIC. */
 #include <stdlib.h>
 #include <string.h>
@@ -424,6 +428,22 @@ island_local (Plan *plan, Island *island, const GArray *rails, guint32 n_rings, 
   return TRUE;
 }
 
+/* The NIC of the GPU at which path k ends: of several ports there one that no earlier path takes. */
+static guint32
+path_end_nic (const Island *island, const GArray *rails, guint32 k)
+{
+  const CluRingOrders *local = island->local;
+  guint32 n = island->n, end = local->order[(k + 1) * n - 1], before = 0;
+  for (guint32 r = 0; r < k; r++)
+    before += local->order[(r + 1) * n - 1] == end;
+  for (guint32 r = 0; r < local->n_orders; r++) {
+    const Port *port = island_port (island, rails, r);
+    if (port->start == end && before-- == 0)
+      return port->nic;
+  }
+  return island_port (island, rails, k)->nic; /* not reached: ends are starts of others */
+}
+
 /* The island's members in the order of one ring that begins at `start`, as members of the plan. Where a switch joins several
  * nodes and the ring goes on between islands, its first and last member stand in one node when that has two, so that both use
  * its NICs; `end` is the last where it differs from the first. */
@@ -463,9 +483,30 @@ island_order (const Plan *plan, const Island *island, guint32 ring, guint32 star
     order[at++] = island->first + end;
 }
 
+/* Whether rings pass the islands as paths, each second one backwards. */
+static gboolean
+rings_are_paths (const Plan *plan, const GArray *rails)
+{
+  gboolean all = rails->len > 0;
+  for (guint32 i = 0; i < plan->island->len && all; i++)
+    all = g_array_index (plan->island, Island, i).local->paths;
+  return all;
+}
+
+/* As island_order() of a path; returns the NIC by which it is left. */
+static guint32
+path_order (const Island *island, const GArray *rails, guint32 k, gboolean backwards, guint32 *order)
+{
+  const guint32 *path = &island->local->order[(gsize)k * island->n];
+  for (guint32 i = 0; i < island->n; i++)
+    order[i] = island->first + path[backwards ? island->n - 1 - i : i];
+  return backwards ? island_port (island, rails, k)->nic : path_end_nic (island, rails, k);
+}
+
 static gboolean
 build_ring (Plan *plan, guint32 k, const GArray *rails, guint32 n, CluRing *ring, GError **error)
 {
+  gboolean paths = rings_are_paths (plan, rails);
   guint32 n_islands = plan->island->len, at = 0;
   g_autofree guint32 *order = g_new (guint32, n), *nic_out = g_new (guint32, n);
   for (guint32 i = 0; i < n; i++)
@@ -473,6 +514,12 @@ build_ring (Plan *plan, guint32 k, const GArray *rails, guint32 n, CluRing *ring
   for (guint32 i = 0; i < n_islands; i++) {
     const Island *island = &g_array_index (plan->island, Island, i);
     const Port *port = island->ports == NULL ? NULL : island_port (island, rails, k);
+    if (paths) {
+      guint32 nic = path_order (island, rails, k, i % 2 == 1, &order[at]);
+      at += island->n;
+      nic_out[at - 1] = nic;
+      continue;
+    }
     island_order (plan, island, k, port == NULL ? 0 : port->start, port == NULL ? 0 : port->end, n_islands > 1, &order[at]);
     at += island->n;
     if (port != NULL)
@@ -487,7 +534,23 @@ build_ring (Plan *plan, guint32 k, const GArray *rails, guint32 n, CluRing *ring
     order[i] = plan->member[order[i]];
   ring->order = g_steal_pointer (&order);
   ring->nic_out = g_steal_pointer (&nic_out);
+  ring->rail = paths ? g_array_index (rails, guint32, k) : CLU_NONE;
   return TRUE;
+}
+
+/* Fewer rings than NICs where an island's mesh bears no such paths, and one more ring would use a link twice: five GPUs with five
+ * NICs have four. */
+static guint32
+rings_borne (const Plan *plan, guint32 n_rings)
+{
+  guint32 least = n_rings;
+  for (guint32 i = 0; i < plan->island->len; i++) {
+    const CluRingOrders *local = g_array_index (plan->island, Island, i).local;
+    guint32 cycles = clu_ring_lanes (local);
+    if (local->mesh && !local->paths && cycles < least && n_rings < 2 * cycles)
+      least = cycles;
+  }
+  return least;
 }
 
 /* How many rings, and by which rails they run between islands. */
@@ -532,6 +595,8 @@ clu_rings_find (const Clu *clu, const guint32 *gpus, guint32 n, const CluDegrade
   for (guint32 i = 0; i < plan.island->len; i++)
     if (!island_local (&plan, &g_array_index (plan.island, Island, i), rails, n_rings, error))
       return FALSE;
+  if (many)
+    n_rings = rings_borne (&plan, n_rings);
   const CluRingOrders *alone = g_array_index (plan.island, Island, 0).local;
   if (!many)
     n_rings = alone->n_orders;

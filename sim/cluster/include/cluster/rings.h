@@ -4,7 +4,8 @@
  * decomposed into directed Hamiltonian cycles; each is a ring with the rate of the lanes it takes. Without scale-up links
  * the order follows the PCIe tree, so that each switch and socket link is crossed once each way. Between nodes, ring k enters and
  * leaves each node by NIC k: as many rings as usable NICs, each node's GPUs rotated to start beside NIC k (and, behind a switch, to
- * end at another GPU beside it). */
+ * end at another GPU beside it). In a mesh whose links are all taken by such rings, ring k enters a node by NIC k and leaves it by
+ * the NIC of its last GPU, and passes each second node the other way round, as RCCL's ring models do. */
 #ifndef CLUSTER_RINGS_H
 #define CLUSTER_RINGS_H
 
@@ -15,6 +16,8 @@ typedef struct {
   guint32 *nic_out;   /* by position in order: number in its node of the NIC by which order[i] leaves towards order[i+1]; CLU_NONE
                          inside a node or NVLink domain, and where the way is not over the NICs (management, front-end, gloo) */
   double share;       /* of the data; all rings sum to 1 */
+  guint32 rail;       /* the NIC at one end of its path through every node, first in even nodes and last in odd ones; CLU_NONE where
+                         all nodes are passed alike */
 } CluRing;
 
 typedef struct {
