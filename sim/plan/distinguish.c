@@ -260,20 +260,24 @@ find_rivals (const Pln *plan, PlnResult *out)
   g_array_sort (out->rivals, by_more);
 }
 
-/* Rows that are indistinguishable from the first; none on a machine whose network alone makes it worse with either cut. */
+/* Rows that are indistinguishable from the first. Of another machine its best row decides: where that is distinguishable, none is
+ * like the first, though a worse layout errs by more. So what is said of rows never contradicts what is said of machines. */
 static void
 mark_alike (const Pln *plan, PlnResult *out)
 {
   const PlnChoiceRow *first = ROW (out->rows, 0);
-  g_autofree gboolean *apart = g_new0 (gboolean, plan->machines->len);
+  g_autofree const PlnAlternative **best = g_new0 (const PlnAlternative *, plan->machines->len);
   for (guint i = 0; i < out->rivals->len; i++) {
     const PlnAlternative *rival = &g_array_index (out->rivals, PlnAlternative, i);
-    apart[ROW (out->rows, rival->row)->machine] = rival->similarity == PLN_SIMILARITY_NETWORK && rival->odds < PLN_DISTINGUISH_ODDS;
+    best[ROW (out->rows, rival->row)->machine] = rival;
   }
   for (guint i = 0; i < out->rows->len; i++) {
     PlnChoiceRow *row = ROW (out->rows, i);
     const PlnDistinguishRow *pairs = measured (plan, similarity_of (plan, first, row));
-    row->alike = !apart[row->machine] && odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v) >= PLN_DISTINGUISH_ODDS;
+    const PlnAlternative *rival = best[row->machine];
+    double odds =
+        rival != NULL && rival->row == i ? rival->odds : odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v);
+    row->alike = (rival == NULL || rival->odds >= PLN_DISTINGUISH_ODDS) && odds >= PLN_DISTINGUISH_ODDS;
     out->n_alike += row->alike ? 1u : 0u;
   }
 }

@@ -6,10 +6,18 @@
 #include "plan/work.h"
 #include "scenario/loaded.h"
 
+/* The longest run time, by one of two keys, and how likely it must be kept: 0 < confidence < 1, absent: one half. */
+typedef struct {
+  BaseHead head;
+  BaseNum time, days, confidence;
+} PlnDeadlineSpec;
+
 typedef struct {
   BaseHead head;
   BaseStr model;
-  BaseNum tokens, deadline, budget;
+  BaseNum tokens;
+  PlnDeadlineSpec deadline;
+  BaseNum budget;
 } PlnGoalSpec;
 
 typedef struct {
@@ -57,6 +65,7 @@ struct Pln {
   ScnLibraryLoad load;
   void *user;
   PlnDistinguishSpec apart;
+  double deadline_s, deadline_z; /* 0: none; and how many standard deviations of its time a run must stay below it */
   BaseSource failures_source; /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
   GMutex loading; /* of scenarios: what `load` keeps is kept once for all threads */
@@ -82,6 +91,11 @@ gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error
 
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void pln_price (const Pln *plan, PlnChoiceRow *row);
+extern const BaseSchema pln_schema_deadline;
+/* Checks `deadline` and takes it into the plan. FALSE and *error on what contradicts itself. */
+gboolean pln_check_deadline (Pln *plan, GError **error);
+/* The time that a run stays below with the confidence of the deadline, s. */
+double pln_sure_s (const Pln *plan, const PlnChoiceRow *row);
 /* The first constraint that it does not meet and by how much, relative; PLN_REJECTED_N: it meets all. */
 PlnRejection pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over);
 /* Whether the aim is one of money, so that a machine without a price has none. */

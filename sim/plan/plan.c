@@ -28,7 +28,7 @@ const BaseName pln_acquisition_names[] = {
 static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
-  BASE_ROW_NUM (PlnGoalSpec, "deadline", deadline, TIME, .min = "1 s", .help = "maximum run time"),
+  BASE_ROW (PlnGoalSpec, "deadline", deadline, MAP, .sub = &pln_schema_deadline, .help = "maximum run time"),
   BASE_ROW_NUM (PlnGoalSpec, "budget", budget, MONEY, .min = "$0.01", .help = "maximum cost"),
   BASE_ROW_END,
 };
@@ -386,8 +386,8 @@ check_goal (const Pln *plan, GError **error)
   if (!s->goal.tokens.set && s->aim.v == PLN_AIM_PARETO)
     return col_fail_at (error, s->aim.mark,
                         "objective pareto needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
-  if (!s->goal.tokens.set && (s->goal.deadline.set || s->goal.budget.set))
-    return col_fail_at (error, s->goal.deadline.set ? s->goal.deadline.mark : s->goal.budget.mark,
+  if (!s->goal.tokens.set && (s->goal.deadline.head.set || s->goal.budget.set))
+    return col_fail_at (error, s->goal.deadline.head.set ? s->goal.deadline.head.mark : s->goal.budget.mark,
                         "a deadline or budget needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
   return TRUE;
 }
@@ -500,8 +500,9 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
     return NULL;
   }
   if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
-      !check_goal (plan, error) || !pln_check_failures (plan, error) || !flatten (plan, plan->spec.fixed, "workload", error) ||
-      !add_machines (plan, error) || !check_free (plan, error) || !check_priced (plan, error) || !check_limits (plan, error))
+      !check_goal (plan, error) || !pln_check_deadline (plan, error) || !pln_check_failures (plan, error) ||
+      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_free (plan, error) ||
+      !check_priced (plan, error) || !check_limits (plan, error))
     return NULL;
   return g_steal_pointer (&plan);
 }

@@ -95,7 +95,7 @@ pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
     { PLN_REJECTED_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
     { PLN_REJECTED_POWER, s->limits.power.set, most_W, s->limits.power.v },
     { PLN_REJECTED_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
-    { PLN_REJECTED_DEADLINE, s->goal.deadline.set, row->run_s, s->goal.deadline.v },
+    { PLN_REJECTED_DEADLINE, plan->deadline_s > 0, pln_sure_s (plan, row), plan->deadline_s },
     { PLN_REJECTED_BUDGET, s->goal.budget.set && row->way != PLN_ACQUISITION_NONE, row->money.total_usd, s->goal.budget.v },
   };
   *over = 0;

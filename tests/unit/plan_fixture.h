@@ -38,15 +38,22 @@ loaded_clear (Loaded *loaded)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loaded, loaded_clear)
 
-/* The small plan of tests/golden/plan: 8 or 16 H100 for Llama 3 8B. `lookup` outlives it. */
+/* The small plan of tests/golden/plan: 8 or 16 H100 for Llama 3 8B. `lookup` outlives it. NULL and *error if it is refused. */
+static inline Loaded
+try_small (const BaseLookup *lookup, const char *const *sets, GError **error)
+{
+  Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
+  const PlnOptions options = { .sets = sets };
+  loaded.plan =
+      pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals, error);
+  return loaded;
+}
+
 static inline Loaded
 load_small (const BaseLookup *lookup, const char *const *sets)
 {
   g_autoptr (GError) error = NULL;
-  Loaded loaded = { .cals = g_ptr_array_new_with_free_func (free_cal) };
-  const PlnOptions options = { .sets = sets };
-  loaded.plan =
-      pln_load (TEST_SOURCE_DIR "/tests/golden/plan/small/plan.yaml", lookup, &options, load_library, loaded.cals, &error);
+  Loaded loaded = try_small (lookup, sets, &error);
   if (loaded.plan == NULL)
     g_error ("%s", error->message);
   return loaded;

@@ -21,7 +21,7 @@ what_the_engine_puts_beyond_the_deadline_leaves (void)
   const char *const tight[] = { "objective=time", "choices.nodes=[1]", deadline, NULL };
   g_auto (Loaded) hard = load_small (lookup, tight);
   PlnResult *result = search (hard.plan, 1, 1000);
-  double limit_s = hard.plan->spec.goal.deadline.v;
+  double limit_s = pln_deadline_s (hard.plan, NULL);
   guint64 sum = result->n_met;
   TEST_TRUE (result->dropped[PLN_REJECTED_DEADLINE] >= 1);
   TEST_TRUE (result->dropped[PLN_REJECTED_DEADLINE] <= result->out[PLN_REJECTED_DEADLINE]);
@@ -44,8 +44,7 @@ the_next_is_run_for_one_that_left (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnResult *all = search (small.plan, 1, 0);
-  small.plan->spec.goal.deadline.v = ROW (all, 0)->formula_s / 2; /* that none meets */
-  small.plan->spec.goal.deadline.set = TRUE;
+  small.plan->deadline_s = ROW (all, 0)->formula_s / 2; /* that none meets */
   guint64 before = all->n_met;
   const PlnQuery query = { .threads = 1, .best = 2 };
   const PlnWorkers workers = { .threads = 1 };

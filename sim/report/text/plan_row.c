@@ -124,12 +124,14 @@ typedef struct {
   double bought_usd[PLN_BUY_N];
   char *rival; /* owned; of the first row: what comes next */
   double margin, rival_more, rival_odds;
+  double chance; /* to meet the deadline; NAN: none */
 } Line;
 
 BASE_MEMBER_WHEN (has_run, Line, it->run)
 BASE_MEMBER_WHEN (is_priced, Line, it->priced)
 BASE_MEMBER_WHEN (is_owned, Line, it->priced && it->row->way == PLN_ACQUISITION_BUY)
 BASE_MEMBER_WHEN (is_rented, Line, it->priced && it->row->way == PLN_ACQUISITION_RENT)
+BASE_MEMBER_WHEN (has_deadline, Line, !isnan (it->chance))
 BASE_MEMBER_WHEN (fails, Line, it->machine->fails)
 BASE_MEMBER_TEXT_OF (by, Line, it->row->simulated ? "engine" : "formula")
 BASE_MEMBER_TEXT_OF (pareto, Line, it->priced ? (it->row->front ? "yes" : "no") : NULL)
@@ -206,6 +208,7 @@ static const BaseMember members[] = {
   { .key = "method", .text = method, .title = "method", .rank = 4 },
   { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 4 },
   { .key = "bottleneck", .text = bottleneck_text, .title = "bottleneck", .rank = 3 },
+  LINE ("deadline_probability", chance, BASE_SHOWN ("in time (%)", 100, "%.1f"), .rank = 3, .when = has_deadline),
   BASE_MEMBER_END,
 };
 
@@ -276,6 +279,7 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
                   .layout = rep_plan_layout (&row->query, FALSE),
                   .run = run,
                   .priced = run && row->way != PLN_ACQUISITION_NONE,
+                  .chance = pln_deadline_s (plan, NULL) > 0 ? pln_chance_within (row, pln_deadline_s (plan, NULL)) : none,
                   .margin = none,
                   .rival_more = none,
                   .rival_odds = none };

@@ -86,6 +86,17 @@ append_choice (const Verdict *v, const PlnChoiceRow *row, GString *text)
   g_string_append (text, layout);
 }
 
+/* ", 53 % likely within 46 days": nothing without a deadline. */
+static void
+append_chance (const Verdict *v, const PlnChoiceRow *row, GString *text)
+{
+  const double limit_s = pln_deadline_s (v->plan, NULL), chance = pln_chance_within (row, limit_s);
+  if (!(limit_s > 0))
+    return;
+  g_string_append_printf (text, ", %s%.*f %% likely within %.4g days", chance > 0.999 ? "over " : chance < 0.001 ? "under " : "",
+                          chance > 0.99 || chance < 0.01 ? 1 : 0, 100 * CLAMP (chance, 0.001, 0.999), limit_s / DAY_S);
+}
+
 /* The option with its time, money and energy. */
 static void
 append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
@@ -94,6 +105,7 @@ append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
   g_autofree char *time = duration (v, row);
   append_choice (v, row, text);
   g_string_append_printf (text, ": %s", time);
+  append_chance (v, row, text);
   if (row->way != PLN_ACQUISITION_NONE && pln_tokens (v->plan) > 0) {
     const PlnMachine *m = machine_of (v, row->machine);
     g_autofree char *cost = rep_money (row->money.total_usd), *from = rep_money (row->money.total_usd * lo),
@@ -180,7 +192,7 @@ value_of (const PlnMachine *m, Axis axis)
 typedef struct {
   char *value; /* owned */
   const PlnChoiceRow *row;
-  gboolean alike; /* one of its rows is indistinguishable from the recommended one */
+  gboolean alike; /* this row is indistinguishable from the recommended one */
 } Value;
 
 static void
@@ -216,8 +228,10 @@ values_of (const Verdict *v, Axis axis)
     Value *one = value != NULL ? find (values, value) : NULL;
     if (one == NULL)
       continue;
-    one->row = one->row != NULL ? one->row : row;
-    one->alike = one->alike || row->alike;
+    if (one->row == NULL) {
+      one->row = row;
+      one->alike = row->alike;
+    }
   }
   return values;
 }

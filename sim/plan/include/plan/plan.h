@@ -197,6 +197,10 @@ PlnAim pln_aim (const Pln *plan);
 /* What the plan's aim makes least: s, USD, USD a token or J. */
 double pln_least (const Pln *plan, const PlnChoiceRow *row);
 double pln_tokens (const Pln *plan); /* of the goal; 0: none */
+/* 0: none; *confidence NAN: none is asked for; NULL: not wanted. */
+double pln_deadline_s (const Pln *plan, double *confidence);
+/* How likely the run of a row ends within limit_s, 0 to 1: the step's error is normal in ln time, 90 % of it in its band. */
+double pln_chance_within (const PlnChoiceRow *row, double limit_s);
 const char *pln_model (const Pln *plan);
 const PlnPricesSpec *pln_prices (const Pln *plan); /* NULL: none */
 /* What the plan counts of failures; FALSE: none. */
