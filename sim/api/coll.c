@@ -36,6 +36,7 @@ static const FrOption options[] = {
   OPTION ("disable", flags.disable),
   OPTION ("max-channels", flags.max_channels),
   { "nccl", offsetof (FrColl, nccl), TRUE, FALSE },
+  OPTION ("nccl-env", flags.nccl_env),
   OPTION ("iters", flags.iters),
   OPTION ("library", flags.library),
   OPTION ("calibration", flags.calibration),

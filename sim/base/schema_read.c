@@ -52,6 +52,13 @@ key_inside (const BaseSchema *schema, const char *key)
   return NULL;
 }
 
+static const char *const *
+others_of (const BaseSchema *schema)
+{
+  static const char *const none[] = { NULL };
+  return schema->others != NULL ? schema->others () : none;
+}
+
 static void
 fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, BaseMark mark)
 {
@@ -60,6 +67,8 @@ fail_unknown (SchemaReader *reader, const BaseSchema *schema, const char *key, B
   g_autoptr (GPtrArray) keys = g_ptr_array_new ();
   for (const BaseField *field = schema->fields; field->key != NULL; field++)
     g_ptr_array_add (keys, (void *)field->key);
+  for (const char *const *other = others_of (schema); *other != NULL; other++)
+    g_ptr_array_add (keys, (void *)*other);
   g_ptr_array_add (keys, NULL);
   const char *const *names = (const char *const *)keys->pdata;
   g_autofree char *shown = base_text_shown (key);
@@ -197,7 +206,7 @@ base_schema_read_map (SchemaReader *reader, const BaseSchema *schema, const Base
   }
   *(BaseHead *)out = (BaseHead){ TRUE, base_yaml_mark (map) };
   for (unsigned i = 0; i < base_yaml_n (map); i++)
-    if (field_find (schema, base_yaml_key (map, i)) == NULL)
+    if (field_find (schema, base_yaml_key (map, i)) == NULL && !g_strv_contains (others_of (schema), base_yaml_key (map, i)))
       fail_unknown (reader, schema, base_yaml_key (map, i), base_yaml_key_mark (map, i));
 
   for (const BaseField *field = schema->fields; field->key != NULL; field++) {

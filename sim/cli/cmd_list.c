@@ -3,6 +3,8 @@
 
 #include "base/table.h"
 #include "base/yaml.h"
+#include "collective/nccl_env.h"
+#include "collective/nccl_variables.h"
 #include "list_llms-private.h"
 #include "scenario/scenario.h"
 #include "training/llm.h"
@@ -41,6 +43,37 @@ static const BaseColumn alias_columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
+static const BaseColumn variable_columns[] = {
+  { "name", "name", BASE_CELL_TEXT, 0, NULL, 0 },       { "effect", "effect", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "summary", "summary", BASE_CELL_TEXT, 0, NULL, 0 }, { "source", "source", BASE_CELL_TEXT, 0, NULL, 1 },
+  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+};
+
+static void
+add_variable (BaseTable *table, const char *name, const char *effect, const char *summary, const char *source)
+{
+  base_table_row (table);
+  base_table_text (table, "name", name);
+  base_table_text (table, "effect", effect);
+  base_table_text (table, "summary", summary);
+  base_table_text (table, "source", source);
+}
+
+/* First what moves an answer, then what does not. */
+static gboolean
+list_variables (Cli *cli, BaseTable *table, GError **error)
+{
+  static const char *const effects[] = { [COL_VARIABLE_IDLE] = "none on time", [COL_VARIABLE_NOT_MODELLED] = "not modelled" };
+  (void)cli;
+  (void)error;
+  for (const BaseField *field = col_schema_nccl.fields; field->key != NULL; field++)
+    if (g_ascii_isupper (*field->key))
+      add_variable (table, field->key, "modelled", field->help, "docs/nccl.md");
+  for (const ColVariable *variable = col_nccl_variables; variable->name != NULL; variable++)
+    add_variable (table, variable->name, effects[variable->effect], variable->help, variable->source);
+  return TRUE;
+}
+
 static const ListKind kinds[] = {
   { "topologies", "nodes and clusters (--topology)", .folder = "topologies", .first_key = "topology", .columns = alias_columns },
   { "gpus", "GPU types of topologies", .folder = "topologies/gpus", .first_key = "gpu" },
@@ -61,6 +94,8 @@ static const ListKind kinds[] = {
   { "ops", "collective operations", .names = mdl_op_names },
   { "algorithms", "collective algorithms (--algo)", .names = mdl_algo_names },
   { "protocols", "protocols of NCCL (--proto)", .names = mdl_proto_names },
+  { "nccl-variables", "variables of NCCL 2.30: which of them move an answer", .columns = variable_columns,
+    .fill_all = list_variables },
   { "dtypes", "element types (--dtype)", .names = mdl_dtype_names },
   { "families", "families of link classes", .schema = &clu_schema_link_class, .key = "family" },
   { "kinds", "kinds of workload of a scenario", .names = scn_kind_names },
@@ -163,7 +198,7 @@ static const char *
 kind_with (const Cli *cli, const char *word)
 {
   for (const ListKind *kind = kinds; kind->kind != NULL; kind++) {
-    const char *folder = kind->fill_all != NULL ? "scenarios/llms" : kind->folder;
+    const char *folder = kind->fill_all == cli_list_llms ? "scenarios/llms" : kind->folder;
     g_autofree char *path = folder != NULL ? base_lookup_find (cli->lookup, word, folder, NULL, NULL) : NULL;
     if (path != NULL || (kind->names != NULL && base_name_find (kind->names, word) != NULL))
       return kind->kind;

@@ -4,7 +4,9 @@
  * refused, and so is one whose effect is not modelled. */
 #include <string.h>
 
+#include "base/file.h"
 #include "collective/nccl_env.h"
+#include "collective/nccl_variables.h"
 
 typedef struct {
   BaseHead head;
@@ -12,30 +14,12 @@ typedef struct {
   BaseNum nvls_enable, collnet_enable, p2p_disable, shm_disable, ib_disable, pxn_disable, cross_nic;
   BaseNum min_nchannels, max_nchannels, min_ctas, max_ctas, net_channels, threads, ll128_threads, buffer;
   BaseStr p2p_level, gdr_level, tuner_plugin;
+  BaseNum min_nrings, max_nrings, pat_enable;
   BaseNum socket_threads, socket_connections, ignore_affinity, device_rdma;
   BaseEnum provider;
   BaseStrs algo, proto;
-  BaseStr idle[16];
+  BaseStr env, net;
 } Spec;
-
-/* Variables that are set beside these, and that no time depends on. */
-#define IDLE_ROWS(ROW)                                                       \
-  ROW (0, "NCCL_DEBUG", "writes a log")                                      \
-  ROW (1, "NCCL_DEBUG_SUBSYS", "selects what is logged")                     \
-  ROW (2, "NCCL_DEBUG_FILE", "says where the log goes")                      \
-  ROW (3, "NCCL_SOCKET_IFNAME", "selects the interface of the set-up")       \
-  ROW (4, "NCCL_SOCKET_FAMILY", "selects IPv4 or IPv6")                      \
-  ROW (5, "NCCL_IB_TIMEOUT", "acts when packets are lost")                   \
-  ROW (6, "NCCL_IB_RETRY_CNT", "acts when packets are lost")                 \
-  ROW (7, "NCCL_ASYNC_ERROR_HANDLING", "acts on errors")                     \
-  ROW (8, "FI_LOG_LEVEL", "writes a log")                                    \
-  ROW (9, "FI_EFA_FORK_SAFE", "makes fork() safe; kernels from 5.13 on are") \
-  ROW (10, "RDMAV_FORK_SAFE", "makes fork() safe; kernels from 5.13 on are") \
-  ROW (11, "FI_EFA_SET_CUDA_SYNC_MEMOPS", "orders copies of registered memory")
-
-#define IDLE_FIELD(i, name, what) BASE_ROW (Spec, name, idle[i], STR, .help = "no effect on time: it " what),
-#define IDLE_TEXT(i, name, what)  [i] = "'" name "' has no effect on time: it " what,
-static const char *const idle_texts[] = { IDLE_ROWS (IDLE_TEXT) };
 
 enum { PROVIDER_EFA, PROVIDER_TCP };
 static const BaseName provider_names[] = { { "efa", PROVIDER_EFA, "EFA's own; the default there" },
@@ -45,16 +29,22 @@ static const BaseName provider_names[] = { { "efa", PROVIDER_EFA, "EFA's own; th
 
 static const BaseField fields[] = {
   BASE_ROW (Spec, "version", version, STR, .help = "NCCL version, as `2.28` or `2.28.9`; default: the calibration's"),
+  BASE_ROW (Spec, "env", env, STR,
+            .help = "file with lines `NAME=VALUE`, as `env` prints them, relative to this file; keys written here win. "
+                    "`forerun list nccl-variables` says which are modelled"),
   BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
             .help = "allowed algorithms: `Ring,Tree`, `^Tree` (all others), `ring;allreduce:tree` (by operation); or a list"),
   BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "allowed protocols, in the same form"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_NCHANNELS", min_nchannels, COUNT, .min = "1", .max = "64", .help = "minimum channels"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_NCHANNELS", max_nchannels, COUNT, .min = "1", .max = "64", .help = "maximum channels"),
+  BASE_ROW_NUM (Spec, "NCCL_MIN_NRINGS", min_nrings, COUNT, .min = "1", .max = "64", .help = "older name of NCCL_MIN_NCHANNELS"),
+  BASE_ROW_NUM (Spec, "NCCL_MAX_NRINGS", max_nrings, COUNT, .min = "1", .max = "64", .help = "older name of NCCL_MAX_NCHANNELS"),
   BASE_ROW_NUM (Spec, "NCCL_MIN_CTAS", min_ctas, COUNT, .min = "1", .max = "64", .help = "minimum channels, NVLS included"),
   BASE_ROW_NUM (Spec, "NCCL_MAX_CTAS", max_ctas, COUNT, .min = "1", .max = "64",
                 .help = "maximum channels, NVLS included, which NCCL_MAX_NCHANNELS does not limit"),
   BASE_ROW_NUM (Spec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
                 .help = "0: no reduction in the NVSwitch (NVLS, NVLSTree)"),
+  BASE_ROW_NUM (Spec, "NCCL_PAT_ENABLE", pat_enable, COUNT, .max = "2", .fallback = "2", .help = "0: no PAT"),
   BASE_ROW_NUM (Spec, "NCCL_COLLNET_ENABLE", collnet_enable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: `auto` may use in-network reduction (CollNet, multi-node NVLS)"),
   BASE_ROW_NUM (Spec, "NCCL_P2P_DISABLE", p2p_disable, COUNT, .max = "1", .fallback = "0",
@@ -65,6 +55,8 @@ static const BaseField fields[] = {
                 .help = "1: no host memory between GPUs of a node; an error if they need it"),
   BASE_ROW_NUM (Spec, "NCCL_IB_DISABLE", ib_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: sockets instead of RDMA; no effect if a plugin brings its own network (EFA)"),
+  BASE_ROW (Spec, "NCCL_NET", net, STR,
+            .help = "`Socket`: as NCCL_IB_DISABLE=1; `IB`, or the plugin's own name: no effect, the topology names the network"),
   BASE_ROW (Spec, "NCCL_NET_GDR_LEVEL", gdr_level, STR, .help = "largest distance for GPUDirect RDMA, in the same form"),
   BASE_ROW_NUM (Spec, "NCCL_PXN_DISABLE", pxn_disable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: a GPU never uses another GPU's NIC"),
@@ -90,11 +82,12 @@ static const BaseField fields[] = {
             .help = "provider of libfabric: `efa`, or `tcp` over the same adapters; no effect without libfabric"),
   BASE_ROW_NUM (Spec, "FI_EFA_USE_DEVICE_RDMA", device_rdma, COUNT, .max = "1", .fallback = "1",
                 .help = "0: EFA stages data in host memory, without GPUDirect RDMA"),
-  IDLE_ROWS (IDLE_FIELD) BASE_ROW_END,
+  BASE_ROW_END,
 };
 const BaseSchema col_schema_nccl = { .name = "nccl",
                                      .help = "NCCL's version and variables, under their own names.",
-                                     .fields = fields };
+                                     .fields = fields,
+                                     .others = col_nccl_variable_names };
 
 /* ---- lists of algorithms and protocols ---- */
 
@@ -230,9 +223,10 @@ static void
 take_routes (const Spec *spec, ColSettings *settings, BaseDiag *diag)
 {
   CluDegrade *degrade = &settings->degrade;
+  const gboolean no_rdma = spec->ib_disable.v > 0 || (spec->net.set && g_ascii_strcasecmp (spec->net.v, "Socket") == 0);
   degrade->no_p2p |= spec->p2p_disable.v > 0;
-  settings->rdma_by_variable = !degrade->no_rdma && spec->ib_disable.v > 0;
-  degrade->no_rdma |= spec->ib_disable.v > 0;
+  settings->rdma_by_variable = !degrade->no_rdma && no_rdma;
+  degrade->no_rdma |= no_rdma;
   degrade->no_pxn |= spec->pxn_disable.v > 0;
   settings->no_shm = spec->shm_disable.v > 0;
   degrade->same_rail = spec->cross_nic.v <= 0;
@@ -257,9 +251,11 @@ take_channels (const Spec *spec, ColSettings *settings, BaseDiag *diag)
       if (least[i]->set && most[j]->set && least[i]->v > most[j]->v)
         base_diag_error (diag, least[i]->mark, "NCCL_MIN_%s %.0f is above NCCL_MAX_%s %.0f; accepted: at most that", name[i],
                          least[i]->v, name[j], most[j]->v);
-  settings->min_channels = spec->min_nchannels.set ? (unsigned)spec->min_nchannels.v : 0;
-  if (spec->max_nchannels.set)
-    settings->max_channels = (unsigned)spec->max_nchannels.v;
+  const BaseNum *floor = spec->min_nchannels.set ? &spec->min_nchannels : &spec->min_nrings;
+  const BaseNum *ceiling = spec->max_nchannels.set ? &spec->max_nchannels : &spec->max_nrings;
+  settings->min_channels = floor->set ? (unsigned)floor->v : 0;
+  if (ceiling->set)
+    settings->max_channels = (unsigned)ceiling->v;
   settings->min_ctas = spec->min_ctas.set ? (unsigned)spec->min_ctas.v : 0;
   settings->max_ctas = spec->max_ctas.set ? (unsigned)spec->max_ctas.v : 0;
 }
@@ -277,47 +273,121 @@ take_cpu (const Spec *spec, ColSettings *settings, BaseDiag *diag)
   settings->ignore_affinity = spec->ignore_affinity.v > 0;
   settings->fi_tcp = spec->provider.v == PROVIDER_TCP;
   settings->fi_staged = spec->device_rdma.v <= 0;
-  for (unsigned i = 0; i < G_N_ELEMENTS (idle_texts); i++)
-    settings->idle_variables |= spec->idle[i].v != NULL ? 1u << i : 0;
 }
 
 void
 col_nccl_warn (const ColSettings *settings, BaseDiag *diag)
 {
-  for (unsigned i = 0; i < G_N_ELEMENTS (idle_texts); i++)
-    if (settings->idle_variables & (1u << i))
-      base_diag_warn (diag, BASE_MARK_NONE, "%s", idle_texts[i]);
+  if (settings->not_modelled != NULL)
+    base_diag_warn (diag, BASE_MARK_NONE, "not modelled, and taken as not set: %s; 'forerun list nccl-variables' says what is",
+                    settings->not_modelled);
+}
+
+static void
+add_not_modelled (BaseArena *arena, const char *name, const char *help, ColSettings *settings)
+{
+  const char *before = settings->not_modelled != NULL ? settings->not_modelled : "";
+  settings->not_modelled = base_arena_printf (arena, "%s%s%s (%s)", before, *before != '\0' ? ", " : "", name, help);
+}
+
+/* Adds to settings->not_modelled what `node` sets and no time here depends on, though it may there. */
+static void
+note_not_modelled (const BaseYamlNode *node, BaseArena *arena, ColSettings *settings)
+{
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    const ColVariable *variable = col_nccl_variable (base_yaml_key (node, i));
+    const char *value = base_yaml_text (base_yaml_item (node, i));
+    if (variable == NULL || variable->effect == COL_VARIABLE_IDLE || g_strcmp0 (value, variable->fallback) == 0)
+      continue;
+    add_not_modelled (arena, variable->name, variable->help, settings);
+  }
 }
 
 /* NCCL reads a number up to the first character that belongs to none, so that "4M" is 4 bytes: src/misc/param.cc:ncclLoadParam. */
-static void
+static gboolean
 refuse_units (const BaseYamlNode *node, BaseDiag *diag)
 {
+  gboolean right = TRUE;
   for (unsigned i = 0; i < base_yaml_n (node); i++) {
     const BaseYamlNode *item = base_yaml_item (node, i);
     const char *text = base_yaml_text (item);
     if (text == NULL || !g_str_has_prefix (base_yaml_key (node, i), "NCCL_") || !g_ascii_isdigit (*text))
       continue;
     gsize digits = strspn (text, "0123456789");
-    if (text[digits] != '\0')
-      base_diag_error (diag, base_yaml_mark (item), "NCCL reads '%s' as %.*s; accepted: a plain number", text, (int)digits, text);
+    if (text[digits] == '\0')
+      continue;
+    right = FALSE;
+    base_diag_error (diag, base_yaml_mark (item), "NCCL reads '%s' as %.*s; accepted: a plain number", text, (int)digits, text);
   }
+  return right;
+}
+
+static gboolean
+is_known (const char *name)
+{
+  for (const BaseField *field = fields; field->key != NULL; field++)
+    if (strcmp (field->key, name) == 0)
+      return TRUE;
+  return col_nccl_variable (name) != NULL;
+}
+
+/* The document of `env: FILE`, read relative to the file that names it. Returned: full. */
+static BaseYaml *
+load_env (const BaseYamlNode *name, const BaseSchemaContext *context, ColSettings *settings)
+{
+  const BaseMark mark = base_yaml_mark (name);
+  g_autofree char *folder = mark.line > 0 && base_file_is_file (mark.file) ? g_path_get_dirname (mark.file) : g_strdup (".");
+  const char *text = base_yaml_text (name);
+  g_autofree char *path =
+      g_path_is_absolute (text) || strcmp (folder, ".") == 0 ? g_strdup (text) : g_build_filename (folder, text, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GString) unknown = g_string_new (NULL);
+  BaseYaml *yaml = col_nccl_env_load (path, is_known, unknown, &error);
+  if (yaml == NULL)
+    base_diag_error (context->diag, mark, "%s", error->message);
+  if (unknown->len > 0)
+    settings->not_modelled = base_arena_strdup (context->arena, unknown->str);
+  return yaml;
+}
+
+/* `env: FILE`. A tuner that a cluster names there, other than its network's own, is not modelled; in a scenario it is an error. */
+static gboolean
+read_env (const BaseYamlNode *name, const BaseSchemaContext *context, Spec *spec, ColSettings *settings)
+{
+  g_autoptr (BaseYaml) yaml = load_env (name, context, settings);
+  if (yaml == NULL)
+    return FALSE;
+  if (context->inputs != NULL)
+    g_ptr_array_add (context->inputs, base_yaml_ref (yaml));
+  const BaseYamlNode *root = base_yaml_root (yaml);
+  if (!base_schema_read (&col_schema_nccl, root, FALSE, context, spec) || !refuse_units (root, context->diag))
+    return FALSE;
+  note_not_modelled (root, context->arena, settings);
+  if (spec->tuner_plugin.set && strcmp (spec->tuner_plugin.v, "none") != 0) {
+    if (strstr (spec->tuner_plugin.v, "ofi") == NULL)
+      add_not_modelled (context->arena, "NCCL_TUNER_PLUGIN", "chooses algorithms", settings);
+    spec->tuner_plugin = (BaseStr){ 0 };
+  }
+  return TRUE;
 }
 
 gboolean
 col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSettings *settings)
 {
   Spec spec = { 0 };
-  if (!base_schema_read (&col_schema_nccl, node, FALSE, context, &spec))
+  const BaseYamlNode *env = base_yaml_get (node, "env");
+  if (env != NULL && base_yaml_text (env) != NULL && !read_env (env, context, &spec, settings))
+    return FALSE;
+  if (!base_schema_read (&col_schema_nccl, node, env != NULL, context, &spec) || !refuse_units (node, context->diag))
     return FALSE;
   unsigned before = base_diag_n_errors (context->diag);
-  refuse_units (node, context->diag);
-  if (base_diag_n_errors (context->diag) > before)
-    return FALSE;
+  note_not_modelled (node, context->arena, settings);
   settings->nccl_version = spec.version.v;
   settings->nccl_mark = spec.version.mark;
   if (spec.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
+  if (spec.pat_enable.v <= 0)
+    settings->disabled_algos |= 1u << MDL_ALGO_PAT;
   settings->collnet = spec.collnet_enable.v > 0;
   take_routes (&spec, settings, context->diag);
   take_channels (&spec, settings, context->diag);

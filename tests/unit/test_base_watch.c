@@ -19,7 +19,7 @@ static const BaseField fields[] = {
   BASE_ROW (Thing, "list", list, NUMS, .dim = BASE_DIM_TIME, .help = "several"),
   BASE_ROW_END,
 };
-static const BaseSchema schema = { "thing", "for this test", fields, NULL };
+static const BaseSchema schema = { .name = "thing", .help = "for this test", .fields = fields };
 
 static const char text[] = "rate: {value: 10 GB/s, source: assumed, note: guessed}\nshare: 0.9\ncount: 3\nlist: [1 us, 3 us]\n";
 

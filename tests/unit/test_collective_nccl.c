@@ -1,4 +1,8 @@
 /* NCCL's version and variables: what each of them moves. */
+#include <glib/gstdio.h>
+
+#include "collective/nccl_env.h"
+#include "collective/nccl_variables.h"
 #include "comm-private.h"
 #include "constants/calibration.h"
 #include "workload_fixture.h"
@@ -220,6 +224,74 @@ what_cannot_be_is_refused (void)
   }
 }
 
+/* The table is searched by bisection, and a variable that moves an answer is not in it. */
+static void
+the_table_is_sorted_and_has_no_modelled_variable (void)
+{
+  for (const ColVariable *variable = col_nccl_variables; variable->name != NULL; variable++) {
+    TEST_TRUE (col_nccl_variable (variable->name) == variable);
+    TEST_TRUE (variable == col_nccl_variables || strcmp (variable[-1].name, variable->name) < 0);
+    for (const BaseField *field = col_schema_nccl.fields; field->key != NULL; field++)
+      TEST_TRUE (strcmp (field->key, variable->name) != 0);
+  }
+  TEST_TRUE (col_nccl_variable ("NCCL_NONE") == NULL);
+  TEST_INT (col_nccl_variable ("NCCL_DEBUG")->effect, COL_VARIABLE_IDLE);
+}
+
+/* Writes `text` and reads it as --nccl env=FILE, with `pair` (NULL: none) beside it. Returned: full. */
+static BaseYaml *
+parse_env (const char *text, const char *pair, ColSettings *settings, GError **error)
+{
+  g_autofree char *path = NULL;
+  int file = g_file_open_tmp ("envXXXXXX", &path, NULL);
+  g_close (file, NULL);
+  TEST_TRUE (g_file_set_contents (path, text, -1, NULL));
+  g_autofree char *env = g_strconcat ("env=", path, NULL);
+  const char *pairs[] = { env, pair, NULL };
+  col_settings_default (settings);
+  BaseYaml *yaml = col_nccl_parse (pairs, "--nccl", settings, error);
+  g_remove (path);
+  return yaml;
+}
+
+static void
+an_environment_is_read_as_it_is_printed (void)
+{
+  g_autoptr (GError) error = NULL;
+  ColSettings settings;
+  g_autoptr (BaseYaml) yaml = parse_env ("HOME=/root\nexport NCCL_ALGO=\"Ring\"\nNCCL_MAX_NCHANNELS=4\nNCCL_MAX_NCHANNELS=8\n"
+                                         "NCCL_DEBUG=INFO\nNCCL_IB_QPS_PER_CONNECTION=1\nNCCL_IB_TC=106\nNCCL_OF_NEXT_YEAR=1\n"
+                                         "NCCL_TUNER_PLUGIN=/opt/libtuner.so\nNCCL_MIN_NRINGS=2\nnot a line of ours",
+                                         NULL, &settings, &error);
+  g_assert_no_error (error);
+  TEST_TRUE (yaml != NULL);
+  TEST_INT (settings.max_channels, 8);
+  TEST_INT (settings.min_channels, 2);
+  TEST_TRUE ((settings.op_off_algos[MDL_OP_ALL_REDUCE] & 1u << MDL_ALGO_TREE) != 0);
+  TEST_TRUE ((settings.op_off_algos[MDL_OP_ALL_REDUCE] & 1u << MDL_ALGO_RING) == 0);
+  TEST_FALSE (settings.no_tuner_plugin);
+  TEST_STR (settings.not_modelled,
+            "NCCL_OF_NEXT_YEAR, NCCL_IB_TC (sets the traffic class), NCCL_TUNER_PLUGIN (chooses algorithms)");
+  g_autoptr (BaseYaml) both = parse_env ("NCCL_MAX_NCHANNELS=8\nNCCL_PAT_ENABLE=0\n", "NCCL_MAX_NCHANNELS=3", &settings, &error);
+  TEST_TRUE (both != NULL);
+  TEST_INT (settings.max_channels, 3);
+  TEST_TRUE ((settings.disabled_algos & 1u << MDL_ALGO_PAT) != 0);
+}
+
+static void
+a_wrong_value_in_an_environment_has_its_line (void)
+{
+  g_autoptr (GError) error = NULL;
+  ColSettings settings;
+  TEST_TRUE (parse_env ("A=1\nNCCL_P2P_LEVEL=NVX\n", NULL, &settings, &error) == NULL);
+  TEST_HAS (error->message, ":2:17: unknown name 'NVX'");
+  g_clear_error (&error);
+  const char *pairs[] = { "env=/nowhere/cluster.env", NULL };
+  col_settings_default (&settings);
+  TEST_TRUE (col_nccl_parse (pairs, "--nccl", &settings, &error) == NULL);
+  TEST_HAS (error->message, "--nccl:1:6: /nowhere/cluster.env: no such file");
+}
+
 static void
 networks_of_a_plugin_do_not_know_ib_disable (void)
 {
@@ -295,6 +367,9 @@ static const TestCase cases[] = {
   { "the choice follows the version", the_choice_follows_the_version },
   { "what reduces is switched", what_reduces_is_switched },
   { "what cannot be is refused", what_cannot_be_is_refused },
+  { "the table is sorted and has no modelled variable", the_table_is_sorted_and_has_no_modelled_variable },
+  { "an environment is read as it is printed", an_environment_is_read_as_it_is_printed },
+  { "a wrong value in an environment has its line", a_wrong_value_in_an_environment_has_its_line },
   { "networks of a plugin do not know NCCL_IB_DISABLE", networks_of_a_plugin_do_not_know_ib_disable },
   { "host memory between a pair is refused for pairs alone", host_memory_between_a_pair_is_refused_for_pairs_alone },
   { "host memory that is needed and switched off is refused", host_memory_that_is_needed_and_switched_off_is_refused },

@@ -15,7 +15,7 @@ static const BaseField fields[] = {
   BASE_ROW_NUM (Thing, "idle", idle, TIME, .help = "not used"),     BASE_ROW_NUM (Thing, "count", count, COUNT, .help = "a factor"),
   BASE_ROW_NUM (Thing, "sheet", sheet, TIME, .help = "data sheet"), BASE_ROW_END,
 };
-static const BaseSchema schema = { "thing", "for this test", fields, NULL };
+static const BaseSchema schema = { .name = "thing", .help = "for this test", .fields = fields };
 
 static const char text[] = "first: {value: 10 s, source: assumed, note: guessed}\nsecond: {value: 4 s, source: assumed}\n"
                            "idle: {value: 3 s, source: assumed}\ncount: {value: 2, source: assumed}\nsheet: {value: 5 s, source: "

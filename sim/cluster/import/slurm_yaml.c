@@ -35,26 +35,26 @@ static const BaseField switch_fields[] = {
   BASE_ROW (Switch, "children", children, STRS, .help = "switches below it"),
   BASE_ROW_END,
 };
-static const BaseSchema switch_schema = { "switches", "A switch.", switch_fields, NULL };
+static const BaseSchema switch_schema = { .name = "switches", .help = "A switch.", .fields = switch_fields };
 static const BaseField tree_fields[] = {
   BASE_ROW (Tree, "switches", switches, LIST, .sub = &switch_schema, .item_size = sizeof (Switch), .required = TRUE,
             .help = "all of them"),
   BASE_ROW_END,
 };
-static const BaseSchema tree_schema = { "tree", "Switches.", tree_fields, NULL };
+static const BaseSchema tree_schema = { .name = "tree", .help = "Switches.", .fields = tree_fields };
 static const BaseField one_block_fields[] = {
   BASE_ROW (Switch, "block", name, STR, .required = TRUE, .help = "its name"),
   BASE_ROW (Switch, "nodes", nodes, STRS, .required = TRUE, .help = "in it"),
   BASE_ROW_END,
 };
-static const BaseSchema one_block_schema = { "blocks", "A block.", one_block_fields, NULL };
+static const BaseSchema one_block_schema = { .name = "blocks", .help = "A block.", .fields = one_block_fields };
 static const BaseField block_fields[] = {
   BASE_ROW (Block, "block_sizes", sizes, NUMS, .dim = BASE_DIM_COUNT, .min = "1", .help = "nodes that jobs are planned in"),
   BASE_ROW (Block, "blocks", blocks, LIST, .sub = &one_block_schema, .item_size = sizeof (Switch), .required = TRUE,
             .help = "all of them"),
   BASE_ROW_END,
 };
-static const BaseSchema block_schema = { "block", "Blocks.", block_fields, NULL };
+static const BaseSchema block_schema = { .name = "block", .help = "Blocks.", .fields = block_fields };
 static const BaseField topology_fields[] = {
   BASE_ROW (Topology, "topology", name, STR, .required = TRUE, .help = "its name"),
   BASE_ROW (Topology, "cluster_default", is_default, BOOL, .fallback = "false", .help = "the cluster's"),
@@ -63,7 +63,7 @@ static const BaseField topology_fields[] = {
   BASE_ROW (Topology, "block", block, MAP, .sub = &block_schema, .help = "blocks"),
   BASE_ROW_END,
 };
-static const BaseSchema topology_schema = { "topology", "A topology.", topology_fields, NULL };
+static const BaseSchema topology_schema = { .name = "topology", .help = "A topology.", .fields = topology_fields };
 
 gboolean
 clu_slurm_is_yaml (const char *path, const char *text)

@@ -24,14 +24,18 @@ static const BaseField side_fields[] = {
   CLU_NUM (MdlTierSide, random_latency, TIME, .max = "1000 s", .help = "latency at random offsets; default: `latency`"),
   BASE_ROW_END,
 };
-static const BaseSchema side_schema = { "storage_type.read", "Reads; `write` takes the same keys.", side_fields, NULL };
+static const BaseSchema side_schema = { .name = "storage_type.read",
+                                        .help = "Reads; `write` takes the same keys.",
+                                        .fields = side_fields };
 
 static const BaseField stripe_fields[] = {
   CLU_NUM (MdlTierStripe, count, COUNT, .min = "1", .max = "1000000", .help = "targets per file; default: all"),
   CLU_NUM (MdlTierStripe, size, BYTES, .min = "1 B", .help = "bytes on one target before the next"),
   BASE_ROW_END,
 };
-static const BaseSchema stripe_schema = { "storage.stripe", "Striping of files over targets.", stripe_fields, NULL };
+static const BaseSchema stripe_schema = { .name = "storage.stripe",
+                                          .help = "Striping of files over targets.",
+                                          .fields = stripe_fields };
 
 static const BaseName reads_names[] = { { "any", 0, "any replica, so that a hot file uses the targets of all" },
                                         { "first", 1, "the first replica only" },
@@ -46,8 +50,9 @@ static const BaseField redundancy_fields[] = {
   CLU_ROW (MdlTierRedundancy, reads, ENUM, .names = reads_names, .fallback = "any", .help = "replica that is read"),
   BASE_ROW_END,
 };
-static const BaseSchema redundancy_schema = { "storage.redundancy", "Replicas or erasure coding of written data.",
-                                              redundancy_fields, NULL };
+static const BaseSchema redundancy_schema = { .name = "storage.redundancy",
+                                              .help = "Replicas or erasure coding of written data.",
+                                              .fields = redundancy_fields };
 
 static const BaseField metadata_fields[] = {
   CLU_NUM (MdlTierMetadata, servers, COUNT, .min = "1", .max = "100000", .fallback = "1", .help = "metadata servers"),
@@ -57,7 +62,9 @@ static const BaseField metadata_fields[] = {
            .help = "operations per file: open, stat, close"),
   BASE_ROW_END,
 };
-static const BaseSchema metadata_schema = { "storage_type.metadata", "Cost of finding and opening files.", metadata_fields, NULL };
+static const BaseSchema metadata_schema = { .name = "storage_type.metadata",
+                                            .help = "Cost of finding and opening files.",
+                                            .fields = metadata_fields };
 
 static const BaseField burst_fields[] = {
   CLU_RATE (MdlTierBurst, rate, .help = "rate of one server while credits last; default: no burst"),
@@ -66,7 +73,9 @@ static const BaseField burst_fields[] = {
   CLU_NUM (MdlTierBurst, io_credit, COUNT, .help = "full credit of one server: requests above the sustained IOPS"),
   BASE_ROW_END,
 };
-static const BaseSchema burst_schema = { "storage_type.burst", "Burst credits of cloud volumes.", burst_fields, NULL };
+static const BaseSchema burst_schema = { .name = "storage_type.burst",
+                                         .help = "Burst credits of cloud volumes.",
+                                         .fields = burst_fields };
 
 static const BaseField type_fields[] = {
   BASE_ROW (MdlTierType, "storage_type", name, STR, .required = TRUE, .help = "name of the type"),
@@ -98,9 +107,10 @@ static const BaseField type_fields[] = {
   CLU_NUM (MdlTierType, power, POWER, .help = "power of one server with its drives; used by plans"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_storage_type = { "storage_type",
-                                             "A type of storage outside the nodes. One file per type in topologies/storage.",
-                                             type_fields, NULL };
+const BaseSchema clu_schema_storage_type = { .name = "storage_type",
+                                             .help =
+                                                 "A type of storage outside the nodes. One file per type in topologies/storage.",
+                                             .fields = type_fields };
 
 static const BaseField storage_fields[] = {
   CLU_ROW (CluStorageSpec, name, STR, .required = TRUE, .help = "name; workloads write `storage.NAME`"),
@@ -118,7 +128,7 @@ static const BaseField storage_fields[] = {
            .help = "network that connects it to the nodes"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_storage = { "storage", "A storage tier outside the nodes.", storage_fields, NULL };
+const BaseSchema clu_schema_storage = { .name = "storage", .help = "A storage tier outside the nodes.", .fields = storage_fields };
 
 static void
 take (BaseNum *num, const BaseNum *from)

@@ -39,7 +39,9 @@ static const BaseField mesh_link_fields[] = {
   CLU_NUM (CluMeshLink, lanes, NUMBER, .fallback = "1", .min = "0.001", .max = "65536", .help = "links between the two GPUs"),
   BASE_ROW_END,
 };
-static const BaseSchema mesh_link_schema = { "node.nvlink.links", "Links between two GPUs.", mesh_link_fields, NULL };
+static const BaseSchema mesh_link_schema = { .name = "node.nvlink.links",
+                                             .help = "Links between two GPUs.",
+                                             .fields = mesh_link_fields };
 
 static const BaseField nvlink_fields[] = {
   CLU_ROW (CluNvlinkSpec, kind, ENUM, .names = clu_scale_up_names,
@@ -58,15 +60,19 @@ static const BaseField nvlink_fields[] = {
   CLU_MAP (CluNvlinkSpec, link, clu_schema_link_spec, "changes to the GPU type's `scale_up` link"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_nvlink = { "node.nvlink", "The scale-up network of a node or of an NVLink domain, of any vendor.",
-                                       nvlink_fields, "kind" };
+const BaseSchema clu_schema_nvlink = { .name = "node.nvlink",
+                                       .help = "The scale-up network of a node or of an NVLink domain, of any vendor.",
+                                       .fields = nvlink_fields,
+                                       .scalar_key = "kind" };
 
 static const BaseField width_fields[] = {
   CLU_NUM (CluPcieWidth, generation, COUNT, .min = "1", .max = "9", .help = "PCIe generation; default: that of the GPUs"),
   CLU_NUM (CluPcieWidth, lanes, COUNT, .min = "1", .max = "32", .help = "1, 2, 4, 8, 16 or 32; default: that of the GPUs"),
   BASE_ROW_END,
 };
-static const BaseSchema width_schema = { "node.pcie.uplink", "A PCIe switch's link to its socket.", width_fields, NULL };
+static const BaseSchema width_schema = { .name = "node.pcie.uplink",
+                                         .help = "A PCIe switch's link to its socket.",
+                                         .fields = width_fields };
 
 static const BaseField pcie_fields[] = {
   CLU_NUM (CluPcieSpec, generation, COUNT, .min = "1", .max = "9",
@@ -82,7 +88,7 @@ static const BaseField pcie_fields[] = {
   CLU_MAP (CluPcieSpec, link, clu_schema_link_spec, "changes to link class pcieN on slots and uplinks"),
   BASE_ROW_END,
 };
-static const BaseSchema pcie_schema = { "node.pcie", "PCI Express inside a node.", pcie_fields, NULL };
+static const BaseSchema pcie_schema = { .name = "node.pcie", .help = "PCI Express inside a node.", .fields = pcie_fields };
 
 static const BaseField socket_fields[] = {
   CLU_NUM (CluSocketSpec, count, COUNT, .min = "1", .max = "64", .fallback = "1", .help = "CPU sockets"),
@@ -101,7 +107,7 @@ static const BaseField socket_fields[] = {
            "coherent link from a GPU to its CPU (NVLink-C2C); replaces PCIe as the path to the host"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_sockets = { "node.sockets", "CPU sockets and their memory.", socket_fields, NULL };
+const BaseSchema clu_schema_sockets = { .name = "node.sockets", .help = "CPU sockets and their memory.", .fields = socket_fields };
 
 static const BaseField nics_fields[] = {
   CLU_ROW (CluNicsSpec, type, REF, .sub = &clu_schema_nic, .item_size = sizeof (CluNicSpec), .folder = "topologies/nics",
@@ -111,7 +117,9 @@ static const BaseField nics_fields[] = {
   CLU_RATE (CluNicsSpec, rate, .help = "port rate of one NIC, one direction; default: the type's"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_nics = { "node.nics", "NICs connected to the fabric.", nics_fields, "type" };
+const BaseSchema clu_schema_nics = {
+  .name = "node.nics", .help = "NICs connected to the fabric.", .fields = nics_fields, .scalar_key = "type"
+};
 
 static const BaseField nvme_fields[] = {
   CLU_NUM (CluLocalNvmeSpec, drives, COUNT, .min = "1", .max = "1024", .fallback = "1", .help = "drives per node"),
@@ -124,12 +132,16 @@ static const BaseField nvme_fields[] = {
               "switches with `pcie.under_switch: [nvme]`, else all sockets"),
   BASE_ROW_END,
 };
-static const BaseSchema nvme_schema = { "node.storage.local_nvme", "Local NVMe drives of a node.", nvme_fields, NULL };
+static const BaseSchema nvme_schema = { .name = "node.storage.local_nvme",
+                                        .help = "Local NVMe drives of a node.",
+                                        .fields = nvme_fields };
 static const BaseField node_storage_fields[] = {
   CLU_MAP (CluNodeStorageSpec, local_nvme, nvme_schema, "local NVMe drives"),
   BASE_ROW_END,
 };
-static const BaseSchema node_storage_schema = { "node.storage", "Storage inside a node.", node_storage_fields, NULL };
+static const BaseSchema node_storage_schema = { .name = "node.storage",
+                                                .help = "Storage inside a node.",
+                                                .fields = node_storage_fields };
 
 static const BaseField gpus_fields[] = {
   CLU_ROW (CluGpusSpec, type, REF, .sub = &clu_schema_gpu, .item_size = sizeof (CluGpuSpec), .folder = "topologies/gpus",
@@ -137,7 +149,9 @@ static const BaseField gpus_fields[] = {
   CLU_NUM (CluGpusSpec, count, COUNT, .min = "1", .max = "1024", .fallback = "8", .help = "GPUs per node"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_gpus = { "node.gpus", "The GPUs of a node.", gpus_fields, "type" };
+const BaseSchema clu_schema_gpus = {
+  .name = "node.gpus", .help = "The GPUs of a node.", .fields = gpus_fields, .scalar_key = "type"
+};
 
 /* The keys of a node, once for `node` and once for an entry of `overrides`. */
 #define NODE_ROWS(T, at)                                                                             \
@@ -150,7 +164,7 @@ const BaseSchema clu_schema_gpus = { "node.gpus", "The GPUs of a node.", gpus_fi
       BASE_ROW_NUM (T, "power", at power, POWER, .help = "power of the node without its GPUs")
 
 static const BaseField node_fields[] = { NODE_ROWS (CluNodeSpec, ), BASE_ROW_END };
-const BaseSchema clu_schema_node = { "node", "One node.", node_fields, NULL };
+const BaseSchema clu_schema_node = { .name = "node", .help = "One node.", .fields = node_fields };
 
 static const BaseField link_override_fields[] = {
   CLU_ROW (CluLinkOverride, from, STR, .required = TRUE, .help = "device of the node: gpu3, nic0, pcie_switch1, socket0, nvme2 …"),
@@ -159,19 +173,21 @@ static const BaseField link_override_fields[] = {
   CLU_LINK_ROWS (CluLinkOverride, link.),
   BASE_ROW_END,
 };
-static const BaseSchema link_override_schema = { "overrides.links",
-                                                 "A single link that differs, e.g. a slow cable or a slot at half its width.",
-                                                 link_override_fields, NULL };
+static const BaseSchema link_override_schema = { .name = "overrides.links",
+                                                 .help =
+                                                     "A single link that differs, e.g. a slow cable or a slot at half its width.",
+                                                 .fields = link_override_fields };
 static const BaseField override_fields[] = {
   CLU_ROW (CluOverrideSpec, nodes, NODE, .required = TRUE, .help = "which nodes: 3, \"0-7\" or [1, 5, \"8-9\"]"),
   CLU_LIST (CluOverrideSpec, links, link_override_schema, CluLinkOverride, "single links that differ"),
   NODE_ROWS (CluOverrideSpec, node.),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_override = { "overrides",
-                                         "An entry of `overrides`: nodes that differ in any key of a node. Later entries win. "
-                                         "Of several GPU types in one job the slowest sets the pace.",
-                                         override_fields, NULL };
+const BaseSchema clu_schema_override = { .name = "overrides",
+                                         .help =
+                                             "An entry of `overrides`: nodes that differ in any key of a node. Later entries win. "
+                                             "Of several GPU types in one job the slowest sets the pace.",
+                                         .fields = override_fields };
 
 static const BaseField tier_fields[] = {
   CLU_ROW (CluTierSpec, type, REF, .sub = &clu_schema_switch, .item_size = sizeof (CluSwitchSpec), .folder = "topologies/switches",
@@ -182,8 +198,10 @@ static const BaseField tier_fields[] = {
   BASE_ROW_END,
 };
 static const BaseSchema tier_schema = {
-  "fabric.leaf", "The switches of one level. `spine` and `core` take the same keys; their default is the level below.", tier_fields,
-  "type"
+  .name = "fabric.leaf",
+  .help = "The switches of one level. `spine` and `core` take the same keys; their default is the level below.",
+  .fields = tier_fields,
+  .scalar_key = "type"
 };
 
 static const BaseField level_fields[] = {
@@ -194,7 +212,9 @@ static const BaseField level_fields[] = {
            .help = "parallel cables between a switch and each switch above it"),
   BASE_ROW_END,
 };
-static const BaseSchema level_schema = { "fabric.levels", "One level of a fat tree, from the leaf up.", level_fields, NULL };
+static const BaseSchema level_schema = { .name = "fabric.levels",
+                                         .help = "One level of a fat tree, from the leaf up.",
+                                         .fields = level_fields };
 
 static const BaseField dragonfly_fields[] = {
   CLU_NUM (CluDragonflySpec, groups, COUNT, .required = TRUE, .min = "1", .max = "65536", .help = "groups"),
@@ -204,14 +224,18 @@ static const BaseField dragonfly_fields[] = {
            .help = "cables from one router to other groups; required with more than one group"),
   BASE_ROW_END,
 };
-static const BaseSchema dragonfly_schema = { "fabric.dragonfly", "Shape of a dragonfly.", dragonfly_fields, NULL };
+static const BaseSchema dragonfly_schema = { .name = "fabric.dragonfly",
+                                             .help = "Shape of a dragonfly.",
+                                             .fields = dragonfly_fields };
 
 static const BaseField custom_switch_fields[] = {
   CLU_ROW (CluCustomSwitch, name, STR, .required = TRUE, .help = "name"),
   CLU_NUM (CluCustomSwitch, latency, TIME, .max = "1 s", .fallback = "0", .help = "latency of one crossing, added to the cables'"),
   BASE_ROW_END,
 };
-static const BaseSchema custom_switch_schema = { "fabric.switches", "A switch of a custom fabric.", custom_switch_fields, "name" };
+static const BaseSchema custom_switch_schema = {
+  .name = "fabric.switches", .help = "A switch of a custom fabric.", .fields = custom_switch_fields, .scalar_key = "name"
+};
 static const BaseField custom_link_fields[] = {
   CLU_ROW (CluCustomLink, from, STR, .required = TRUE, .help = "a switch's name or \"node3.nic0\"; a range: \"node[0-7].nic0\""),
   CLU_ROW (CluCustomLink, to, STR, .required = TRUE,
@@ -221,8 +245,9 @@ static const BaseField custom_link_fields[] = {
   BASE_ROW_END,
 };
 static const BaseSchema custom_link_schema = {
-  "fabric.links", "Cables of a custom fabric. The keys of a link describe the cable; default: the NIC's port.", custom_link_fields,
-  NULL
+  .name = "fabric.links",
+  .help = "Cables of a custom fabric. The keys of a link describe the cable; default: the NIC's port.",
+  .fields = custom_link_fields
 };
 
 static const BaseField fabric_sharp_fields[] = {
@@ -231,8 +256,10 @@ static const BaseField fabric_sharp_fields[] = {
            .help = "other jobs that reduce in the same switches, each with as many trees as this one"),
   BASE_ROW_END,
 };
-static const BaseSchema fabric_sharp_schema = { "fabric.sharp", "In-network reduction in the fabric's switches.",
-                                                fabric_sharp_fields, "offered" };
+static const BaseSchema fabric_sharp_schema = { .name = "fabric.sharp",
+                                                .help = "In-network reduction in the fabric's switches.",
+                                                .fields = fabric_sharp_fields,
+                                                .scalar_key = "offered" };
 
 static const BaseField fabric_fields[] = {
   CLU_ROW (CluFabricSpec, kind, ENUM, .names = clu_fabric_names, .required = TRUE, .help = "shape"),
@@ -258,7 +285,9 @@ static const BaseField fabric_fields[] = {
   CLU_MAP (CluFabricSpec, sharp, fabric_sharp_schema, "in-network reduction; default: from the leaf's type"),
   BASE_ROW_END,
 };
-static const BaseSchema fabric_schema = { "fabric", "The network between the nodes' NICs.", fabric_fields, "kind" };
+static const BaseSchema fabric_schema = {
+  .name = "fabric", .help = "The network between the nodes' NICs.", .fields = fabric_fields, .scalar_key = "kind"
+};
 
 static const BaseField frontend_fields[] = {
   CLU_RATE (CluFrontendSpec, rate, .required = TRUE, .help = "NIC of a node on the front-end network, one direction"),
@@ -271,8 +300,10 @@ static const BaseField frontend_fields[] = {
   BASE_ROW_END,
 };
 static const BaseSchema frontend_schema = {
-  "frontend", "The network for storage and checkpoints: one switch, with a shared core capacity if oversubscribed.",
-  frontend_fields, "rate"
+  .name = "frontend",
+  .help = "The network for storage and checkpoints: one switch, with a shared core capacity if oversubscribed.",
+  .fields = frontend_fields,
+  .scalar_key = "rate"
 };
 
 static const BaseField cost_fields[] = {
@@ -284,7 +315,7 @@ static const BaseField cost_fields[] = {
   CLU_NUM (CluCostSpec, power, MONEY_PER_ENERGY, .help = "price of electricity"),
   BASE_ROW_END,
 };
-static const BaseSchema cost_schema = { "cost", "Prices.", cost_fields, NULL };
+static const BaseSchema cost_schema = { .name = "cost", .help = "Prices.", .fields = cost_fields };
 
 static const BaseField domain_fields[] = {
   CLU_NUM (CluDomainSpec, nodes, COUNT, .required = TRUE, .min = "1", .max = "1000000",
@@ -293,8 +324,9 @@ static const BaseField domain_fields[] = {
            .help = "fraction of a node's NVLinks that leave it, shared by its GPUs (50 % with NVLink Network)"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_domain = { "nvlink_domain", "An NVLink domain wider than a node; `node` is the default.", domain_fields,
-                                       NULL };
+const BaseSchema clu_schema_domain = { .name = "nvlink_domain",
+                                       .help = "An NVLink domain wider than a node; `node` is the default.",
+                                       .fields = domain_fields };
 
 static const BaseField topology_fields[] = {
   BASE_ROW (CluSpec, "topology", name, STR, .required = TRUE, .help = "name"),
@@ -312,5 +344,6 @@ static const BaseField topology_fields[] = {
   CLU_MAP (CluSpec, cost, cost_schema, "prices"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_topology = { "topology", "A cluster: the node, the number of nodes, the networks.", topology_fields,
-                                         NULL };
+const BaseSchema clu_schema_topology = { .name = "topology",
+                                         .help = "A cluster: the node, the number of nodes, the networks.",
+                                         .fields = topology_fields };

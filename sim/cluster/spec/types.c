@@ -38,13 +38,16 @@ static const BaseField link_class_fields[] = {
               "Storage); default: limited by the link only"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_link_class = { "link_class",
-                                           "A class of links: specified and reached rates. One file per class in topologies/links.",
-                                           link_class_fields, NULL };
+const BaseSchema clu_schema_link_class = {
+  .name = "link_class",
+  .help = "A class of links: specified and reached rates. One file per class in topologies/links.",
+  .fields = link_class_fields
+};
 
 static const BaseField link_spec_fields[] = { CLU_LINK_ROWS (CluLinkSpec, ), BASE_ROW_END };
-const BaseSchema clu_schema_link_spec = { "link", "A link: its class, and what differs from the class.", link_spec_fields,
-                                          "class" };
+const BaseSchema clu_schema_link_spec = {
+  .name = "link", .help = "A link: its class, and what differs from the class.", .fields = link_spec_fields, .scalar_key = "class"
+};
 
 static const BaseField peak_fields[] = {
   CLU_NUM (CluPeaks, fp64, FLOP_RATE, .help = "dense, on tensor cores if there are any"),
@@ -57,7 +60,7 @@ static const BaseField peak_fields[] = {
   CLU_NUM (CluPeaks, fp4, FLOP_RATE, .help = "dense"),
   BASE_ROW_END,
 };
-static const BaseSchema peak_schema = { "gpu.peak", "Dense peak rates by number format.", peak_fields, NULL };
+static const BaseSchema peak_schema = { .name = "gpu.peak", .help = "Dense peak rates by number format.", .fields = peak_fields };
 
 static const BaseField gpu_fields[] = {
   BASE_ROW (CluGpuSpec, "gpu", name, STR, .required = TRUE, .help = "name of the type"),
@@ -80,7 +83,9 @@ static const BaseField gpu_fields[] = {
   CLU_ROW (CluGpuSpec, node, STR, .help = "topology that supplies the missing parts of a [short form](#short-form)"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_gpu = { "gpu", "A GPU or other accelerator. One file per type in topologies/gpus.", gpu_fields, NULL };
+const BaseSchema clu_schema_gpu = { .name = "gpu",
+                                    .help = "A GPU or other accelerator. One file per type in topologies/gpus.",
+                                    .fields = gpu_fields };
 
 static const BaseField nic_fields[] = {
   BASE_ROW (CluNicSpec, "nic", name, STR, .required = TRUE, .help = "name of the type"),
@@ -97,7 +102,7 @@ static const BaseField nic_fields[] = {
            .help = "type of the leaf switches of a tree that does not give theirs"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_nic = { "nic", "A NIC. One file per type in topologies/nics.", nic_fields, NULL };
+const BaseSchema clu_schema_nic = { .name = "nic", .help = "A NIC. One file per type in topologies/nics.", .fields = nic_fields };
 
 const BaseName clu_sharp_stream_names[] = {
   { "none", CLU_SHARP_STREAM_NONE, "no streaming, only short messages, which NCCL does not use" },
@@ -119,7 +124,9 @@ static const BaseField sharp_fields[] = {
   CLU_ROW (CluSharpSpec, small_types, BOOL, .help = "can reduce bf16 and int8; default: yes"),
   BASE_ROW_END,
 };
-static const BaseSchema sharp_schema = { "switch.sharp", "In-network reduction of a switch (SHARP).", sharp_fields, "offered" };
+static const BaseSchema sharp_schema = {
+  .name = "switch.sharp", .help = "In-network reduction of a switch (SHARP).", .fields = sharp_fields, .scalar_key = "offered"
+};
 
 static const BaseField switch_fields[] = {
   BASE_ROW (CluSwitchSpec, "switch", name, STR, .required = TRUE, .help = "name of the type"),
@@ -132,8 +139,9 @@ static const BaseField switch_fields[] = {
   CLU_NUM (CluSwitchSpec, price, MONEY, .help = "price, if published"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_switch = { "switch", "A network switch. One file per type in topologies/switches.", switch_fields,
-                                       NULL };
+const BaseSchema clu_schema_switch = { .name = "switch",
+                                       .help = "A network switch. One file per type in topologies/switches.",
+                                       .fields = switch_fields };
 
 static const BaseField drive_fields[] = {
   BASE_ROW (CluDriveSpec, "drive", name, STR, .required = TRUE, .help = "name of the type"),
@@ -158,4 +166,6 @@ static const BaseField drive_fields[] = {
   CLU_NUM (CluDriveSpec, price, MONEY, .help = "price, if published"),
   BASE_ROW_END,
 };
-const BaseSchema clu_schema_drive = { "drive", "A drive. One file per type in topologies/storage.", drive_fields, NULL };
+const BaseSchema clu_schema_drive = { .name = "drive",
+                                      .help = "A drive. One file per type in topologies/storage.",
+                                      .fields = drive_fields };

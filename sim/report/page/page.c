@@ -38,14 +38,14 @@ static const BaseField row_fields[] = {
   BASE_ROW_NUM (RepRecordRow, "quantile", quantile, RATIO, .help = "that `tail` is of", .required = TRUE),
   BASE_ROW_END,
 };
-static const BaseSchema schema_row = { "row", "errors of one part", row_fields, NULL };
+static const BaseSchema schema_row = { .name = "row", .help = "errors of one part", .fields = row_fields };
 static const BaseField record_fields[] = {
   BASE_ROW (RepRecord, "record", name, STR, .help = "its name", .required = TRUE),
   BASE_ROW (RepRecord, "rows", rows, LIST, .help = "errors by part", .sub = &schema_row, .item_size = sizeof (RepRecordRow),
             .required = TRUE),
   BASE_ROW_END,
 };
-static const BaseSchema schema_record = { "record", "how good predictions have been", record_fields, NULL };
+static const BaseSchema schema_record = { .name = "record", .help = "how good predictions have been", .fields = record_fields };
 
 /* ---- the answer ---- */
 

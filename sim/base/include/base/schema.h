@@ -76,6 +76,8 @@ struct BaseSchema {
   const BaseField *fields;
   /* For mappings whose scalar form is a shorthand: the key that a bare scalar stands for; NULL: a mapping is demanded. */
   const char *scalar_key;
+  /* Keys beside the fields that the caller reads himself, ending with NULL; no function: none. */
+  const char *const *(*others) (void);
 };
 
 /* Items of all lists that one call reads, and files that name each other in a chain. */

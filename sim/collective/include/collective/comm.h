@@ -28,7 +28,7 @@ typedef struct {
   gboolean no_shm;                                         /* NCCL_SHM_DISABLE=1 */
   gboolean fi_tcp, fi_staged;                              /* FI_PROVIDER=tcp, FI_EFA_USE_DEVICE_RDMA=0: on networks of libfabric */
   gboolean ignore_affinity;                                /* NCCL_IGNORE_CPU_AFFINITY=1 */
-  guint32 idle_variables;                                  /* bits: variables that were given and that no time depends on */
+  const char *not_modelled;                                /* variables that were given and are not modelled; NULL: none */
   guint32 cores;                                           /* of a node that the job may use, of a container or of Slurm; 0: all */
   gboolean one_core;                                       /* all threads of NCCL on a node are bound to one core */
   gboolean rdma_by_variable;   /* degrade.no_rdma is NCCL_IB_DISABLE's alone: networks of a plugin do not know it */
@@ -56,7 +56,7 @@ void col_nccl_tell_place (const ColSettings *settings, GError **error);
 /* Once library and cluster are known: takes back what NCCL's variables do not move on this network. */
 void col_nccl_settle (const Clu *clu, ColSettings *settings);
 
-/* A warning for each variable that was given and that no time depends on. */
+/* A warning with the variables that were given and are not modelled. */
 void col_nccl_warn (const ColSettings *settings, BaseDiag *diag);
 
 /* Which algorithms and protocols may not be taken for `op`: bits as in ColSettings. */
