@@ -12,6 +12,8 @@ static void
 set_constant (void *user, const CalFitConstant *constant, double value)
 {
   const CalFitWork *work = user;
+  if (work->network != NULL && cal_network_set (work->network, constant, value))
+    return;
   for (guint g = 0; g < work->out->groups->len; g++) {
     CalGroup *group = work->out->groups->pdata[g];
     BaseNum *num = (BaseNum *)(gpointer)((char *)group->library + constant->offset);
@@ -35,7 +37,9 @@ predict_point (void *user, guint i)
 {
   const CalFitWork *work = user;
   const CalPriced *priced = &g_array_index (work->priced, CalPriced, i);
-  if (!col_coll_price (priced->group->comm, &priced->request, &priced->group->coll, NULL))
+  if (work->network != NULL)
+    cal_network_lay (work->network);
+  if (priced->group->comm == NULL || !col_coll_price (priced->group->comm, &priced->request, &priced->group->coll, NULL))
     return (double)NAN;
   return priced->group->coll.time_s + work->offset_s[g_array_index (work->out->points, CalFitPoint, i).system];
 }
@@ -51,7 +55,8 @@ find_offset (const CalFitWork *work, guint system, double *more_s, GError **erro
   guint n = 0;
   for (guint i = 0; i < points->len; i++) {
     const CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
-    double predicted_s = p->system == system && p->size_B < small_to_B ? predict_point ((void *)(gpointer)work, i) : (double)NAN;
+    double predicted_s =
+        p->system == system && p->nodes == 1 && p->size_B < small_to_B ? predict_point ((void *)(gpointer)work, i) : (double)NAN;
     if (isfinite (predicted_s))
       more_s[n++] = p->measured_s - predicted_s;
   }
@@ -83,7 +88,7 @@ settle_offsets (const CalFitWork *work, const MdlLibrary *defaults, const CalFit
     return FALSE;
   g_autofree double *more_s = g_new (double, MAX (points->len, 1));
   for (guint s = 0; s < work->data->spec.systems.n; s++)
-    if (unknown[s] && !find_offset (work, s, more_s, error))
+    if (unknown[s] && !cal_network_finds_offset (work->network, s) && !find_offset (work, s, more_s, error))
       return FALSE;
   if (known != NULL)
     reset_constants (work, known);
@@ -129,6 +134,18 @@ fit_all (const CalFitWork *work, const MdlLibrary *defaults, const CalFitModel *
   return out->all != NULL;
 }
 
+/* Launches that were found beside the network. */
+static void
+add_offsets (CalFitResult *out)
+{
+  for (guint i = 0; i < out->fit->constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (out->fit->constants, CalFitConstant, i);
+    const CalFitOffset offset = { c->path, c->after, c->n_points };
+    if (c->section == cal_section_offset)
+      g_array_append_val (out->offsets, offset);
+  }
+}
+
 gboolean
 cal_fit_collectives (const CalFitWork *work, GError **error)
 {
@@ -137,9 +154,13 @@ cal_fit_collectives (const CalFitWork *work, GError **error)
   if (library == NULL)
     return FALSE;
   g_autofree MdlLibrary *defaults = g_memdup2 (library, sizeof *library); /* the groups' own are changed */
-  const CalFitModel model = { set_constant, predict_point, (void *)(gpointer)work };
+  const CalFitModel model = { set_constant, predict_point, (void *)(gpointer)work,
+                              work->network != NULL ? cal_network_constants (work->network) : NULL };
   out->limits_B[0] = defaults->small_max.v;
   out->limits_B[1] = defaults->middle_max.v;
+  const BaseNum *const band[] = { &defaults->error.small, &defaults->error.middle, &defaults->error.large };
+  for (int b = 0; defaults->error.head.set && b < MDL_SIZE_N; b++)
+    out->base_band[b] = band[b]->v;
   if (work->query->unknown != NULL && !settle_offsets (work, defaults, &model, error))
     return FALSE;
   cal_fit_split (out->points, &work->query->hold_out);
@@ -153,6 +174,7 @@ cal_fit_collectives (const CalFitWork *work, GError **error)
   cal_fit_judge (out);
   if (!work->query->split && holds_out (work) && !fit_all (work, defaults, &model, error))
     return FALSE;
+  add_offsets (out);
   cal_fit_compare_choices (work);
   return TRUE;
 }

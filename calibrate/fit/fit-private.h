@@ -11,19 +11,34 @@ typedef struct {
   ColCollRequest request;
 } CalPriced;
 
+typedef struct CalNetwork CalNetwork;
+
 /* While a fit runs. */
 typedef struct {
   const CalHost *host;
   const CalFitQuery *query;
   const CalData *data;
   CalFitResult *out;
-  GArray *priced;   /* CalPriced, one a point of out->points */
-  double *offset_s; /* by system: what an unknown launch takes; 0 where it is known */
+  GArray *priced;      /* CalPriced, one a point of out->points */
+  double *offset_s;    /* by system: what an unknown launch takes; 0 where it is known */
+  CalNetwork *network; /* NULL: no point is of several nodes */
 } CalFitWork;
 
 /* Fills out->sections; *links: of copies and links as they are then, where these are among them (TRUE in *has_links). What they
  * note is warned about. */
 gboolean cal_fit_sections (const CalFitWork *work, MdlLinks *links, gboolean *has_links, GError **error);
+
+/* Constants of the network, for points of several nodes; `links`: those that lie over the clusters in place of the
+ * calibration's, or NULL. Returned: full, borrows `work`; NULL where no point is of several nodes. */
+CalNetwork *cal_network_new (const CalFitWork *work, const MdlLinks *links);
+void cal_network_free (CalNetwork *network);
+const GArray *cal_network_constants (const CalNetwork *network); /* CalFitConstant, what matters most first; borrowed */
+/* Sets one that is no constant of the library: FALSE where it is. cal_network_lay then lays links over the clusters. */
+gboolean cal_network_set (CalNetwork *network, const CalFitConstant *constant, double value);
+void cal_network_lay (CalNetwork *network);
+/* Whether the launches of a system are found beside the network: all its points are of several nodes. */
+gboolean cal_network_finds_offset (const CalNetwork *network, guint system);
+extern const char cal_section_offset[]; /* CalFitConstant.section of what a call takes more by unknown launches */
 
 /* Fits out->points and fills what CalFitResult says of collectives. */
 gboolean cal_fit_collectives (const CalFitWork *work, GError **error);

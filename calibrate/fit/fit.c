@@ -143,7 +143,7 @@ fit_collectives (const CalFitWork *work, GError **error)
 }
 
 static gboolean
-fit (const CalFitWork *work, GError **error)
+fit (CalFitWork *work, GError **error)
 {
   CalFitResult *out = work->out;
   g_autoptr (GArray) points = choose_points (work);
@@ -157,7 +157,13 @@ fit (const CalFitWork *work, GError **error)
                            .calibration = work->query->over,
                            .links = has_links ? &links : NULL,
                            .points = points };
-  if (!cal_predict (out->predictor, &how, work->data, take_group, (void *)(gpointer)work, error) || !fit_collectives (work, error))
+  if (!cal_predict (out->predictor, &how, work->data, take_group, work, error))
+    return FALSE;
+  work->network = cal_network_new (work, how.links);
+  gboolean good = fit_collectives (work, error);
+  cal_network_free (work->network);
+  work->network = NULL;
+  if (!good)
     return FALSE;
   if (out->groups->len == 0 && out->sections->len == 0)
     return cal_fit_fail (error, CAL_FIT_ERROR_OTHER,
@@ -176,6 +182,7 @@ result_new (const CalHost *host)
   out->sections = g_ptr_array_new_with_free_func ((GDestroyNotify)cal_section_fit_free);
   out->points = g_array_new (FALSE, FALSE, sizeof (CalFitPoint));
   out->scores = g_array_new (FALSE, FALSE, sizeof (CalFitScore));
+  out->tested = g_array_new (FALSE, FALSE, sizeof (CalFitTested));
   out->offsets = g_array_new (FALSE, FALSE, sizeof (CalFitOffset));
   out->others = g_array_new (FALSE, FALSE, sizeof (CalFitChoice));
   for (int b = 0; b < MDL_SIZE_N; b++)
@@ -190,7 +197,7 @@ cal_fit_result_free (CalFitResult *result)
     return;
   g_ptr_array_unref (result->groups);
   g_ptr_array_unref (result->sections);
-  GArray *const arrays[] = { result->points, result->scores, result->offsets, result->others };
+  GArray *const arrays[] = { result->points, result->scores, result->tested, result->offsets, result->others };
   for (guint i = 0; i < G_N_ELEMENTS (arrays); i++)
     g_array_unref (arrays[i]);
   g_free (result->stage);
@@ -210,6 +217,6 @@ cal_fit (const CalHost *host, const CalFitQuery *query, CalData *data, GError **
   for (guint i = 0; query->unknown != NULL && i < data->spec.systems.n; i++)
     if (query->unknown[i])
       BASE_LIST_AT (data->spec.systems, CalSystem, i)->launch.v = MDL_LAUNCH_GRAPH;
-  const CalFitWork work = { host, query, data, out, priced, offset_s };
+  CalFitWork work = { .host = host, .query = query, .data = data, .out = out, .priced = priced, .offset_s = offset_s };
   return fit (&work, error) ? g_steal_pointer (&out) : NULL;
 }

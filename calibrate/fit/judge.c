@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "calibrate/validate.h"
 #include "fit/fit-private.h"
 
@@ -44,7 +45,7 @@ add_score (CalFitResult *out, const char *stage, CalUse use, int band, double *e
   g_array_append_val (out->scores, score);
 }
 
-/* Bands by size from one half of the held-out points. */
+/* Bands by size from one half of the held-out points within a node. */
 static void
 find_bands (CalFitResult *out)
 {
@@ -52,14 +53,83 @@ find_bands (CalFitResult *out)
   g_autofree double *error = g_new (double, MAX (n, 1));
   g_autofree gboolean *second = g_new0 (gboolean, MAX (n, 1));
   for (guint i = 0; i < n; i++)
-    second[i] = out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT && n_held++ % 2 == 1;
+    second[i] =
+        out->stage[i] != NULL && point_at (out, i)->nodes == 1 && point_at (out, i)->use != CAL_USE_FIT && n_held++ % 2 == 1;
   for (int b = 0; b < MDL_SIZE_N; b++) {
     for (guint i = 0; i < n; i++) {
       const CalFitPoint *p = point_at (out, i);
-      gboolean counts = out->stage[i] != NULL && p->use != CAL_USE_FIT && band_of (out, i) == b;
+      gboolean counts = out->stage[i] != NULL && p->nodes == 1 && p->use != CAL_USE_FIT && band_of (out, i) == b;
       error[i] = counts ? fabs (log (out->predicted_s[i] / p->measured_s)) : (double)NAN;
     }
     cal_band (error, second, n, &out->band[b], &out->covered[b]);
+  }
+}
+
+/* ---- what was tested ---- */
+
+/* Errors below what repeats of a measurement differ by say nothing. */
+static const double LEAST_BAND = 0.03;
+/* Points of which the widest stands for the share that a band holds: 0.9 (n + 1) <= n. */
+#define ENOUGH 9u
+
+static gint
+compare_cells (const CalFitResult *out, guint a, guint b)
+{
+  const CalFitPoint *x = point_at (out, a), *y = point_at (out, b);
+  const gint64 keys[][2] = { { x->op, y->op },
+                             { x->algo, y->algo },
+                             { x->nodes > 1, y->nodes > 1 },
+                             { x->nodes > 1 ? x->ranks / x->nodes : 0, y->nodes > 1 ? y->ranks / y->nodes : 0 },
+                             { band_of (out, a), band_of (out, b) } };
+  for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (keys[i][0] != keys[i][1])
+      return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+static gint
+compare_held (gconstpointer a, gconstpointer b, gpointer out)
+{
+  return compare_cells (out, *(const guint *)a, *(const guint *)b);
+}
+
+/* The cell of the held-out points at[0 … n - 1]. */
+static void
+add_tested (CalFitResult *out, const guint *at, guint n, double *error)
+{
+  enum { LEAST = 3 };
+  const CalFitPoint *first = point_at (out, at[0]);
+  CalFitTested cell = { .op = first->op, .algo = first->algo, .band = band_of (out, at[0]), .n = n, .min_size_B = HUGE_VAL };
+  for (guint i = 0; i < n; i++) {
+    const CalFitPoint *p = point_at (out, at[i]);
+    cell.nodes = MAX (cell.nodes, p->nodes);
+    cell.gpus = MAX (cell.gpus, p->ranks / p->nodes);
+    cell.min_size_B = fmin (cell.min_size_B, p->size_B);
+    cell.max_size_B = fmax (cell.max_size_B, p->size_B);
+    error[i] = fabs (log (out->predicted_s[at[i]] / p->measured_s));
+  }
+  if (n < LEAST)
+    return;
+  double width = base_quantile (error, n, fmin (CAL_BAND_SHARE * (n + 1) / n, 1));
+  width *= n < ENOUGH ? 1 + (double)(ENOUGH - n) / ENOUGH : 1;
+  cell.error = fmax (exp (width) - 1, LEAST_BAND);
+  g_array_append_val (out->tested, cell);
+}
+
+static void
+find_tested (CalFitResult *out)
+{
+  guint n = 0;
+  g_autofree guint *held = g_new (guint, MAX (out->points->len, 1));
+  g_autofree double *error = g_new (double, MAX (out->points->len, 1));
+  for (guint i = 0; i < out->points->len; i++)
+    if (out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT && isfinite (out->predicted_s[i]))
+      held[n++] = i;
+  g_qsort_with_data (held, (gint)n, sizeof *held, compare_held, out);
+  for (guint i = 0, end; i < n; i = end) {
+    for (end = i + 1; end < n && compare_cells (out, held[i], held[end]) == 0;)
+      end++;
+    add_tested (out, &held[i], end - i, error);
   }
 }
 
@@ -73,6 +143,7 @@ cal_fit_judge (CalFitResult *out)
       for (int band = 0; band <= MDL_SIZE_N; band++)
         add_score (out, s < 0 ? NULL : g_array_index (out->first->stages, CalFitStage, s).name, (CalUse)use, band, error);
   find_bands (out);
+  find_tested (out);
 }
 
 /* ---- NCCL's choices ---- */

@@ -168,7 +168,8 @@ open_comm (CalPredictor *predictor, const CalPredict *how, const CalMeasured *fi
       (group->system->library.v != CAL_LIBRARY_PLAIN && !take_constants (predictor, how, first->nccl, group, error)))
     return FALSE;
   group->n_ranks = ranks->len;
-  group->comm = col_comm_new (group->clu, &group->settings, (const guint32 *)(const void *)ranks->data, ranks->len, error);
+  group->ranks = g_memdup2 (ranks->data, ranks->len * sizeof (guint32));
+  group->comm = col_comm_new (group->clu, &group->settings, group->ranks, group->n_ranks, error);
   return group->comm != NULL;
 }
 
@@ -179,7 +180,19 @@ cal_group_free (CalGroup *group)
   g_clear_pointer (&group->comm, col_comm_free);
   g_clear_pointer (&group->library, g_free);
   g_clear_pointer (&group->clu, clu_free);
+  g_free (group->ranks);
   g_free (group);
+}
+
+gboolean
+cal_group_lay (CalGroup *group, const struct MdlLinks *links)
+{
+  col_coll_clear (&group->coll);
+  g_clear_pointer (&group->comm, col_comm_free);
+  group->comm = clu_links_set (group->clu, links, NULL)
+                    ? col_comm_new (group->clu, &group->settings, group->ranks, group->n_ranks, NULL)
+                    : NULL;
+  return group->comm != NULL;
 }
 
 static CalGroup *

@@ -44,6 +44,40 @@ run_stage (const CalStageSpec *spec, const MdlLibrary *library, const GArray *po
   return cal_stage_solve (&spec->stage, &constants, &problem, fit, error);
 }
 
+/* Of the points of several nodes, the constants of the network that they ask for. */
+static void
+run_network (const GArray *points, const CalFitModel *model, CalFit *fit)
+{
+  guint most = MAX (points->len, 1), n = 0, first = fit->constants->len;
+  g_autofree guint *at = g_new (guint, most);
+  g_autofree double *weight = g_new (double, most), *measured_s = g_new (double, most);
+  for (guint i = 0; i < points->len; i++)
+    if (point_at (points, i)->use == CAL_USE_FIT && cal_is_between_nodes (point_at (points, i))) {
+      measured_s[n] = point_at (points, i)->measured_s;
+      at[n++] = i;
+    }
+  if (n == 0 || model->network == NULL)
+    return;
+  set_weights (points, at, n, weight);
+  g_array_append_vals (fit->constants, model->network->data, model->network->len);
+  CalFitStage done = { .name = cal_between_nodes, .n_points = n };
+  const CalProblem problem = { n, at, measured_s, weight, model->predict, model->set, model->user };
+  cal_choose (&problem, &g_array_index (fit->constants, CalFitConstant, first), model->network->len, &done.n_fitted);
+  g_array_append_val (fit->stages, done);
+}
+
+/* Constants that the points say something of. */
+static guint
+count_told (const CalFit *fit)
+{
+  guint n = 0;
+  for (guint i = 0; i < fit->constants->len; i++) {
+    CalVerdict verdict = g_array_index (fit->constants, CalFitConstant, i).verdict;
+    n += verdict == CAL_FITTED || verdict == CAL_AT_LIMIT || verdict == CAL_AGREES || verdict == CAL_ALIKE;
+  }
+  return n;
+}
+
 CalFit *
 cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel *model, GError **error)
 {
@@ -51,6 +85,7 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
   for (const CalStageSpec *spec = cal_stages; spec->stage.name != NULL; spec++)
     if (!run_stage (spec, library, points, model, fit, error))
       return NULL;
+  run_network (points, model, fit);
   if (fit->stages->len == 0) {
     g_set_error (
         error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
@@ -58,12 +93,10 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
         "or from 256 MiB on, or small ones by plain launches");
     return NULL;
   }
-  guint n_fitted = 0, n_points = 0;
-  for (guint s = 0; s < fit->stages->len; s++) {
-    n_fitted += g_array_index (fit->stages, CalFitStage, s).n_fitted;
+  guint n_points = 0;
+  for (guint s = 0; s < fit->stages->len; s++)
     n_points += g_array_index (fit->stages, CalFitStage, s).n_points;
-  }
-  if (n_fitted == 0) {
+  if (count_told (fit) == 0) {
     g_set_error (
         error, BASE_ERROR, (gint)BASE_ERROR_INPUT,
         "the %u measurements that tell constants leave all of these open: more sizes, operations or numbers of GPUs are needed",

@@ -8,12 +8,23 @@ typedef struct {
   CalStage stage;
   unsigned ops, algos, protos, launches; /* bits */
   double any_launch_B;                   /* from this size on points of every launch count: it does not show there */
-  gboolean network;                      /* of several nodes; else of one */
 } CalStageSpec;
 
 extern const CalStageSpec cal_stages[]; /* ends with name NULL */
 
 gboolean cal_stage_takes (const CalStageSpec *stage, const CalFitPoint *point);
+/* A point that tells the network. */
+gboolean cal_is_between_nodes (const CalFitPoint *point);
+
+/* Errors beyond some 3 %, what repeats of one measurement differ by, weigh by their size, not their square. */
+#define CAL_ROBUST 0.03
+/* Half of a 95 % interval, as a part of the value, that is still called known. */
+#define CAL_WIDEST    0.5
+#define CAL_NORMAL_95 1.96
+/* From the median of absolute residuals to the standard deviation of a normal distribution. */
+#define CAL_MAD_TO_SIGMA 1.4826
+/* Points that a constant needs beside others. */
+#define CAL_POINTS_EACH 3u
 
 /* A function of n variables between lo and hi; at most so many calls of it. */
 typedef struct {

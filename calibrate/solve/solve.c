@@ -7,27 +7,19 @@
 
 #include "solve/solve-private.h"
 
-/* Errors beyond some 3 %, what repeats of one measurement differ by, weigh by their size, not their square. */
-static const double ROBUST = 0.03;
 /* A constant may move by this factor from its default; beyond it is another machine, or another cause. */
 static const double FURTHEST = 4.0;
-/* Half of a 95 % interval, as a part of the value, that is still called known. */
-static const double WIDEST = 0.5;
-static const double NORMAL_95 = 1.96;
-/* From the median of absolute residuals to the standard deviation of a normal distribution. */
-static const double MAD_TO_SIGMA = 1.4826;
 /* Steps of derivatives, and what of ln predicted by ln constant counts as dependence. */
 static const double STEP = 0.01, DEPENDS = 1e-3;
 /* So near an end of what is accepted it is there. */
 static const double AT_END = 1e-3;
-/* Points that a constant needs beside others. */
-#define POINTS_EACH 3u
 /* Evaluations of one solution, for each constant. */
 #define EVALUATIONS_EACH 60u
 
 const char *const cal_use_titles[CAL_USE_N] = { "fitted",      "other sizes",      "other GPU counts",
                                                 "other kinds", "other operations", "other systems" };
-const char *const cal_verdict_names[] = { "fitted", "unseen", "undetermined", "at its limit", "too far", NULL };
+const char *const cal_verdict_names[] = { "fitted",  "unseen", "undetermined",   "at its limit",
+                                          "too far", "agrees", "not told apart", NULL };
 
 /* A problem while it is solved. */
 typedef struct {
@@ -72,7 +64,7 @@ cost (void *user, const double *x, guint n)
   (void)n;
   put (s, x);
   for (guint i = 0; i < s->m; i++) {
-    double r = residual (s, i) / ROBUST;
+    double r = residual (s, i) / CAL_ROBUST;
     sum += weight_of (s, i) * 2 * (sqrt (1 + r * r) - 1);
   }
   return sum;
@@ -190,14 +182,14 @@ intervals (Solve *s, double *x)
   for (guint i = 0; i < s->m; i++)
     size[i] = fabs (residual (s, i));
   for (guint i = 0; i < s->m; i++) /* outliers count as little as they did in the solution */
-    weight[i] = 1 / sqrt (1 + size[i] * size[i] / (ROBUST * ROBUST));
-  double sigma = MAD_TO_SIGMA * base_median (size, s->m);
+    weight[i] = 1 / sqrt (1 + size[i] * size[i] / (CAL_ROBUST * CAL_ROBUST));
+  double sigma = CAL_MAD_TO_SIGMA * base_median (size, s->m);
   cal_standard_errors (jacobian, weight, s->m, s->n, sigma, error);
   guint widest = s->n;
   for (guint c = 0; c < s->n; c++) {
-    s->active[c]->half_width = NORMAL_95 * error[c];
+    s->active[c]->half_width = CAL_NORMAL_95 * error[c];
     s->active[c]->after = s->active[c]->before * exp (x[c]);
-    if (s->active[c]->half_width > WIDEST && (widest == s->n || error[c] >= error[widest])) /* of equals the table's last */
+    if (s->active[c]->half_width > CAL_WIDEST && (widest == s->n || error[c] >= error[widest])) /* of equals the table's last */
       widest = c;
   }
   return widest;
@@ -209,7 +201,7 @@ solve (Solve *s, GError **error)
   double x[CAL_STAGE_MAX] = { 0 };
   drop_unseen (s, x);
   while (s->n > 0) {
-    while (s->n > 0 && s->m < POINTS_EACH * s->n) /* the last of the table matter least */
+    while (s->n > 0 && s->m < CAL_POINTS_EACH * s->n) /* the last of the table matter least */
       give_up (s, s->n - 1, CAL_UNDETERMINED, x);
     if (s->n == 0 || !solve_once (s, x, error))
       break;
@@ -250,7 +242,7 @@ cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n,
 gboolean
 cal_constant_find (const BaseSchema *schema, const void *section, const char *path, CalFitConstant *out)
 {
-  *out = (CalFitConstant){ .path = path, .max = HUGE_VAL, .half_width = (double)NAN, .verdict = CAL_UNSEEN };
+  *out = (CalFitConstant){ .path = path, .max = HUGE_VAL, .half_width = (double)NAN, .verdict = CAL_UNSEEN, .span = FURTHEST };
   const BaseField *field = cst_path_find (schema, path, &out->offset);
   if (field == NULL)
     return FALSE;

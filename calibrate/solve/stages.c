@@ -15,19 +15,14 @@
 /* Launches of some 100 us at most are less than a hundredth of such a message's time on the fastest of links. */
 #define LAUNCH_GONE 0x1p28
 
-/* Of one node, by graph replay; by plain launches; between nodes, where the points say themselves which hops were crossed: the
- * others no point depends on. */
-#define GRAPHED(name, ops, algo, proto, paths)                   \
-  {                                                              \
-    { name, paths }, ops, algo, proto, GRAPH, LAUNCH_GONE, FALSE \
+/* Of one node: by graph replay; by plain launches. */
+#define GRAPHED(name, ops, algo, proto, paths)            \
+  {                                                       \
+    { name, paths }, ops, algo, proto, GRAPH, LAUNCH_GONE \
   }
-#define LAUNCHED(name, launch, paths)                                              \
-  {                                                                                \
-    { name, paths }, ALL_OPS, ALL_ALGOS, ALL_PROTOS, BIT (launch), HUGE_VAL, FALSE \
-  }
-#define BETWEEN_NODES(name, ops, algo, paths)                   \
-  {                                                             \
-    { name, paths }, ops, algo, ALL_PROTOS, ANY, HUGE_VAL, TRUE \
+#define LAUNCHED(name, launch, paths)                                       \
+  {                                                                         \
+    { name, paths }, ALL_OPS, ALL_ALGOS, ALL_PROTOS, BIT (launch), HUGE_VAL \
   }
 
 const CalStageSpec cal_stages[] = {
@@ -71,35 +66,30 @@ const CalStageSpec cal_stages[] = {
            "pairwise.wire"),
   LAUNCHED ("launch, a thread a GPU", MDL_LAUNCH_THREADS, "launch.threads.extra launch.threads.per_gpu pairwise.enqueue"),
   LAUNCHED ("launch, one thread", MDL_LAUNCH_SERIAL, "launch.serial.extra launch.serial.per_gpu"),
-  BETWEEN_NODES (
-      "ring between nodes", LOCKSTEP | CHAIN, BIT (MDL_ALGO_RING),
-      "ring.net.ll.latency ring.net.ll128.latency ring.net.simple.latency ring.net.ll.rate ring.net.ll128.rate "
-      "ring.net.simple.rate ring.net_host.ll.latency ring.net_host.ll128.latency ring.net_host.simple.latency "
-      "ring.tcp.ll.latency ring.tcp.ll128.latency ring.tcp.simple.latency ring.tcp.simple.rate ring.plateau ring.net.ll.floor "
-      "ring.net.simple.floor"),
-  BETWEEN_NODES ("tree between nodes", LOCKSTEP, BIT (MDL_ALGO_TREE),
-                 "tree.net.ll.latency tree.net.ll128.latency tree.net.simple.latency tree.net.ll.rate tree.net.ll128.rate "
-                 "tree.net.simple.rate tree.net_host.ll.latency tree.net_host.ll128.latency tree.net_host.simple.latency "
-                 "tree.tcp.ll.latency tree.tcp.ll128.latency tree.tcp.simple.latency tree.tcp.simple.rate"),
-  BETWEEN_NODES ("NVLS between nodes", LOCKSTEP, BIT (MDL_ALGO_NVLS) | BIT (MDL_ALGO_NVLS_TREE),
-                 "nvls_tree.hop nvls_tree.latency nvls.net"),
-  BETWEEN_NODES ("sends between nodes", PAIRS, BIT (MDL_ALGO_PAIRWISE),
-                 "pairwise.net.simple.latency pairwise.net.simple.rate pairwise.post pairwise.net_host.simple.latency "
-                 "pairwise.net_host.simple.rate pairwise.tcp.simple.latency pairwise.tcp.simple.rate pairwise.poll"),
   { .stage = { NULL, NULL } },
 };
 
 gboolean
 cal_stage_takes (const CalStageSpec *stage, const CalFitPoint *point)
 {
-  return stage->network == (point->nodes > 1) && point->ranks >= 2 && (stage->ops & BIT (point->op)) && point->algo >= 0 &&
+  return point->nodes == 1 && point->ranks >= 2 && (stage->ops & BIT (point->op)) && point->algo >= 0 &&
          (stage->algos & BIT (point->algo)) && point->proto >= 0 && (stage->protos & BIT (point->proto)) &&
          ((stage->launches & BIT (point->launch)) || point->size_B >= stage->any_launch_B);
+}
+
+const char cal_between_nodes[] = "between nodes";
+
+gboolean
+cal_is_between_nodes (const CalFitPoint *point)
+{
+  return point->nodes > 1 && point->ranks >= 2 && point->algo >= 0 && point->proto >= 0;
 }
 
 const char *
 cal_fit_stage_name (const CalFitPoint *point)
 {
+  if (cal_is_between_nodes (point))
+    return cal_between_nodes;
   for (const CalStageSpec *stage = cal_stages; stage->stage.name != NULL; stage++)
     if (cal_stage_takes (stage, point))
       return stage->stage.name;

@@ -1,7 +1,7 @@
 /* Error bands of collectives, and the kinds of network that they are kept by.
  *
- * Band: residuals of the calibration by size; the wide default where a constant is assumed; wider outside the range that was
- * fitted. */
+ * Band: residuals of what was tested by operation and algorithm; else of the calibration by size; the wide default where a constant
+ * is assumed; wider outside the range that was fitted. */
 #include <math.h>
 #include <string.h>
 
@@ -36,9 +36,27 @@ mdl_fabric_name (const MdlFabric *fabric)
   return fabric != NULL ? fabric->name.v : NULL;
 }
 
-double
-mdl_coll_band (const MdlLibrary *library, const MdlCollQuestion *q, BaseSource source)
+/* What was tested as it is asked for; NULL: nothing was. */
+static const BaseNum *
+find_tested (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q)
 {
+  for (guint i = 0; i < library->tested.n; i++) {
+    const MdlTested *t = BASE_LIST_AT (library->tested, MdlTested, i);
+    gboolean several = t->nodes.v > 1;
+    gboolean ranks = several ? q->n_nodes > 1 && q->n_nodes <= t->nodes.v && q->ranks_per_node == t->gpus.v
+                             : q->n_nodes <= 1 && q->n_ranks <= t->gpus.v;
+    if (ranks && (MdlOp)t->op.v == q->op && (MdlAlgo)t->algo.v == algo && q->size_B >= t->min_size.v && q->size_B <= t->max_size.v)
+      return &t->error;
+  }
+  return NULL;
+}
+
+double
+mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, BaseSource source)
+{
+  const BaseNum *tested = find_tested (library, algo, q);
+  if (tested != NULL)
+    return tested->v;
   const MdlErrorSpec *error = source == BASE_SOURCE_ASSUMED || !library->error.head.set ? &library->assumed_error : &library->error;
   const double limits_B[] = { library->small_max.v, library->middle_max.v };
   double band = (const BaseNum *[]){ &error->small, &error->middle, &error->large }[mdl_size_class (q->size_B, limits_B)]->v;

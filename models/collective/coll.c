@@ -116,7 +116,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   if (question->n_ranks <= 1) {        /* nobody to talk to: a copy kernel or none, but launched all the same */
     if (library != NULL) {
       add_launch (library, coll, question, 0.0, cost);
-      cost->band = mdl_coll_band (library, question, cost->source);
+      cost->band = mdl_coll_band (library, coll != NULL ? coll->algo : MDL_ALGO_AUTO, question, cost->source);
     }
     cost->time_s = cost->latency_s;
     return;
@@ -140,7 +140,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   cost->link_bound = link_Bps <= cost->bound_Bps;
   if (library != NULL) {
     add_launch (library, coll, question, size_s, cost);
-    cost->band = mdl_coll_band (library, question, cost->source);
+    cost->band = mdl_coll_band (library, coll != NULL ? coll->algo : MDL_ALGO_AUTO, question, cost->source);
   }
   /* The size term stands beside the latency, not in it. */
   double latency_s = cost->latency_s;

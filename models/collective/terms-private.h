@@ -55,7 +55,7 @@ void mdl_network_lines (const MdlLibrary *library, MdlProto proto, const MdlColl
                         MdlStepTime *time, MdlCollCost *cost);
 /* The plugin that serves the network between the nodes; NULL: none. */
 /* Relative half-width of the error band, where `source` is the weakest constant used. */
-double mdl_coll_band (const MdlLibrary *library, const MdlCollQuestion *question, BaseSource source);
+double mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *question, BaseSource source);
 
 const MdlPlugin *mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question);
 

@@ -155,7 +155,7 @@ static SCHEMA (nvls_schema, "nvls", "Reduction in the NVSwitch. A head is the pa
                     .min = "0.01", .max = "1"),
                FROM (MdlNvlsSpec, piece, BYTES, "1 B", "piece of one head and channel"),
                LIST (MdlNvlsSpec, cuts, &cut_schema, MdlCut, "how the piece shrinks"),
-               FROM (MdlNvlsSpec, stages, NUMBER, "1", "rounds of pieces in flight"));
+               FROM (MdlNvlsSpec, stages, COUNT, "1", "rounds of pieces in flight"));
 
 static SCHEMA (cap_schema, "nvls_tree.caps", "Largest busbw of one head.",
                NUM (MdlCapRow, capability, COUNT, "compute capability from which the row applies (90: Hopper)"),
@@ -171,7 +171,7 @@ static SCHEMA (nvls_tree_schema, "nvls_tree", "Reduction in the NVSwitches, a do
                FROM (MdlNvlsTreeSpec, many_nodes_from, COUNT, "2", "nodes from which `many_nodes_piece` applies; default: never",
                      .was = "far_nodes"),
                LIST (MdlNvlsTreeSpec, cuts, &cut_schema, MdlCut, "how the piece shrinks"),
-               FROM (MdlNvlsTreeSpec, stages, NUMBER, "1", "rounds of pieces in flight in a node"),
+               FROM (MdlNvlsTreeSpec, stages, COUNT, "1", "rounds of pieces in flight in a node"),
                LIST (MdlNvlsTreeSpec, caps, &cap_schema, MdlCapRow, "by compute capability, ascending"));
 
 #define SHARE(T, member, help_) NUM (T, member, RATIO, help_, .min = "0.01", .max = "1")
@@ -189,7 +189,7 @@ static SCHEMA (collnet_schema, "collnet", "Reduction in the network's switches."
                FROM (MdlCollnetSpec, channel, BYTES, "1 B", "size that opens a further channel; default: all are open"),
                FROM (MdlCollnetSpec, piece, BYTES, "1 B", "piece of one channel (direct: and head)"),
                LIST (MdlCollnetSpec, cuts, &cut_schema, MdlCut, "how the piece shrinks; a chain counts `fewer` times its ranks"),
-               FROM (MdlCollnetSpec, stages, NUMBER, "1", "rounds of pieces in flight (direct)"));
+               FROM (MdlCollnetSpec, stages, COUNT, "1", "rounds of pieces in flight (direct)"));
 
 static SCHEMA (pat_schema, "pat", "Parallel aggregated trees.", NUM (MdlPatSpec, start, TIME, "start and end of the kernel"),
                NUM (MdlPatSpec, per_rank, TIME, "added per rank"),
@@ -206,7 +206,7 @@ static SCHEMA (pairwise_schema, "pairwise", "Sends and receives.",
                NUM (MdlPairSpec, ll_max_size, BYTES, "largest message by LL, per channel that a peer may have", .was = "ll_up_to"),
                FROM (MdlPairSpec, path_channels, COUNT, "1", "most channels of one peer not reached over NVLink; default: all"),
                FROM (MdlPairSpec, net_channels, COUNT, "1", "most channels of one peer on another node"),
-               FROM (MdlPairSpec, net_share, NUMBER, "1",
+               FROM (MdlPairSpec, net_share, COUNT, "1",
                      "`net_channels` is halved while it exceeds this times all channels / ranks; default: never"),
                FROM (MdlPairSpec, chunk, BYTES, "1 B", "chunk on one node with NVLink between all ranks"),
                FROM (MdlPairSpec, path_chunk, BYTES, "1 B", "chunk on one node without NVLink between all"),
@@ -240,6 +240,15 @@ static SCHEMA (error_schema, "error", "Relative half-width of the error band.",
 static SCHEMA (range_schema, "range", "What the constants were fitted on.", NUM (MdlRange, min_size, BYTES, "smallest size fitted"),
                NUM (MdlRange, max_size, BYTES, "largest size fitted"), NUM (MdlRange, max_ranks, COUNT, "most ranks fitted"),
                NUM (MdlRange, max_nodes, COUNT, "most nodes fitted"));
+
+static SCHEMA (tested_schema, "tested", "Operations that were predicted and then measured, with the error found.",
+               ROW (MdlTested, op, ENUM, "operation", .names = mdl_op_names, .required = TRUE),
+               ROW (MdlTested, algo, ENUM, "algorithm that ran", .names = mdl_algo_names, .required = TRUE),
+               NUM (MdlTested, nodes, COUNT, "most nodes; 1: within one node", .min = "1", .required = TRUE),
+               NUM (MdlTested, gpus, COUNT, "GPUs per node; within one node: at most so many", .min = "1", .required = TRUE),
+               NUM (MdlTested, min_size, BYTES, "smallest size", .required = TRUE),
+               NUM (MdlTested, max_size, BYTES, "largest size", .required = TRUE),
+               NUM (MdlTested, error, RATIO, "half-width of the error band", .required = TRUE));
 
 static SCHEMA (region_schema, "region", "A polygon of sizes and ranks in which one choice applies.",
                NUM (MdlTunerRegion, gpus, COUNT, "GPUs per node in use", .min = "1", .required = TRUE),
@@ -321,6 +330,7 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, ibgda, &gda_schema, "all-to-all by puts of the GPU's own threads (NVSHMEM)"),
         MAP (MdlLibrary, error, &error_schema, "half-width with measured constants, inside `range`"),
         MAP (MdlLibrary, assumed_error, &error_schema, "half-width if a constant is assumed"),
+        LIST (MdlLibrary, tested, &tested_schema, MdlTested, "half-width where predictions were tested; the first row that fits"),
         NUM (MdlLibrary, small_max, BYTES, "upper limit of small sizes", .was = "small_to"),
         NUM (MdlLibrary, middle_max, BYTES, "upper limit of middle sizes", .was = "middle_to"),
         FROM (MdlLibrary, extrapolation_factor, NUMBER, "1", "factor on the band outside `range`", .was = "outside"),

@@ -57,9 +57,9 @@ static SCHEMA (host_schema, "host memory", "Memory of one socket, shared by all 
 static SCHEMA (schema, "links", "Copies between devices, and reached rates of a node's links.",
                NUM (MdlLinks, error, RATIO, "half-width of a copy's band; default: the library's, by size", .max = "10"),
                MAP (MdlLinks, copies, &copies_schema, "by what moves the bytes"),
+               MAP (MdlLinks, network, &network_schema, "the network between nodes"),
                MAP (MdlLinks, scale_up, &figures_schema, "links between the GPUs of a node (NVLink)"),
                MAP (MdlLinks, pcie, &figures_schema, "PCIe links of the class of the GPUs' slots"),
-               MAP (MdlLinks, network, &network_schema, "the network between nodes"),
                MAP (MdlLinks, host, &host_schema, "host memory"));
 
 const CstSection cst_links = { "links", &schema, sizeof (MdlLinks), offsetof (MdlLibrary, links) };

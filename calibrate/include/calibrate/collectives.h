@@ -26,7 +26,11 @@ typedef struct {
   void (*set) (void *user, const CalFitConstant *constant, double value);
   double (*predict) (void *user, guint point); /* s */
   void *user;
+  const GArray *network; /* CalFitConstant: those that points of several nodes may ask for (cal_choose), or NULL */
 } CalFitModel;
+
+/* The stage of all points of several nodes. */
+extern const char cal_between_nodes[];
 
 /* What is held out. */
 typedef struct {

@@ -28,6 +28,18 @@ typedef struct {
   double median, p95, worst;
 } CalFitScore;
 
+/* Where predictions were held against points that the fit did not see: one operation by one algorithm in one size band, within a
+ * node or over several. */
+typedef struct {
+  MdlOp op;
+  MdlAlgo algo;
+  int band;            /* MdlSize */
+  guint32 nodes, gpus; /* nodes: the most; gpus: of a node; the most within one node */
+  double min_size_B, max_size_B;
+  guint n;
+  double error; /* relative half-width that holds CAL_BAND_SHARE of them; wider where they are few */
+} CalFitTested;
+
 /* What launches of a source take that does not say how it launched. */
 typedef struct {
   const char *system;
@@ -55,6 +67,8 @@ typedef struct {
   GArray *scores;      /* CalFitScore */
   double limits_B[2];  /* of the size bands */
   double band[MDL_SIZE_N], covered[MDL_SIZE_N]; /* relative half-width, and share of other held-out points in it; NAN: none */
+  GArray *tested;                               /* CalFitTested */
+  double base_band[MDL_SIZE_N];                 /* of the calibration that is fitted over; 0: it has none */
   GArray *offsets;                              /* CalFitOffset */
   guint n_choices, n_same;                      /* choices of NCCL's that the files tell; those that are the same here */
   GArray *others;                               /* CalFitChoice: the first few that are not */

@@ -29,10 +29,13 @@ typedef struct {
   ColSettings settings;
   MdlLibrary *library; /* what settings.library points to; NULL: the plain one */
   guint32 n_ranks, n_nodes;
+  guint32 *ranks; /* global GPUs */
   ColComm *comm;
   ColAnswer coll; /* for whoever prices */
 } CalGroup;
 void cal_group_free (CalGroup *group);
+/* Lays links over its cluster and makes its communicator anew. FALSE: it cannot be made. */
+gboolean cal_group_lay (CalGroup *group, const struct MdlLinks *links);
 
 typedef struct {
   ColMode mode;

@@ -28,7 +28,9 @@ typedef enum {
   CAL_UNSEEN,       /* no point depends on it */
   CAL_UNDETERMINED, /* the points allow too wide an interval */
   CAL_AT_LIMIT,     /* the best value lies beyond what is accepted: held at its end */
-  CAL_TOO_FAR       /* the best value is more than four times, or less than a quarter of, the default */
+  CAL_TOO_FAR,      /* the best value is more than four times, or less than a quarter of, the default */
+  CAL_AGREES,       /* the points would have told another value, and agree with this one */
+  CAL_ALIKE         /* the points ask for a change of it or of others (`alike`), and cannot tell which */
 } CalVerdict;
 extern const char *const cal_verdict_names[];
 
@@ -43,6 +45,11 @@ typedef struct {
   double half_width;    /* of the 95 % interval, relative; NAN where not fitted */
   guint n_points;       /* that depend on it */
   CalVerdict verdict;
+  /* for cal_choose */
+  const char *section; /* of the calibration that it belongs to; NULL: library */
+  double span;         /* factor that it may move by */
+  gboolean always;     /* it is among the constants that are fitted, whatever else is */
+  const char *alike;   /* names of others that do as well in its place, interned; NULL: there are none */
 } CalFitConstant;
 
 typedef struct {
@@ -70,6 +77,13 @@ typedef struct {
 /* Fits `n` constants, of which each starts at `before`; fills what CalFitConstant says of the result and leaves the model's
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
+
+/* Chooses among `n` constants those that the points ask for: the set of least m ln (sum of w rho / m) + k (ln m + ln n), with m
+ * points and k constants (Schwarz 1978, and ln n for the choice), found by adding what helps most and taking out what does not. At
+ * most one constant for three points. All others keep their values: the points agree with them, or leave them open. Where another
+ * constant does as well in the place of one, the first of the array stands for both, and both say so (CAL_ALIKE). *n_fitted: how
+ * many were changed. Leaves the model's constants there. */
+void cal_choose (const CalProblem *problem, CalFitConstant *constants, guint n, guint *n_fitted);
 
 /* Of the held-out points, the share that the band of an answer is to hold. */
 #define CAL_BAND_SHARE 0.9

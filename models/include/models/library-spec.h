@@ -228,6 +228,15 @@ typedef struct {
   BaseNum small, middle, large;
 } MdlErrorSpec;
 
+/* Operations whose predictions were held against measurements that a fit did not see. */
+typedef struct {
+  BaseHead head;
+  BaseEnum op, algo;
+  BaseNum nodes, gpus;        /* nodes: the most; gpus: of a node, over several nodes exactly, in one at most */
+  BaseNum min_size, max_size; /* B */
+  BaseNum error;              /* relative half-width that holds nine in ten of them */
+} MdlTested;
+
 /* What a calibration was fitted on; the band widens outside. */
 typedef struct {
   BaseHead head;
@@ -337,6 +346,7 @@ struct MdlLibrary {
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */
+  BaseList tested;               /* MdlTested: the first that fits stands in place of both */
   BaseNum extrapolation_factor;  /* factor on the band outside `range` */
   MdlRange range;
 };

@@ -6,7 +6,7 @@
 
 /* ---- tables ---- */
 
-BASE_MEMBER_WHEN (is_fitted, CalFitConstant, it->verdict == CAL_FITTED)
+BASE_MEMBER_WHEN (is_known, CalFitConstant, isfinite (it->half_width) && it->verdict != CAL_TOO_FAR)
 BASE_MEMBER_TEXT_OF (verdict, CalFitConstant, cal_verdict_names[it->verdict])
 
 #define CONSTANT(...) BASE_MEMBER (CalFitConstant, __VA_ARGS__)
@@ -17,11 +17,23 @@ static const BaseMember constant_members[] = {
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "after", .title = "after"),
   CONSTANT ("before_SI", before),
   CONSTANT ("after_SI", after),
-  CONSTANT ("half_width", half_width, BASE_SHOWN ("+- (%)", 100, "%.1f"), .rank = 1, .when = is_fitted),
+  CONSTANT ("half_width", half_width, BASE_SHOWN ("+- (%)", 100, "%.1f"), .rank = 1, .when = is_known),
   CONSTANT ("points", n_points, .title = "points", .rank = 2),
   { .key = "verdict", .text = verdict, .title = "verdict" },
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "reason", .title = "reason", .rank = 3),
   BASE_MEMBER_END,
 };
+
+/* Why a constant is not known; what else does as well in its place. */
+static const char *
+reason_of (const CalFitConstant *c)
+{
+  static const char *const why[] = {
+    NULL, "no row loads it", "the rows leave it open", "the end of what is accepted", "the rows want far more or less of it", NULL,
+    NULL
+  };
+  return c->verdict == CAL_ALIKE ? c->alike : why[c->verdict];
+}
 
 BaseTable *
 rep_fit_constants (const GArray *constants, const char *prefix)
@@ -29,12 +41,13 @@ rep_fit_constants (const GArray *constants, const char *prefix)
   BaseTable *table = base_members_table (constant_members, NULL);
   for (guint i = 0; i < constants->len; i++) {
     const CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
-    g_autofree char *path = g_strconcat (prefix, c->path, NULL);
+    g_autofree char *path = c->section != NULL ? g_strconcat (c->section, ".", c->path, NULL) : g_strconcat (prefix, c->path, NULL);
     g_autofree char *before = base_quantity_format (c->before, c->dim, 4), *after = base_quantity_format (c->after, c->dim, 4);
     base_members_add (table, constant_members, c);
     base_table_text (table, "constant", path);
     base_table_text (table, "before", before);
     base_table_text (table, "after", after);
+    base_table_text (table, "reason", reason_of (c));
   }
   return table;
 }
@@ -75,6 +88,20 @@ band_table (const CalFitResult *result)
   }
   return table;
 }
+
+BASE_MEMBER_TEXT_OF (tested_size, CalFitTested, base_name (mdl_size_names, it->band))
+
+#define TESTED(...) BASE_MEMBER (CalFitTested, __VA_ARGS__)
+static const BaseMember tested_members[] = {
+  TESTED ("op", op, .names = mdl_op_names, .title = "op"),
+  TESTED ("algo", algo, .names = mdl_algo_names, .title = "algorithm"),
+  { .key = "size", .text = tested_size, .title = "size" },
+  TESTED ("nodes", nodes, .title = "nodes, at most"),
+  TESTED ("gpus", gpus, .title = "GPUs per node"),
+  TESTED ("points", n, .title = "held-out points"),
+  TESTED ("error", error, BASE_SHOWN ("90 % band (%)", 100, "%.1f")),
+  BASE_MEMBER_END,
+};
 
 /* Before the tables: launch times found, and how NCCL chose. */
 static void
@@ -126,7 +153,11 @@ rep_fit_text (const CalFitResult *result, GString *out)
   rep_text (rep_fit_constants (result->fit->constants, ""), out);
   g_string_append_printf (out, "\n# error%s\n", result->all_fitted ? ", of a fit to the fitted part alone" : "");
   rep_text (base_members_table (score_members, result->scores), out);
-  g_string_append (out, "\n# error band of predictions, from half of the held-out points\n");
+  if (result->tested->len > 0) {
+    g_string_append (out, "\n# bands that held-out points verify; what is not here keeps the band of the calibration below\n");
+    rep_text (base_members_table (tested_members, result->tested), out);
+  }
+  g_string_append (out, "\n# error band of predictions within a node, from half of the held-out points\n");
   rep_text (band_table (result), out);
 }
 
@@ -145,6 +176,7 @@ rep_fit_json (const CalFitResult *result, JsonBuilder *json)
   rep_json_table (json, "constants", rep_fit_constants (result->fit->constants, ""));
   rep_json_table (json, "scores", base_members_table (score_members, result->scores));
   rep_json_table (json, "bands", band_table (result));
+  rep_json_table (json, "tested", base_members_table (tested_members, result->tested));
 }
 
 /* ---- points ---- */
