@@ -114,8 +114,6 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
     return cli_fail (cli, error, "--choices has no meaning for %s; nccl-log tells them", words[0]);
   if (flags->gpu != NULL && strcmp (words[0], kinds[HF_CONFIG]) == 0)
     return cli_fail (cli, error, "--gpu has no meaning for hf-config, which is a model's");
-  if (flags->gpu != NULL && strcmp (words[0], "nccl-topo") == 0)
-    return cli_fail (cli, error, "--gpu has no meaning for nccl-topo, whose file says the GPU type itself");
   if (flags->name != NULL && *flags->name == '\0')
     return cli_fail (cli, error, "--name '' is empty");
   if (cli->sets != NULL)
@@ -290,10 +288,11 @@ const CliVerb cli_verb_import = {
                "ibstat hf-config "
                "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio",
   .notes =
-      "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes), nvidia-smi-topo (the output of nvidia-smi "
-      "topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or topology.yaml of Slurm, with "
-      "--like TOPOLOGY for the node), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl (numactl -H) and "
-      "ibstat say a part of a node, and take --gpu TYPE for the rest; nvidia-smi-nvlink (nvidia-smi nvlink -s) and dcgm (dcgmi "
+      "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the output "
+      "of nvidia-smi topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or topology.yaml of "
+      "Slurm, with --like TOPOLOGY for the node), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl "
+      "(numactl -H) and ibstat say a part of a node, and take --gpu TYPE for the rest; nvidia-smi-nvlink (nvidia-smi nvlink -s) "
+      "and dcgm (dcgmi "
       "discovery -l, dcgmi nvlink -s) name the GPUs themselves.\nA "
       "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
       "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "

@@ -301,6 +301,63 @@ test_names_cannot_break_the_text (void)
   TEST_STR (clu_name (clu), "imported");
 }
 
+static void
+test_rccl_mesh (void)
+{
+  g_auto (Import) import = import_file ("mi300x8_rccl.xml");
+  TEST_HAS (import.text, "type: mi300x\n");
+  TEST_HAS (import.text, "kind: full_mesh # measured: RCCL topology dump\n");
+  TEST_HAS (import.text, "switch_per: {value: 1,");
+  TEST_HAS (import.text, "under_switch: [nics]\n");
+  TEST_HAS (import.text, "type: cx7_roce400\n    count: {value: 8,");
+  TEST_INT (base_diag_n_warnings (import.warnings), 0);
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_n_gpus (clu), 8);
+}
+
+static void
+test_rccl_architecture (void)
+{
+  g_auto (Import) import = import_file ("mi250x_rccl.xml");
+  TEST_HAS (import.text, "vendor: amd\n      scale_up: {class: xgmi_mi250x, lanes: {value: 6,");
+  TEST_HAS (import.text, "- {a: 0, b: 1, lanes: 4}\n");
+  TEST_HAS (import.text, "- {a: 1, b: 3, lanes: 1}\n");
+  TEST_TRUE (warned (&import, "the GPU is said to be one die of MI200"));
+  TEST_TRUE (warned (&import, "cxi0 runs at 200000 Gb/s by this file, which no NIC does; taken as not said"));
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
+static void
+test_links_that_fail_break_the_mesh (void)
+{
+  g_autofree char *path = g_build_filename (DATA, "mi300x8_rccl.xml", NULL), *bytes = NULL;
+  CU_ASSERT_TRUE_FATAL (g_file_get_contents (path, &bytes, NULL, NULL));
+  char *link = strstr (bytes, "<xgmi target=\"0000:23:00.0\" count=\"1\"");
+  CU_ASSERT_PTR_NOT_NULL_FATAL (link);
+  strstr (link, "count=\"1\"")[strlen ("count=\"")] = '0'; /* GPU 0 says none to GPU 1 */
+  g_auto (Import) import = import_text (bytes);
+  TEST_HAS (import.text, "kind: full_mesh");
+  TEST_TRUE (warned (&import, "GPU 1 says 1 xGMI links to GPU 0, which says 0; the one is taken"));
+}
+
+static void
+test_type_that_contradicts_the_file (void)
+{
+  g_auto (Import) import = import_file_as ("mi300x8_rccl.xml", "mi325x");
+  TEST_HAS (import.text, "type: mi325x\n");
+  TEST_TRUE (warned (&import, "the file says Aqua Vanjaram [Instinct MI300X]; GPU type mi325x, which was given, is taken"));
+}
+
+static void
+test_links_that_are_not_listed (void)
+{
+  static const char text[] = SYSTEM ("<pci busid='1' class='0x030200'/><pci busid='2' class='0x030200'/>");
+  g_auto (Import) import = import_text_as ("t.xml", text, strlen (text), "v100_sxm2");
+  TEST_TRUE (warned (&import, "which GPUs the 6 of GPU type v100_sxm2 join is not known; the topology has none"));
+}
+
 typedef struct {
   const char *text;
   const char *message;
@@ -315,7 +372,13 @@ test_refusals (void)
     { "<system version=\"1\"></cpu>", "t.xml:1:21: not well-formed XML" },
     { "<topology version=\"2.0\"/>", "t.xml:1:1: the top element is <topology>; NCCL's topology has <system version=\"1\">" },
     { "<!-- x -->\n <system/>", "t.xml:2:2: <system> without a version; version=\"1\" is accepted" },
-    { "<system version=\"2\"/>", "t.xml:1:1: <system> has version '2'; version 1" },
+    { "<system version=\"3\"/>", "t.xml:1:1: <system> has version '3'; versions 1 (NCCL's) and 2 (RCCL's) are accepted" },
+    { "<graphs version=\"1\"/>", "forerun import nccl-graph reads this file" },
+    { "<system version=\"2\"><cpu><pci busid='1' class='0x120000'><gpu gcn='908'/></pci>\n"
+      "<pci busid='1' class='0x120000'><gpu gcn='908'/></pci></cpu></system>",
+      "t.xml:2:1: busid 1 is given twice" },
+    { "<system version=\"2\"><cpu><pci busid='1' class='0x120000'><gpu gcn='908'>\n<xgmi count='1'/></gpu></pci></cpu></system>",
+      "t.xml:2:1: <xgmi> without a target" },
     { "<system version=\"1\"/><system version=\"1\"/>", "t.xml:1:22: <system> after the end of <system>" },
     { "<system version=\"1\"><cpu numaid=\"0\"/></system>", "t.xml:1:1: no GPU; " },
     { "<system version=\"1\"><cpu numaid=\"x\"/></system>", "t.xml:1:21: numaid of <cpu> is 'x'; a whole number up to 65535" },
@@ -412,6 +475,11 @@ main (void)
     { "a failed NVLink lowers lanes_used", test_failed_link },
     { "GPUs that disagree about a link are warned about", test_links_that_disagree },
     { "PCIe cards under a bridge name the NVLink class", test_card_under_bridge },
+    { "RCCL's version 2 with links to every other GPU is a full mesh", test_rccl_mesh },
+    { "an architecture alone names the class of the links", test_rccl_architecture },
+    { "links of one direction are taken, with a warning", test_links_that_fail_break_the_mesh },
+    { "a GPU type that contradicts the file is warned about", test_type_that_contradicts_the_file },
+    { "links of unswitched GPUs that the file does not list are warned about", test_links_that_are_not_listed },
     { "two ports merged by NCCL are one adapter", test_merged_ports_are_one_adapter },
     { "adapters that do not divide over the switches go to the sockets", test_nics_that_do_not_divide_over_switches },
     { "PCIe links that a virtual machine makes up are not believed", test_made_up_links_are_not_believed },

@@ -19,6 +19,7 @@ typedef struct {
   BaseMark mark;
   guint32 number;             /* as the machine counts it */
   guint32 vendor, device, sm; /* PCI ids, 80 for sm_80; 0 unknown */
+  guint32 arch;               /* AMD's: 1 plus its row in types.c; 0 unknown, or not AMD's */
   guint32 socket;             /* index into sockets */
   guint32 pcie_switch;        /* index into switches; CLU_NONE: attached to the socket */
   double slot_GTps;           /* 0 unknown */
@@ -62,6 +63,7 @@ typedef struct {
 typedef struct {
   const CluImport *input;
   const char *origin;         /* "NCCL topology dump": notes say it */
+  const char *link_word;      /* of links between GPUs: "NVLink" */
   guint32 n_hosts;            /* nodes that the dump shows (an NVLink domain); the arrays hold one of them */
   GArray *gpus, *nics, *switches, *sockets, *links;
   GArray *planes;             /* guint32: NVLinks of one GPU to each NVSwitch; empty: not distinguished */
@@ -104,8 +106,10 @@ const char *clu_import_nic_type (const CluImportNic *nic, const BaseLookup *look
 /* What the adapters of a node with such GPUs usually run at (bit/s), for dumps that do not say; 0 not known. */
 double clu_import_usual_nic_rate (guint32 sm);
 
-/* Link class of the NVLinks of sm_NN; NULL when not known. */
-const char *clu_import_nvlink_class (guint32 sm);
+/* AMD's architecture by its name, "908" or "gfx942", for CluImportGpu; 0 when not known. `name` may be NULL. */
+guint32 clu_import_amd_arch (const char *name);
+/* Link class of the links between such GPUs: of an AMD architecture, else of the NVLinks of sm_NN; NULL when not known. */
+const char *clu_import_link_class (const CluImportGpu *gpu, guint32 sm);
 /* PCIe generation of a rate in GT/s a lane; 0 unknown. */
 guint32 clu_import_pcie_generation (double GTps);
 

@@ -3,7 +3,9 @@
  * (host_hash tells hosts of one NVLink domain apart), it holds nested <pci> - upstream ports of PCIe switches, at the leaves
  * devices with <gpu> and <nic>. link_speed and link_width of a nested <pci> are those of its link upwards. tclass 0x068000 of an
  * <nvlink> is an NVSwitch, 0x03… a GPU; the target fffffff:ff:ff.0 is a switch that the machine does not show. <c2c> has MB/s a
- * link. */
+ * link.
+ * RCCL writes <system version="2">: a <gpu> has `gcn` ("908", "gfx942") for its architecture, `sm` counts its compute units, links
+ * to other GPUs are <xgmi>, and a GPU's PCI class may be 0x1200. Source: ROCm/rccl src/graph/xml.cc, tools/topo_expl. */
 #include <string.h>
 
 #include "import/import-private.h"
@@ -12,12 +14,14 @@
 /* More NVSwitch chips than any NVLink domain has (72 GPUs: 18) are not distinguished. */
 #define MAX_PLANES    64u
 #define HIDDEN_SWITCH "fffffff:ff:ff.0"
+#define MOST_NIC_BPS  100e12 /* kept wide: several ports as one */
 /* PCI class codes (pci.ids): base class of bridges, displays, networks; 0207 InfiniBand, 0680 other bridge. */
-#define CLASS_BRIDGE     0x06u
-#define CLASS_DISPLAY    0x03u
-#define CLASS_NETWORK    0x02u
-#define CLASS_INFINIBAND 0x0207u
-#define CLASS_NVSWITCH   0x0680u
+#define CLASS_BRIDGE      0x06u
+#define CLASS_DISPLAY     0x03u
+#define CLASS_NETWORK     0x02u
+#define CLASS_INFINIBAND  0x0207u
+#define CLASS_NVSWITCH    0x0680u
+#define CLASS_ACCELERATOR 0x12u
 
 typedef struct {
   const CluXml *element;
@@ -37,7 +41,7 @@ typedef struct {
   GArray *nvlinks;     /* NvLink of the first host's GPUs */
   GHashTable *busids;  /* "host busid" -> place of the GPU there plus one, or 0 */
   GHashTable *unknown; /* element names warned about */
-  gboolean nested_switches, same_dev, any_gpu_element;
+  gboolean nested_switches, same_dev, any_gpu_element, rccl;
   GError *error; /* the first one; what is read after it does not matter */
 } Reader;
 
@@ -117,7 +121,7 @@ read_nvlink (Reader *reader, const CluXml *element, guint32 gpu)
 {
   NvLink link = { .element = element, .gpu = gpu, .target = clu_xml_get (element, "target") };
   if (link.target == NULL)
-    refuse (reader, element->mark, "<nvlink> without a target; the PCI bus id of what it leads to is accepted");
+    refuse (reader, element->mark, "<%s> without a target; the PCI bus id of what it leads to is accepted", element->name);
   link.count = count_of (reader, element, "count", 1024, 1);
   link.class = class_of (reader, element, "tclass");
   if (link.count > 0)
@@ -148,15 +152,19 @@ read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place 
   gpu.device = count_of (reader, pci, "device", 0xffff, 0);
   if (element != NULL) {
     gpu.number = count_of (reader, element, "dev", 65535, n);
-    gpu.sm = count_of (reader, element, "sm", 999, 0);
+    gpu.arch = clu_import_amd_arch (clu_xml_get (element, "gcn"));
+    gpu.sm = reader->rccl ? 0 : count_of (reader, element, "sm", 999, 0);
   }
+  if (reader->rccl && gpu.vendor == 0)
+    gpu.vendor = CLU_PCI_AMD;
   reader->same_dev = reader->same_dev || (first_host && is_number_taken (reader, gpu.number));
   for (const CluXml *child = element == NULL ? NULL : element->first; child != NULL; child = child->next) {
-    if (clu_xml_is (child, "nvlink") && first_host)
+    gboolean link = clu_xml_is (child, "nvlink") || clu_xml_is (child, "xgmi");
+    if (link && first_host)
       read_nvlink (reader, child, machine->gpus->len);
     else if (clu_xml_is (child, "c2c"))
       gpu.c2c_Bps += 1e6 * count_of (reader, child, "bw", 10000000, 0) * count_of (reader, child, "count", 1024, 1);
-    else if (!clu_xml_is (child, "nvlink"))
+    else if (!link)
       warn_unknown (reader, child);
   }
   if (!first_host)
@@ -199,7 +207,12 @@ read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *pla
   nic.vendor = pci != NULL ? count_of (reader, pci, "vendor", 0xffff, 0) : 0;
   nic.device = pci != NULL ? count_of (reader, pci, "device", 0xffff, 0) : 0;
   gboolean gdr = net != NULL && count_of (reader, net, "gdr", 1, 0) != 0;
-  nic.rate_bps = net != NULL ? 1e6 * count_of (reader, net, "speed", 100000000, 0) : 0;
+  nic.rate_bps = net != NULL ? 1e6 * count_of (reader, net, "speed", 1000000000, 0) : 0;
+  if (nic.rate_bps > MOST_NIC_BPS) {
+    clu_import_warn (reader->machine, nic.mark, "%s runs at %g Gb/s by this file, which no NIC does; taken as not said", nic.name,
+                     nic.rate_bps / 1e9);
+    nic.rate_bps = 0;
+  }
   nic.wire = wire_of (name, class, &nic, net != NULL, gdr);
   if (place->host == 0)
     g_array_append_val (reader->machine->nics, nic);
@@ -224,7 +237,17 @@ is_device (const CluXml *pci)
     if (clu_xml_is (child, "gpu") || clu_xml_is (child, "nic"))
       return TRUE;
   const char *class = clu_xml_get (pci, "class");
-  return class != NULL && (g_str_has_prefix (class, "0x03") || g_str_has_prefix (class, "0x02"));
+  return class != NULL &&
+         (g_str_has_prefix (class, "0x03") || g_str_has_prefix (class, "0x02") || g_str_has_prefix (class, "0x12"));
+}
+
+static gboolean
+is_gpu (const CluXml *pci)
+{
+  for (const CluXml *child = pci->first; child != NULL; child = child->next)
+    if (clu_xml_is (child, "gpu"))
+      return TRUE;
+  return FALSE;
 }
 
 static gboolean
@@ -279,8 +302,12 @@ add_busid (Reader *reader, const CluXml *pci, const Place *place)
     refuse (reader, pci->mark, "<pci> without a busid, or with one that is too long; e.g. busid=\"0000:1b:00.0\" is accepted");
     return;
   }
-  g_autofree char *lower = g_ascii_strdown (busid, -1);
-  if (!g_hash_table_insert (reader->busids, g_strdup_printf ("%u %s", place->host, lower), GUINT_TO_POINTER (0)))
+  g_autofree char *lower = g_ascii_strdown (busid, -1), *key = g_strdup_printf ("%u %s", place->host, lower);
+  if (!g_hash_table_contains (reader->busids, key))
+    g_hash_table_insert (reader->busids, g_steal_pointer (&key), GUINT_TO_POINTER (0));
+  else if (reader->rccl && !is_gpu (pci) && g_hash_table_lookup (reader->busids, key) == NULL) /* only GPUs are looked up by it */
+    clu_import_warn (reader->machine, pci->mark, "busid %s is given twice; both devices are read", busid);
+  else
     refuse (reader, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
 }
 
@@ -300,7 +327,7 @@ read_device (Reader *reader, const CluXml *pci, const Place *place)
     else if (!clu_xml_is (child, "pci"))
       warn_unknown (reader, child);
   }
-  if (!named && base == CLASS_DISPLAY)
+  if (!named && (base == CLASS_DISPLAY || base == CLASS_ACCELERATOR))
     read_gpu (reader, pci, NULL, place);
   else if (!named && base == CLASS_NETWORK)
     read_net (reader, pci, NULL, place);
@@ -427,6 +454,7 @@ static void
 resolve_nvlinks (Reader *reader)
 {
   CluImportMachine *machine = reader->machine;
+  const char *word = machine->link_word;
   g_autoptr (GPtrArray) targets = g_ptr_array_new ();
   for (guint32 i = 0; i < reader->nvlinks->len; i++) {
     NvLink *link = &g_array_index (reader->nvlinks, NvLink, i);
@@ -438,12 +466,12 @@ resolve_nvlinks (Reader *reader)
     if (link->class == CLASS_NVSWITCH) {
       g_array_index (machine->gpus, CluImportGpu, link->gpu).switch_lanes += link->count;
       note_plane (targets, link->target);
-    } else if (link->class >> 8 != CLASS_DISPLAY)
-      clu_import_warn (machine, mark, "NVLinks to %.40s, which is neither GPU nor NVSwitch (a CPU?), are left out", link->target);
+    } else if (link->class >> 8 != CLASS_DISPLAY && link->class >> 8 != CLASS_ACCELERATOR)
+      clu_import_warn (machine, mark, "%ss to %.40s, which is neither GPU nor NVSwitch (a CPU?), are left out", word, link->target);
     else if (peer == 0)
-      clu_import_warn (machine, mark, "NVLinks to GPU %.40s, which is not in the file, are left out", link->target);
+      clu_import_warn (machine, mark, "%ss to GPU %.40s, which is not in the file, are left out", word, link->target);
     else if (peer - 1 == link->gpu)
-      clu_import_warn (machine, mark, "NVLinks of a GPU to itself are left out");
+      clu_import_warn (machine, mark, "%ss of a GPU to itself are left out", word);
     else
       g_array_append_vals (machine->links, &(CluImportLink){ mark, link->gpu, peer - 1, link->count }, 1);
   }
@@ -490,12 +518,13 @@ check_system (const CluXml *system, GError **error)
   const char *version = clu_xml_get (system, "version");
   if (!clu_xml_is (system, "system"))
     return base_fail_at (error, system->mark,
-                         "the top element is <%.40s>; NCCL's topology has <system version=\"1\"> (NCCL_TOPO_DUMP_FILE)",
-                         system->name);
+                         "the top element is <%.40s>; NCCL's topology has <system version=\"1\"> (NCCL_TOPO_DUMP_FILE)%s",
+                         system->name, clu_xml_is (system, "graphs") ? "; forerun import nccl-graph reads this file" : "");
   if (version == NULL)
     return base_fail_at (error, system->mark, "<system> without a version; version=\"1\" is accepted");
-  if (strcmp (version, "1") != 0)
-    return base_fail_at (error, system->mark, "<system> has version '%.40s'; version 1 (NCCL's) is accepted", version);
+  if (strcmp (version, "1") != 0 && strcmp (version, "2") != 0)
+    return base_fail_at (error, system->mark, "<system> has version '%.40s'; versions 1 (NCCL's) and 2 (RCCL's) are accepted",
+                         version);
   return TRUE;
 }
 
@@ -539,6 +568,11 @@ clu_import_nccl_topo (const CluImport *input, GError **error)
   g_autoptr (GHashTable) busids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) unknown = g_hash_table_new (g_str_hash, g_str_equal);
   Reader reader = { .machine = &machine, .hosts = hosts, .nvlinks = nvlinks, .busids = busids, .unknown = unknown };
+  reader.rccl = g_str_equal (clu_xml_get (system, "version"), "2");
+  if (reader.rccl) {
+    machine.origin = "RCCL topology dump";
+    machine.link_word = "xGMI link";
+  }
   read_system (&reader, system);
   if (reader.error == NULL)
     return clu_import_write (&machine, error);

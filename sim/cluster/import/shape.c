@@ -11,7 +11,7 @@
 void
 clu_import_machine_init (CluImportMachine *machine, const CluImport *input, const char *origin)
 {
-  *machine = (CluImportMachine){ .input = input, .origin = origin, .n_hosts = 1 };
+  *machine = (CluImportMachine){ .input = input, .origin = origin, .link_word = "NVLink", .n_hosts = 1 };
   machine->gpus = g_array_new (FALSE, TRUE, sizeof (CluImportGpu));
   machine->nics = g_array_new (FALSE, TRUE, sizeof (CluImportNic));
   machine->switches = g_array_new (FALSE, TRUE, sizeof (CluImportSwitch));
@@ -191,7 +191,7 @@ shape_slots (CluImportMachine *machine, CluImportShape *shape)
     shape->slot_GTps = MIN (shape->slot_GTps, gpu->slot_GTps);
     shape->slot_lanes = MIN (shape->slot_lanes, gpu->slot_lanes);
     shape->c2c_Bps = MIN (shape->c2c_Bps, gpu->c2c_Bps);
-    if (gpu->vendor != first->vendor || gpu->device != first->device || gpu->sm != first->sm)
+    if (gpu->vendor != first->vendor || gpu->device != first->device || gpu->sm != first->sm || gpu->arch != first->arch)
       clu_import_warn (machine, gpu->mark,
                        "GPU %u is of another type than GPU %u; a topology file has one type a node: GPU %u's is taken", gpu->number,
                        first->number, first->number);
@@ -221,8 +221,9 @@ shape_links (CluImportMachine *machine, CluImportShape *shape)
       if (told[one] == NULL)
         continue;
       if (lanes[one] != lanes[other])
-        clu_import_warn (machine, told[one]->mark, "GPU %u says %u NVLinks to GPU %u, which says %u; %s",
-                         gpu_at (machine, told[one]->a)->number, lanes[one], gpu_at (machine, told[one]->b)->number, lanes[other],
+        clu_import_warn (machine, told[one]->mark, "GPU %u says %u %ss to GPU %u, which says %u; %s",
+                         gpu_at (machine, told[one]->a)->number, lanes[one], machine->link_word,
+                         gpu_at (machine, told[one]->b)->number, lanes[other],
                          told[other] == NULL ? "the one is taken" : "the fewer are taken");
       CluImportLink link = { told[one]->mark, a, b, told[other] == NULL ? lanes[one] : MIN (lanes[one], lanes[other]) };
       degree[a] += link.lanes;

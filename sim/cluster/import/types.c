@@ -53,12 +53,35 @@ static const GpuRow gpu_rows[] = {
   { CLU_PCI_NVIDIA, 0x3182, "GB110 [B300 SXM6 AC]", NULL },
   { CLU_PCI_NVIDIA, 0x31c2, "GB110 [GB300]", "gb300" },
   { CLU_PCI_NVIDIA, 0x31c3, "GB110 [GB300]", "gb300" },
-  { CLU_PCI_AMD, 0x7408, "Aldebaran/MI200 [Instinct MI250X]", "mi250x" },
-  { CLU_PCI_AMD, 0x740c, "Aldebaran/MI200 [Instinct MI250X/MI250]", "mi250x" },
+  /* A PCI device of MI200 is one die; the shipped mi250x is a module of two. */
+  { CLU_PCI_AMD, 0x7408, "Aldebaran/MI200 [Instinct MI250X]", NULL },
+  { CLU_PCI_AMD, 0x740c, "Aldebaran/MI200 [Instinct MI250X/MI250]", NULL },
+  { CLU_PCI_AMD, 0x740f, "Aldebaran/MI200 [Instinct MI210]", NULL },
+  { CLU_PCI_AMD, 0x738c, "Arcturus GL-XL [Instinct MI100]", NULL },
+  { CLU_PCI_AMD, 0x74a0, "Aqua Vanjaram [Instinct MI300A]", NULL },
   { CLU_PCI_AMD, 0x74a1, "Aqua Vanjaram [Instinct MI300X]", "mi300x" },
   { CLU_PCI_AMD, 0x74b5, "Aqua Vanjaram [Instinct MI300X VF]", "mi300x" },
   { CLU_PCI_AMD, 0x74a5, "Aqua Vanjaram [Instinct MI325X]", "mi325x" },
   { CLU_PCI_AMD, 0x74b9, "Aqua Vanjaram [Instinct MI325X VF]", "mi325x" },
+};
+
+/* Architectures as RCCL writes them (src/graph/topo.h of ROCm/rccl), the products that have them (LLVM's AMDGPU user guide,
+ * "Processors"), and the class of their links. */
+static const struct {
+  const char *gcn, *product, *link_class;
+} amd_rows[] = {
+  { "906", "Vega 20 (Radeon Instinct MI50 or MI60)", "xgmi_mi100" },
+  { "908", "Instinct MI100", "xgmi_mi100" },
+  { "910", "one die of MI200 (MI210, MI250, MI250X)", "xgmi_mi250x" },
+  { "gfx906", "Vega 20 (Radeon Instinct MI50 or MI60)", "xgmi_mi100" },
+  { "gfx908", "Instinct MI100", "xgmi_mi100" },
+  { "gfx90a", "one die of MI200 (MI210, MI250, MI250X)", "xgmi_mi250x" },
+  { "940", "Instinct MI300", "xgmi" },
+  { "941", "Instinct MI300", "xgmi" },
+  { "942", "Instinct MI300", "xgmi" },
+  { "gfx940", "Instinct MI300", "xgmi" },
+  { "gfx941", "Instinct MI300", "xgmi" },
+  { "gfx942", "Instinct MI300", "xgmi" },
 };
 
 typedef struct {
@@ -188,13 +211,25 @@ type_given (const CluImport *input, CluImportType *out, GError **error)
   return TRUE;
 }
 
+/* --gpu names another type than the file. */
+static void
+warn_contradiction (CluImportMachine *machine, const CluImportGpu *gpu)
+{
+  const GpuRow *row = gpu_row (gpu->vendor, gpu->device);
+  const char *given = machine->input->gpu_type;
+  if (row != NULL && g_strcmp0 (row->type, given) != 0)
+    clu_import_warn (machine, gpu->mark, "the file says %s; GPU type %s, which was given, is taken", row->product, given);
+}
+
 gboolean
 clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, CluImportType *out, GError **error)
 {
   const BaseLookup *lookup = machine->input->lookup;
   const CluImportGpu *gpu = &g_array_index (machine->gpus, CluImportGpu, 0);
-  if (machine->input->gpu_type != NULL)
+  if (machine->input->gpu_type != NULL) {
+    warn_contradiction (machine, gpu);
     return type_given (machine->input, out, error);
+  }
   gboolean is_nvidia = FALSE;
   guint32 n = 0;
   const GpuRow *row = gpu_row (gpu->vendor, gpu->device);
@@ -209,6 +244,14 @@ clu_import_gpu_type (CluImportMachine *machine, guint32 lanes, CluImportType *ou
     clu_import_warn (machine, gpu->mark,
                      "no GPU type is shipped for %s; it is written in place, without memory and peak rates: add them for training",
                      row->product);
+    return TRUE;
+  }
+  if (gpu->arch > 0) {
+    out->product = amd_rows[gpu->arch - 1].product;
+    clu_import_warn (machine, gpu->mark,
+                     "the GPU is said to be %s only; its type is written in place, without memory and peak rates: --gpu TYPE names "
+                     "one (forerun list gpus)",
+                     out->product);
     return TRUE;
   }
   if (gpu->sm == 0 && gpu->device == 0 && lanes == 0)
@@ -298,9 +341,20 @@ clu_import_usual_nic_rate (guint32 sm)
   return 0;
 }
 
-const char *
-clu_import_nvlink_class (guint32 sm)
+guint32
+clu_import_amd_arch (const char *name)
 {
+  for (guint32 i = 0; name != NULL && i < G_N_ELEMENTS (amd_rows); i++)
+    if (g_str_equal (name, amd_rows[i].gcn))
+      return i + 1;
+  return 0;
+}
+
+const char *
+clu_import_link_class (const CluImportGpu *gpu, guint32 sm)
+{
+  if (gpu->arch > 0)
+    return amd_rows[gpu->arch - 1].link_class;
   /* Compute capability by architecture: Pascal 60, Volta 70, Ampere 80, Hopper 90, Blackwell 100 and above (CUDA C++ Programming
    * Guide, "Compute Capabilities"); NVLink generation by architecture (their whitepapers). */
   static const struct {

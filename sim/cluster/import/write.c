@@ -65,9 +65,12 @@ static void
 write_type_inline (Writer *w)
 {
   const CluImportGpu *gpu = &g_array_index (w->machine->gpus, CluImportGpu, 0);
-  const char *link_class = clu_import_nvlink_class (gpu->sm);
+  const char *link_class = clu_import_link_class (gpu, gpu->sm);
   put (w, "    type: # no such type is shipped: add memory, memory_bandwidth and peak (data sheet) for training\n");
-  put (w, "      gpu: pci_%04x_%04x\n", gpu->vendor, gpu->device);
+  if (gpu->device > 0)
+    put (w, "      gpu: pci_%04x_%04x\n", gpu->vendor, gpu->device);
+  else
+    put (w, "      gpu: untold\n");
   if (w->type.product != NULL) {
     g_autofree char *product = base_yaml_quote (w->type.product);
     put (w, "      product: %s\n", product);
@@ -121,12 +124,26 @@ write_switched (Writer *w)
     leaf_count (w, "    ", "lanes_used", shape->lanes, MEASURED, machine->origin);
 }
 
+/* Each pair has as many links, as AMD's boards of eight have: written as one line. */
+static gboolean
+is_amd_mesh (const Writer *w)
+{
+  const CluImportShape *shape = &w->shape;
+  guint32 n = w->machine->gpus->len, lanes = shape->lanes;
+  if (g_array_index (w->machine->gpus, CluImportGpu, 0).vendor != CLU_PCI_AMD || shape->links->len != n * (n - 1) / 2)
+    return FALSE;
+  for (guint32 i = 0; i < shape->links->len; i++)
+    if (g_array_index (shape->links, CluImportLink, i).lanes * (n - 1) != lanes)
+      return FALSE;
+  return w->type.name == NULL || w->type.lanes == lanes;
+}
+
 static void
 write_nvlink (Writer *w)
 {
   const CluImportShape *shape = &w->shape;
   const CluImportGpu *gpu = &g_array_index (w->machine->gpus, CluImportGpu, 0);
-  const char *link_class = clu_import_nvlink_class (w->type.sm);
+  const char *link_class = clu_import_link_class (gpu, w->type.sm);
   if (shape->scale_up == CLU_SCALE_UP_NONE && w->machine->nvlinks_untold && w->type.lanes > 0 && w->type.sm >= FIRST_SWITCHED_SM) {
     clu_import_warn (w->machine, gpu->mark, "NVLinks are not listed; the %u of GPU type %s are assumed, through a switch",
                      w->type.lanes, w->type.name);
@@ -136,9 +153,14 @@ write_nvlink (Writer *w)
     return;
   }
   if (shape->scale_up == CLU_SCALE_UP_NONE) {
-    if (w->type.lanes > 0 && w->machine->gpus->len * w->machine->n_hosts > 1)
-      clu_import_warn (w->machine, gpu->mark, "no NVLink is seen, though GPU type %s has %u; the topology has none",
-                       w->type.name != NULL ? w->type.name : "in place", w->type.lanes);
+    if (w->machine->nvlinks_untold && w->type.lanes > 0)
+      clu_import_warn (w->machine, gpu->mark,
+                       "the file does not list links between GPUs, and which GPUs the %u of GPU type %s join is not known; the "
+                       "topology has none: add node.nvlink (docs/topology.md)",
+                       w->type.lanes, w->type.name);
+    else if (w->type.lanes > 0 && w->machine->gpus->len * w->machine->n_hosts > 1)
+      clu_import_warn (w->machine, gpu->mark, "no %s is seen, though GPU type %s has %u; the topology has none",
+                       w->machine->link_word, w->type.name != NULL ? w->type.name : "in place", w->type.lanes);
     put (w, "  nvlink: {kind: none}\n");
     return;
   }
@@ -151,6 +173,8 @@ write_nvlink (Writer *w)
   put (w, "  nvlink:\n");
   if (shape->scale_up == CLU_SCALE_UP_SWITCH)
     write_switched (w);
+  else if (is_amd_mesh (w))
+    put (w, "    kind: full_mesh # measured: %s\n", w->machine->origin);
   else {
     put (w, "    kind: links\n    links: # measured: %s\n", w->machine->origin);
     for (guint32 i = 0; i < shape->links->len; i++) {
@@ -164,8 +188,8 @@ write_nvlink (Writer *w)
     put (w, "    link: {class: %s, lanes: {value: %u, source: measured, note: %s}}\n", link_class, shape->lanes,
          w->machine->origin);
   else {
-    clu_import_warn (w->machine, gpu->mark, "%u NVLinks a GPU are seen, GPU type %s has %u; what is seen is taken", shape->lanes,
-                     w->type.name, w->type.lanes);
+    clu_import_warn (w->machine, gpu->mark, "%u %ss a GPU are seen, GPU type %s has %u; what is seen is taken", shape->lanes,
+                     w->machine->link_word, w->type.name, w->type.lanes);
     put (w, "    link: {lanes: {value: %u, source: measured, note: %s}}\n", shape->lanes, w->machine->origin);
   }
 }
