@@ -10,12 +10,15 @@
  * Machines of the same nodes, GPUs and counts differ by their networks alone: compute errs alike on both, and drops out. Of those
  * both cuts, the first row's and the other one's best, are computed again on both machines with NICs slower by the error of
  * communication, and what that changes counts to either side.
- * Left out: errors of prices and of failures' rates, which `--sensitivity` is for. Check:
- * test_plan_stages. */
+ * Errors of prices count where money is ranked: both options are priced with each figure at the ends of its band, and what that
+ * makes of their ratio adds in squares; figures that both pay alike drop out.
+ * Left out: errors of failures' rates, which `--sensitivity` is for. Check: test_plan_stages, test_plan_odds. */
 #include <math.h>
 #include <string.h>
 
 #include "collective/gpu.h"
+#include "models/kernel-spec.h"
+#include "models/library-spec.h"
 #include "plan-private.h"
 
 #define FOLDER "calibrate/defaults/comparisons"
@@ -28,6 +31,7 @@ const BaseName pln_similarity_names[] = {
   { "same_layout", PLN_SIMILARITY_SAME_LAYOUT, "same layout on more or fewer of the same GPUs" },
   { "same_gpu", PLN_SIMILARITY_SAME_GPU, "another layout on the same GPUs" },
   { "other_gpu", PLN_SIMILARITY_OTHER_GPU, "other GPUs" },
+  { "not_validated", PLN_SIMILARITY_NOT_VALIDATED, "other GPUs, on one of which no step was measured" },
   { NULL, 0, NULL },
 };
 static const BaseName model_names[] = {
@@ -51,6 +55,7 @@ static const BaseSchema row_schema = { .name = "comparison", .help = "Pairs of m
 static const BaseField fields[] = {
   BASE_ROW (PlnDistinguishSpec, "comparisons", name, STR, .required = TRUE, .help = "name"),
   BASE_ROW (PlnDistinguishSpec, "summary", summary, STR, .help = "one line"),
+  BASE_ROW (PlnDistinguishSpec, "gpus", gpus, STRS, .required = TRUE, .help = "GPUs on which steps were measured"),
   BASE_ROW (PlnDistinguishSpec, "rows", rows, LIST, .sub = &row_schema, .item_size = sizeof (PlnDistinguishRow), .required = TRUE,
             .help = "one per kind of pair"),
   BASE_ROW_END,
@@ -102,12 +107,41 @@ same_layout (const TrnClosedQuery *a, const TrnClosedQuery *b)
   return memcmp (&x, b, sizeof x) == 0;
 }
 
+static gboolean
+steps_were_measured (const Pln *plan, const PlnMachine *machine)
+{
+  const char *gpu = clu_gpu_spec (machine->scenario->system.clu, 0)->name.v;
+  for (guint i = 0; i < plan->apart.gpus.n; i++)
+    if (g_strcmp0 (plan->apart.gpus.item[i].v, gpu) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+char *
+pln_not_validated (const Pln *plan, guint machine)
+{
+  const PlnMachine *m = &g_array_index (plan->machines, PlnMachine, machine);
+  const MdlKernels *kernels = m->scenario->system.kernels;
+  const MdlLibrary *library = m->scenario->library;
+  const struct {
+    gboolean measured;
+    const char *what;
+  } parts[] = { { kernels != NULL && kernels->error.source == BASE_SOURCE_MEASURED, "kernels" },
+                { library != NULL && library->error.large.source == BASE_SOURCE_MEASURED, "collectives" },
+                { steps_were_measured (plan, m), "training steps" } };
+  GString *out = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (!parts[i].measured)
+      g_string_append_printf (out, "%s%s", out->len == 0 ? "" : i + 1 == G_N_ELEMENTS (parts) ? " and " : ", ", parts[i].what);
+  return g_string_free (out, out->len == 0);
+}
+
 static PlnSimilarity
 similarity_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
   const PlnMachine *x = machine_of (plan, a), *y = machine_of (plan, b);
   if (!same_nodes (x, y))
-    return PLN_SIMILARITY_OTHER_GPU;
+    return steps_were_measured (plan, x) && steps_were_measured (plan, y) ? PLN_SIMILARITY_OTHER_GPU : PLN_SIMILARITY_NOT_VALIDATED;
   if (!same_layout (&a->query, &b->query))
     return PLN_SIMILARITY_SAME_GPU;
   return x->gpus == y->gpus ? PLN_SIMILARITY_NETWORK : PLN_SIMILARITY_SAME_LAYOUT;
@@ -115,9 +149,8 @@ similarity_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
 
 /* The nearest kind of pairs that was measured: one that is further apart says enough. */
 static const PlnDistinguishRow *
-measured (const Pln *plan, PlnSimilarity similarity)
+nearest_row (const Pln *plan, PlnSimilarity similarity, gboolean experts)
 {
-  gboolean experts = machine_of (plan, &(PlnChoiceRow){ .machine = 0 })->scenario->training.llm.moe.experts.v > 0;
   PlnDistinguishModel model = experts ? PLN_DISTINGUISH_EXPERTS : PLN_DISTINGUISH_DENSE;
   const PlnDistinguishRow *best = NULL;
   for (guint i = 0; i < plan->apart.rows.n; i++) {
@@ -127,6 +160,21 @@ measured (const Pln *plan, PlnSimilarity similarity)
       best = row;
   }
   return best;
+}
+
+static const PlnDistinguishRow *
+measured (const Pln *plan, PlnSimilarity similarity)
+{
+  return nearest_row (plan, similarity,
+                      machine_of (plan, &(PlnChoiceRow){ .machine = 0 })->scenario->training.llm.moe.experts.v > 0);
+}
+
+double
+pln_doubt (const Pln *plan, const PlnMachine *machine)
+{
+  const MdlLlm *llm = &machine->scenario->training.llm;
+  const PlnDistinguishRow *row = nearest_row (plan, PLN_SIMILARITY_NOT_VALIDATED, llm->moe.experts.v > 0);
+  return steps_were_measured (plan, machine) || row == NULL ? 0 : log1p (row->most.v) * 1.645 / 1.96;
 }
 
 /* What `b` takes more than `a` of what the aim makes least: by the engine where it ran both. */
@@ -194,9 +242,14 @@ least_of (const Pln *plan, const Net *net, guint which, const TrnClosedQuery *qu
   return row.formula;
 }
 
-/* Widens more_lo and more_hi by what a network slower on both machines makes of them, and as much to the other side. */
+/* Error of a ratio, in its logarithm: what 50 % and 95 % are within; and 95 % to either side. */
+typedef struct {
+  double half, most, below, above;
+} Error;
+
+/* What a network slower on both machines makes of the ratio, and as much to the other side. */
 static gboolean
-compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow *other, PlnAlternative *rival)
+compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow *other, PlnAlternative *rival, Error *out)
 {
   double band = fmax (first->step.wire_band, other->step.wire_band), least = (double)INFINITY, most = -(double)INFINITY;
   g_auto (Net) a = { 0 };
@@ -216,12 +269,12 @@ compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow
   }
   if (least > most)
     return FALSE;
-  double middle = log1p (rival->more), wide = fmax (fmax (middle - least, most - middle), 1e-9);
-  rival->more_lo = expm1 (fmin (least, middle));
-  rival->more_hi = expm1 (fmax (most, middle));
+  double middle = log1p (rival->more);
   rival->similarity = PLN_SIMILARITY_NETWORK;
-  rival->odds = odds_of (rival->more, expm1 (wide * 0.344), expm1 (wide)); /* of a normal error, 50 % are within 0.344 of what
-                                                                               95 % are */
+  out->below = fmax (middle - least, 0);
+  out->above = fmax (most - middle, 0);
+  out->most = fmax (fmax (out->below, out->above), 1e-9);
+  out->half = 0.344 * out->most; /* of a normal error, 50 % are within 0.344 of what 95 % are */
   return TRUE;
 }
 
@@ -234,12 +287,39 @@ by_more (gconstpointer a, gconstpointer b)
   return x->more < y->more ? -1 : x->more > y->more ? 1 : x->row < y->row ? -1 : x->row > y->row;
 }
 
+/* What errors of prices add to the error of what `b` costs over `a`. Their bands are of 90 %. */
+static void
+add_price_error (const GArray *leaves, const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b, Error *out)
+{
+  double squares = 0;
+  for (guint i = 0; i < leaves->len; i++) {
+    const PlnPriceLeaf *leaf = &g_array_index (leaves, PlnPriceLeaf, i);
+    double band = pln_price_band (plan, leaf), ratio[2];
+    for (int side = 0; side < 2; side++) {
+      g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+      g_array_append_vals (rows, a, 1);
+      g_array_append_vals (rows, b, 1);
+      pln_at_price (plan, leaf, side == 0 ? 1 / (1 + band) : 1 + band, rows, NULL);
+      ratio[side] = log (pln_least (plan, ROW (rows, 1)) / pln_least (plan, ROW (rows, 0)));
+    }
+    double away = 0.5 * (ratio[1] - ratio[0]) / 1.645; /* a standard deviation */
+    squares += isfinite (away) ? away * away : 0;
+  }
+  out->half = sqrt (out->half * out->half + 0.6745 * 0.6745 * squares);
+  out->most = sqrt (out->most * out->most + 1.96 * 1.96 * squares);
+  out->below = sqrt (out->below * out->below + 1.96 * 1.96 * squares);
+  out->above = sqrt (out->above * out->above + 1.96 * 1.96 * squares);
+}
+
 /* The best of each other machine, nearest first. */
 static void
 find_rivals (const Pln *plan, PlnResult *out)
 {
   const PlnChoiceRow *first = ROW (out->rows, 0);
   g_autofree gboolean *seen = g_new0 (gboolean, plan->machines->len);
+  g_autoptr (GArray) leaves = pln_price_leaves (plan);
+  if (!pln_needs_money (plan))
+    g_array_set_size (leaves, 0); /* no price decides */
   seen[first->machine] = TRUE;
   for (guint i = 1; i < out->rows->len; i++) {
     const PlnChoiceRow *row = ROW (out->rows, i);
@@ -249,12 +329,16 @@ find_rivals (const Pln *plan, PlnResult *out)
     PlnAlternative rival = { .row = i, .similarity = similarity_of (plan, first, row), .more = more_of (plan, first, row) };
     const PlnMachine *a = machine_of (plan, first), *b = machine_of (plan, row);
     gboolean near = same_nodes (a, b) && a->gpus == b->gpus;
-    if (!near || !compare_networks (plan, first, row, &rival)) {
+    Error its;
+    if (!near || !compare_networks (plan, first, row, &rival, &its)) {
       const PlnDistinguishRow *pairs = measured (plan, rival.similarity);
-      rival.more_lo = (1 + rival.more) / (1 + pairs->most.v) - 1;
-      rival.more_hi = (1 + rival.more) * (1 + pairs->most.v) - 1;
-      rival.odds = odds_of (rival.more, pairs->half.v, pairs->most.v);
+      its.half = log1p (pairs->half.v);
+      its.most = its.below = its.above = log1p (pairs->most.v);
     }
+    add_price_error (leaves, plan, first, row, &its);
+    rival.more_lo = expm1 (log1p (rival.more) - its.below);
+    rival.more_hi = expm1 (log1p (rival.more) + its.above);
+    rival.odds = odds_of (rival.more, expm1 (its.half), expm1 (its.most));
     g_array_append_val (out->rivals, rival);
   }
   g_array_sort (out->rivals, by_more);
@@ -305,8 +389,9 @@ mark_beside_front (const Pln *plan, PlnResult *out)
 gboolean
 pln_distinguish (const Pln *plan, PlnResult *out, GError **error)
 {
-  if (measured (plan, PLN_SIMILARITY_OTHER_GPU) == NULL)
-    return col_fail_at (error, plan->apart.rows.mark, "no row of 'kin: other_gpu' for this model; add one for each model");
+  if (measured (plan, PLN_SIMILARITY_NOT_VALIDATED) == NULL)
+    return col_fail_at (error, plan->apart.rows.mark,
+                        "no row of 'similarity: not_validated' for this model; add one for each model");
   if (out->rows->len == 0)
     return TRUE;
   if (pln_aim (plan) == PLN_AIM_PARETO) {

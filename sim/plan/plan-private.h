@@ -61,6 +61,7 @@ struct Pln {
   gboolean has_prices;
   GPtrArray *fixed;   /* char *: "workload.sequence=8192" */
   GArray *machines;   /* PlnMachine */
+  GArray *bare;       /* PlnMachine: the same before they were priced, to price them again; borrows */
   PlnOptions options; /* its sets are in `yaml` already */
   ScnLibraryLoad load;
   void *user;
@@ -83,6 +84,22 @@ gboolean pln_check_failures (const Pln *plan, GError **error);
 gboolean pln_take_failures (Pln *plan, PlnMachine *machine, GError **error);
 /* Goodput of useful_s by steps of a row; fills its checkpoint and the steps between two, NAN where none are counted. */
 double pln_goodput (const Pln *plan, PlnChoiceRow *row, double useful_s);
+
+/* A figure of the plan's list of prices. */
+typedef struct {
+  BaseNum *num; /* borrowed from the plan */
+  BaseDim dim;
+  char *path;      /* "nodes.hgx_b200.node" */
+  const char *key; /* "node" */
+  char *of;        /* "hgx_b200", "400 Gb/s": the item of a list; NULL: of no list */
+} PlnPriceLeaf;
+/* All that are set and above 0. Returned: full, PlnPriceLeaf. */
+GArray *pln_price_leaves (const Pln *plan);
+/* Half-width of a figure's 90 % band, relative; 0 for what is no price. */
+double pln_price_band (const Pln *plan, const PlnPriceLeaf *leaf);
+/* Prices rows (PlnChoiceRow) again with this figure times `factor`; not by two threads at once. `missed`, one a row: as of
+ * pln_misses(); NULL: not wanted. */
+void pln_at_price (const Pln *plan, const PlnPriceLeaf *leaf, double factor, GArray *rows, PlnRejection *missed);
 
 /* Keys of a list of prices, and what they say of a machine: what it costs to buy and to rent, NULL: no price of its node. FALSE and
  * *error where a part of its fabric has no price. */
@@ -116,6 +133,8 @@ gboolean pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out,
 
 /* Reads calibrate/defaults/comparisons. */
 gboolean pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error);
+/* Half-width of the 90 % band of ln time that a machine has whose steps were never measured; 0: they were. */
+double pln_doubt (const Pln *plan, const PlnMachine *machine);
 /* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */
 double pln_odds (double more, double half, double most);
 /* Marks rows that are indistinguishable from the first, or from the front, and fills the rivals. */

@@ -306,11 +306,13 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine.host_W = clu_node_spec (clu, 0)->power.v;
-  if (!pln_price_machine (plan, &machine, error)) {
+  if (!pln_take_failures (plan, &machine, error)) {
     scn_free (machine.scenario);
     return FALSE;
   }
-  if (!pln_take_failures (plan, &machine, error)) {
+  machine.doubt = pln_doubt (plan, &machine);
+  g_array_append_val (plan->bare, machine);
+  if (!pln_price_machine (plan, &machine, error)) {
     scn_free (machine.scenario);
     return FALSE;
   }
@@ -482,6 +484,7 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   plan->warnings = base_diag_new ();
   plan->fixed = g_ptr_array_new_with_free_func (g_free);
   plan->machines = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
+  plan->bare = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
   plan->options = *options;
   plan->load = load;
   plan->user = user;
@@ -515,6 +518,7 @@ pln_free (Pln *plan)
   for (guint i = 0; i < plan->machines->len; i++)
     scn_free (g_array_index (plan->machines, PlnMachine, i).scenario);
   g_array_unref (plan->machines);
+  g_array_unref (plan->bare);
   g_ptr_array_unref (plan->fixed);
   base_diag_free (plan->warnings);
   g_ptr_array_unref (plan->inputs);

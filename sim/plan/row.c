@@ -126,6 +126,17 @@ pln_least (const Pln *plan, const PlnChoiceRow *row)
   }
 }
 
+/* The band of a machine whose steps were never measured: what doubt there is adds in squares. */
+static void
+widen (const Pln *plan, PlnChoiceRow *row)
+{
+  const double doubt = g_array_index (plan->machines, PlnMachine, row->machine).doubt;
+  if (!(doubt > 0))
+    return;
+  row->step_time_hi_s = row->step_time_s * exp (hypot (log (row->step_time_hi_s / row->step_time_s), doubt));
+  row->step_time_lo_s = row->step_time_s * exp (-hypot (log (row->step_time_s / row->step_time_lo_s), doubt));
+}
+
 void
 pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query, const TrnClosedStep *step, PlnChoiceRow *row)
 {
@@ -137,6 +148,7 @@ pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query, cons
                          .step_time_hi_s = step->step_time_hi_s };
   if (!step->fits) /* it has no time */
     return;
+  widen (plan, row);
   pln_price (plan, row);
   row->formula = pln_least (plan, row);
   row->formula_s = row->run_s;
@@ -157,6 +169,7 @@ pln_take_run (const Pln *plan, const PlnRun *run, PlnChoiceRow *row)
   row->step_time_s = row->step.step_time_s = run->step_time_s;
   row->step_time_lo_s = run->step_time_lo_s;
   row->step_time_hi_s = run->step_time_hi_s;
+  widen (plan, row);
   row->step.mfu = run->mfu;
   row->step.restore_B = run->restore_B;
   memcpy (row->step.part_s, run->part_s, sizeof run->part_s);

@@ -5,7 +5,8 @@
 #include "plan-private.h"
 #include "plan_fixture.h"
 
-#define DAY_S 86400.0
+#define DAY_S          86400.0
+#define ROW(result, i) (&g_array_index ((result)->rows, PlnChoiceRow, i))
 
 static PlnChoiceRow
 of_days (double days)
@@ -64,6 +65,81 @@ a_deadline_that_contradicts_itself_is_refused (void)
   }
 }
 
+static void
+steps_that_were_never_measured_widen_the_odds (void)
+{
+  /* of MI300X nothing was measured: 95 % of what the ratio may be is within 112 %, and 90 % of its own time within 88 % at least */
+  static const char *const sets[] = { "choices={topology: [hgx_h100, mi300x], nodes: [1]}", "objective=time",
+                                      "goal.budget=", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  PlnResult *result = search (small.plan, 1, 0);
+  g_autofree char *h100 = pln_not_validated (small.plan, 0), *mi300x = pln_not_validated (small.plan, 1);
+  TEST_STR (h100, NULL);
+  TEST_STR (mi300x, "kernels, collectives and training steps");
+  TEST_INT (result->rivals->len, 1);
+  const PlnAlternative *rival = &g_array_index (result->rivals, PlnAlternative, 0);
+  TEST_INT (rival->similarity, PLN_SIMILARITY_NOT_VALIDATED);
+  TEST_NEAR ((1 + rival->more_hi) / (1 + rival->more), 2.12, 1e-9);
+  TEST_TRUE (rival->odds > PLN_DISTINGUISH_ODDS);
+  for (guint i = 0; i < result->rows->len; i++) {
+    const PlnChoiceRow *row = ROW (result, i);
+    TEST_TRUE ((row->step_time_hi_s > 1.87 * row->step_time_s) == (row->machine == 1));
+  }
+  pln_result_free (result);
+}
+
+/* Two nodes that differ by their price: $302,600 and $342,600; all else is in both. */
+static const char *const priced[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}", "objective=cost",
+                                      "goal.budget=", "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml", NULL };
+
+static void
+errors_of_prices_enter_the_odds (void)
+{
+  static const char *const by_time[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}", "objective=time",
+                                         "goal.budget=", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) money = load_small (lookup, priced);
+  g_auto (Loaded) time = load_small (lookup, by_time);
+  PlnResult *by_money = search (money.plan, 1, 0), *fast = search (time.plan, 1, 0);
+  const PlnAlternative *dear = &g_array_index (by_money->rivals, PlnAlternative, 0),
+                       *slow = &g_array_index (fast->rivals, PlnAlternative, 0);
+  TEST_NEAR ((1 + slow->more_hi) / (1 + slow->more), 1.216, 1e-9); /* no price decides about time */
+  TEST_TRUE ((1 + dear->more_hi) / (1 + dear->more) > 1.23);
+  /* not by more than if the whole cost were two prices of their own, of 10 % and 25 % */
+  double most = hypot (log (1.216), 1.96 / 1.645 * hypot (log (1.1), log (1.25)));
+  TEST_TRUE (log ((1 + dear->more_hi) / (1 + dear->more)) < most + 1e-9);
+  pln_result_free (by_money);
+  pln_result_free (fast);
+}
+
+static void
+flips_are_roots_of_the_ranking (void)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, priced);
+  PlnResult *result = search (small.plan, 1, 0);
+  g_autoptr (GArray) flips = pln_flips (small.plan, result), leaves = pln_price_leaves (small.plan);
+  guint roots = 0;
+  for (guint i = 0; i < flips->len; i++) {
+    const PlnFlip *flip = &g_array_index (flips, PlnFlip, i);
+    for (guint k = 0; k < leaves->len && flip->row > 0; k++) {
+      const PlnPriceLeaf *leaf = &g_array_index (leaves, PlnPriceLeaf, k);
+      if (strcmp (leaf->path, flip->path) != 0)
+        continue;
+      g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+      g_array_append_vals (rows, ROW (result, 0), 1);
+      g_array_append_vals (rows, ROW (result, flip->row), 1);
+      pln_at_price (small.plan, leaf, flip->limit / flip->value, rows, NULL);
+      const PlnChoiceRow *first = &g_array_index (rows, PlnChoiceRow, 0), *other = &g_array_index (rows, PlnChoiceRow, 1);
+      TEST_NEAR (other->money.total_usd / first->money.total_usd, 1, 1e-6);
+      roots++;
+    }
+  }
+  TEST_TRUE (roots >= 2); /* either node's price is enough */
+  pln_result_free (result);
+}
+
 int
 main (void)
 {
@@ -71,6 +147,9 @@ main (void)
     { "a run keeps a limit with a chance", a_run_keeps_a_limit_with_a_chance },
     { "a deadline with confidence constrains", a_deadline_with_confidence_constrains },
     { "a deadline that contradicts itself is refused", a_deadline_that_contradicts_itself_is_refused },
+    { "steps that were never measured widen the odds", steps_that_were_never_measured_widen_the_odds },
+    { "errors of prices enter the odds", errors_of_prices_enter_the_odds },
+    { "flips are roots of the ranking", flips_are_roots_of_the_ranking },
     { NULL, NULL },
   };
   return test_main ("a plan's odds", cases);

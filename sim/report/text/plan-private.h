@@ -23,6 +23,9 @@ void rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *ht
 void rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html);
 /* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */
 void rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed);
+/* Where the order flips, price by price: lines of text, and the member `flip_points` of JSON. */
+void rep_plan_flips_text (const Pln *plan, const PlnResult *result, GString *out);
+void rep_plan_flips_json (const Pln *plan, const PlnResult *result, JsonBuilder *json);
 /* The lines of text and the member of JSON that rep_plan_rivals() makes. */
 void rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out);
 void rep_plan_rivals_json (const Pln *plan, const PlnResult *result, JsonBuilder *json);

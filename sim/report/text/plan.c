@@ -209,6 +209,7 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
   append_alike (plan, result, alike);
   g_string_append_printf (out, "%s%s", isnan (margin) && alike->len > 0 ? "\n" : "", alike->str);
   rep_plan_rivals_text (plan, result, out);
+  rep_plan_flips_text (plan, result, out);
 }
 
 /* Why configurations were rejected, by this key. */
@@ -250,6 +251,7 @@ rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder
   g_auto (GStrv) verdict = rep_plan_verdict (plan, result);
   rep_json_texts (json, "verdict", (const char *const *)verdict);
   rep_plan_rivals_json (plan, result, json);
+  rep_plan_flips_json (plan, result, json);
   build_rejected (result, "fell_out", json);
   build_rejected (result, "rejected", json);
   rep_json_table (json, "choices", rep_plan_table (plan, result, most));

@@ -9,11 +9,13 @@
 static const char *const similarity_texts[PLN_SIMILARITY_N] = { [PLN_SIMILARITY_NETWORK] = "network",
                                                                 [PLN_SIMILARITY_SAME_LAYOUT] = "nodes",
                                                                 [PLN_SIMILARITY_SAME_GPU] = "cut",
-                                                                [PLN_SIMILARITY_OTHER_GPU] = "GPU" };
+                                                                [PLN_SIMILARITY_OTHER_GPU] = "GPU",
+                                                                [PLN_SIMILARITY_NOT_VALIDATED] = "GPU" };
 static const char *const differences[PLN_SIMILARITY_N] = { [PLN_SIMILARITY_NETWORK] = "network",
                                                            [PLN_SIMILARITY_SAME_LAYOUT] = "nodes",
                                                            [PLN_SIMILARITY_SAME_GPU] = "layout",
-                                                           [PLN_SIMILARITY_OTHER_GPU] = "GPU" };
+                                                           [PLN_SIMILARITY_OTHER_GPU] = "GPU",
+                                                           [PLN_SIMILARITY_NOT_VALIDATED] = "GPU, not validated" };
 
 /* A rival with the machine that it is of. */
 typedef struct {

@@ -93,7 +93,10 @@ append_chance (const Verdict *v, const PlnChoiceRow *row, GString *text)
   const double limit_s = pln_deadline_s (v->plan, NULL), chance = pln_chance_within (row, limit_s);
   if (!(limit_s > 0))
     return;
-  g_string_append_printf (text, ", %s%.*f %% likely within %.4g days", chance > 0.999 ? "over " : chance < 0.001 ? "under " : "",
+  g_string_append_printf (text, ", %s%.*f %% likely within %.4g days",
+                          chance > 0.999   ? "over "
+                          : chance < 0.001 ? "under "
+                                           : "",
                           chance > 0.99 || chance < 0.01 ? 1 : 0, 100 * CLAMP (chance, 0.001, 0.999), limit_s / DAY_S);
 }
 
@@ -157,6 +160,31 @@ say_memory (Verdict *v)
   g_string_append (text, strcmp (bottleneck, "compute") == 0 ? "Bottleneck: compute" : "Bottleneck besides compute: ");
   if (strcmp (bottleneck, "compute") != 0)
     g_string_append (text, bottleneck);
+  add (v, text);
+}
+
+/* "MI300X", "Gaudi3": letters and digits are a model number if the letters are few. Returned: full. */
+static char *
+gpu_name (const PlnMachine *machine)
+{
+  const char *name = clu_gpu_spec (scn_cluster (machine->scenario), 0)->name.v;
+  gboolean number = strcspn (name, "0123456789") <= 2;
+  char *text = number ? g_ascii_strup (name, -1) : g_strdup (name);
+  text[0] = g_ascii_toupper (text[0]);
+  return text;
+}
+
+/* "Not validated on MI300X: its kernels and training steps were never measured, so the odds assume larger errors" */
+static void
+say_not_validated (Verdict *v)
+{
+  g_autofree char *what = pln_not_validated (v->plan, row_at (v, 0)->machine);
+  if (what == NULL)
+    return;
+  GString *text = g_string_new (NULL);
+  g_autofree char *gpu = gpu_name (machine_of (v, row_at (v, 0)->machine));
+  g_string_append_printf (text, "Not validated on %s: %s were never measured there; the range and the odds assume larger errors",
+                          gpu, what);
   add (v, text);
 }
 
@@ -306,8 +334,11 @@ say_difference (Verdict *v, const Value *value, Axis axis)
     g_string_append_printf (text, ", %s", cost);
   if (cost != NULL && aim == PLN_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
     g_string_append (text, "; it saves more money, in per cent, than it adds time");
+  g_autofree char *not_validated = axis == AXIS_TOPOLOGY ? pln_not_validated (v->plan, value->row->machine) : NULL;
   if (value->alike)
     g_string_append (text, "; this is within the model's error");
+  if (not_validated != NULL)
+    g_string_append_printf (text, "; not validated: its %s were never measured", not_validated);
   add (v, text);
 }
 
@@ -412,6 +443,7 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
   if (result->rows->len > 0) {
     say_first (&v);
     say_memory (&v);
+    say_not_validated (&v);
     say_assumed (&v);
     for (int axis = 0; axis < AXIS_N; axis++)
       say_axis (&v, (Axis)axis);

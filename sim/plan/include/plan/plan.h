@@ -43,8 +43,8 @@ typedef struct {
 /* A fabric by its parts. Ports: of the rate that is the next at or above a cable's. */
 typedef struct {
   BaseHead head;
-  BaseNum rate;                        /* B/s */
-  BaseNum nic, transceiver, cable;     /* USD: a port of a NIC, an end of a cable, a cable without its ends */
+  BaseNum rate;                    /* B/s */
+  BaseNum nic, transceiver, cable; /* USD: a port of a NIC, an end of a cable, a cable without its ends */
 } PlnPortPrice;
 typedef struct {
   BaseHead head;
@@ -78,7 +78,8 @@ typedef struct {
   BaseNum storage_server; /* USD */
   BaseNum electricity;    /* USD/J */
   BaseNum pue, amortisation;
-  BaseList nodes; /* PlnNodePrice */
+  BaseNum band, published_band; /* of prices that are assumed, and of others */
+  BaseList nodes;               /* PlnNodePrice */
 } PlnPricesSpec;
 
 /* A checkpoint to a tier, s: of the state, each part once; and of what ranks hold beyond it. */
@@ -99,6 +100,7 @@ typedef struct {
   double buy_usd[PLN_BUY_N];          /* what the capital is made of */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
   double fabric_W, storage_W;         /* of all switches, and of all storage servers, whose type says what it draws */
+  double doubt;                       /* where its steps were never measured: half-width of their 90 % band in ln time, else 0 */
   gboolean fails;                     /* the plan counts failures; then: */
   MdlJobSize size;
   PlnSave save;          /* to a tier, where the plan names one */
@@ -130,10 +132,11 @@ typedef struct {
 
 /* How near of kin two configurations are: the nearer, the more of what may be wrong with their times is the same in both. */
 typedef enum {
-  PLN_SIMILARITY_NETWORK,     /* GPUs, nodes and cut are the same: the network may err */
-  PLN_SIMILARITY_SAME_LAYOUT, /* the same cut on the same GPUs, of which there are more or fewer */
-  PLN_SIMILARITY_SAME_GPU,    /* another cut on the same GPUs */
-  PLN_SIMILARITY_OTHER_GPU,   /* other GPUs */
+  PLN_SIMILARITY_NETWORK,       /* GPUs, nodes and cut are the same: the network may err */
+  PLN_SIMILARITY_SAME_LAYOUT,   /* the same cut on the same GPUs, of which there are more or fewer */
+  PLN_SIMILARITY_SAME_GPU,      /* another cut on the same GPUs */
+  PLN_SIMILARITY_OTHER_GPU,     /* other GPUs */
+  PLN_SIMILARITY_NOT_VALIDATED, /* other GPUs, on one of which no step was measured */
   PLN_SIMILARITY_N
 } PlnSimilarity;
 extern const BaseName pln_similarity_names[]; /* "network" … */
@@ -145,11 +148,12 @@ typedef struct {
   BaseHead head;
   BaseEnum model;      /* PlnDistinguishModel */
   BaseEnum similarity; /* PlnSimilarity */
-  BaseNum half, most; /* that 50 % and 95 % of ratios are within, relative */
+  BaseNum half, most;  /* that 50 % and 95 % of ratios are within, relative */
 } PlnDistinguishRow;
 typedef struct {
   BaseHead head;
   BaseStr name, summary;
+  BaseStrs gpus; /* whose steps were measured */
   BaseList rows; /* PlnDistinguishRow */
 } PlnDistinguishSpec;
 
@@ -163,7 +167,7 @@ typedef struct {
 } PlnAlternative;
 
 typedef struct {
-  GArray *rows;                    /* PlnChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
+  GArray *rows;                         /* PlnChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
   guint64 n_asked, out[PLN_REJECTED_N]; /* configurations, and why they were rejected */
   double over[PLN_REJECTED_N];          /* of constraints: by how much the nearest failed, relative */
   guint64 dropped[PLN_REJECTED_N];      /* of `out`: those that the engine put there */
@@ -173,6 +177,17 @@ typedef struct {
   GArray *rivals;                /* PlnAlternative, nearest first; none of a front */
   gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
 } PlnResult;
+
+/* A price at which the recommended option is not the first any more. */
+typedef struct {
+  char *path;      /* "nodes.hgx_b200.node", below `prices` */
+  const char *key; /* "node" */
+  char *of;        /* "hgx_b200"; NULL: of no list */
+  BaseDim dim;
+  double value, limit; /* today's, and where it flips */
+  guint row;           /* what comes first then; 0: the first breaks a constraint, this one: */
+  PlnRejection why;
+} PlnFlip;
 
 typedef struct Pln Pln;
 
@@ -196,6 +211,9 @@ const BaseDiag *pln_warnings (const Pln *plan);
 PlnAim pln_aim (const Pln *plan);
 /* What the plan's aim makes least: s, USD, USD a token or J. */
 double pln_least (const Pln *plan, const PlnChoiceRow *row);
+/* What was never measured on the machine's GPU, and thus rests on data sheets: "kernels, collectives and training steps"; NULL: all
+ * was. Returned: full. */
+char *pln_not_validated (const Pln *plan, guint machine);
 double pln_tokens (const Pln *plan); /* of the goal; 0: none */
 /* 0: none; *confidence NAN: none is asked for; NULL: not wanted. */
 double pln_deadline_s (const Pln *plan, double *confidence);
@@ -203,6 +221,8 @@ double pln_deadline_s (const Pln *plan, double *confidence);
 double pln_chance_within (const PlnChoiceRow *row, double limit_s);
 const char *pln_model (const Pln *plan);
 const PlnPricesSpec *pln_prices (const Pln *plan); /* NULL: none */
+/* For every price where the order flips, nearest first; none of a front, or without tokens. Returned: full, PlnFlip. */
+GArray *pln_flips (const Pln *plan, const PlnResult *result);
 /* What the plan counts of failures; FALSE: none. */
 typedef struct {
   const char *rates, *summary; /* borrowed; summary may be NULL */
