@@ -65,7 +65,7 @@ find_offset (const CalFitWork *work, guint system, double *more_s, GError **erro
     g_autofree char *small = base_quantity_format (small_to_B, BASE_DIM_BYTES, 4);
     return cal_fit_fail (error, CAL_FIT_ERROR_OFFSET, "%s: no measurement of it is below %s, where launches show", name, small);
   }
-  const CalFitOffset offset = { name, fmax (base_median (more_s, n), 0), n };
+  const CalFitOffset offset = { name, fmax (base_median (more_s, n), 0), n, FALSE };
   work->offset_s[system] = offset.time_s;
   g_array_append_val (work->out->offsets, offset);
   return TRUE;
@@ -140,7 +140,7 @@ add_offsets (CalFitResult *out)
 {
   for (guint i = 0; i < out->fit->constants->len; i++) {
     const CalFitConstant *c = &g_array_index (out->fit->constants, CalFitConstant, i);
-    const CalFitOffset offset = { c->path, c->after, c->n_points };
+    const CalFitOffset offset = { c->path, c->after, c->n_points, TRUE };
     if (c->section == cal_section_offset)
       g_array_append_val (out->offsets, offset);
   }

@@ -104,12 +104,15 @@ add_tested (CalFitResult *out, const guint *at, guint n, double *error)
     const CalFitPoint *p = point_at (out, at[i]);
     cell.nodes = MAX (cell.nodes, p->nodes);
     cell.gpus = MAX (cell.gpus, p->ranks / p->nodes);
-    cell.min_size_B = fmin (cell.min_size_B, p->size_B);
-    cell.max_size_B = fmax (cell.max_size_B, p->size_B);
     error[i] = fabs (log (out->predicted_s[at[i]] / p->measured_s));
   }
   if (n < LEAST)
     return;
+  for (guint i = 0; i < out->points->len; i++) /* sizes between held-out ones were fitted */
+    if (out->stage[i] != NULL && compare_cells (out, i, at[0]) == 0) {
+      cell.min_size_B = fmin (cell.min_size_B, point_at (out, i)->size_B);
+      cell.max_size_B = fmax (cell.max_size_B, point_at (out, i)->size_B);
+    }
   double width = base_quantile (error, n, fmin (CAL_BAND_SHARE * (n + 1) / n, 1));
   width *= n < ENOUGH ? 1 + (double)(ENOUGH - n) / ENOUGH : 1;
   cell.error = fmax (exp (width) - 1, LEAST_BAND);

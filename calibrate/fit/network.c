@@ -113,14 +113,15 @@ set (CalNetwork *network, const CalFitConstant *constant, double value)
     ((BaseNum *)(gpointer)((char *)network->group->library + constant->offset))->v = value;
 }
 
-/* Keeps of the candidates those that move what lies outside a node, and nothing inside one. */
+/* Keeps of the candidates those that move what lies outside a node, and nothing inside one, where that counts (`apart`). */
 static void
-sift (CalNetwork *network)
+sift (CalNetwork *network, gboolean apart)
 {
   static const double factors[] = { 1.3, 1 / 1.3, 4, 0.25 };
   g_autoptr (GArray) inside = g_array_new (FALSE, FALSE, sizeof (ColCollRequest)),
                      outside = g_array_new (FALSE, FALSE, sizeof (ColCollRequest));
-  list_questions (network->inside, inside);
+  if (apart)
+    list_questions (network->inside, inside);
   list_questions (network->group->comm, outside);
   guint n_kept = 0, n = inside->len + outside->len;
   g_autofree double *usual = g_new (double, MAX (n, 1)), *time_s = g_new (double, MAX (n, 1));
@@ -237,6 +238,27 @@ one_topology (const CalFitWork *work, const CalGroup *group)
   return TRUE;
 }
 
+/* All candidates, sifted. */
+static void
+find_constants (CalNetwork *network, gboolean apart)
+{
+  const CalGroup *group = network->group;
+  g_array_set_size (network->constants, 0);
+  if (one_topology (network->work, group))
+    add_all (network, cst_links.name, cst_links.schema, &network->links, cst_links.schema, "");
+  add_all (network, NULL, &cst_library_schema, group->library, &cst_library_schema, "");
+  sift (network, apart);
+}
+
+static gboolean
+crosses_nics (const CalNetwork *network)
+{
+  gboolean any = FALSE;
+  for (guint i = 0; i < network->constants->len; i++)
+    any = any || g_str_has_prefix (g_array_index (network->constants, CalFitConstant, i).path, "network.");
+  return any;
+}
+
 CalNetwork *
 cal_network_new (const CalFitWork *work, const MdlLinks *links)
 {
@@ -257,11 +279,10 @@ cal_network_new (const CalFitWork *work, const MdlLinks *links)
   else if (most->library->links != NULL)
     network->links = *most->library->links;
   clu_links_fill (most->clu, &network->links);
-  if (one_topology (work, most))
-    add_all (network, cst_links.name, cst_links.schema, &network->links, cst_links.schema, "");
-  add_all (network, NULL, &cst_library_schema, most->library, &cst_library_schema, "");
   if (open_inside (network))
-    sift (network);
+    find_constants (network, TRUE);
+  if (network->inside != NULL && one_topology (work, most) && !crosses_nics (network))
+    find_constants (network, FALSE); /* one domain of scale-up links: a rack is what a node is elsewhere */
   add_offsets (network);
   return network;
 }

@@ -381,7 +381,7 @@ prune (Choose *s, Set *best)
 static void
 search (Choose *s)
 {
-  guint limit = MIN (CAL_STAGE_MAX - 1, MAX (s->m / CAL_POINTS_EACH, 1)), idle = 0;
+  guint limit = MIN (CAL_STAGE_MAX - 1, s->m / CAL_POINTS_EACH), idle = 0;
   restore (s, &(Set){ .k = 0 });
   for (guint c = 0; c < s->n && s->k < limit; c++)
     if (s->c[c].always && s->seen[c])
@@ -515,7 +515,7 @@ judge_active (Choose *s, double sigma, const double *part)
 
 /* Of candidates that stay where they are: whether the points would have told another value. */
 static void
-judge_others (Choose *s, double sigma, const double *part)
+judge_others (Choose *s, double sigma, const double *part, const double *r)
 {
   guint n_basis;
   g_autofree double *basis = span_of (s, part, s->n, &n_basis), *v = g_new (double, s->m);
@@ -525,9 +525,11 @@ judge_others (Choose *s, double sigma, const double *part)
       continue;
     column (s, c, part, v);
     project (basis, n_basis, s->m, v);
-    double length = sqrt (dot (v, v, s->m));
-    at->half_width = length > 0 ? CAL_NORMAL_95 * sigma / length : (double)INFINITY;
-    at->verdict = at->half_width <= CAL_WIDEST ? CAL_AGREES : CAL_UNDETERMINED;
+    double length = sqrt (dot (v, v, s->m)), width = length > 0 ? CAL_NORMAL_95 * sigma / length : (double)INFINITY;
+    /* the value that they would have: beyond the interval they want a change that is too small to pay for a constant */
+    double wanted = length > 0 ? fabs (dot (v, r, s->m)) / (length * length) : 0;
+    at->half_width = width + wanted;
+    at->verdict = at->half_width <= CAL_WIDEST && wanted <= width ? CAL_AGREES : CAL_UNDETERMINED;
   }
 }
 
@@ -562,16 +564,16 @@ void
 cal_choose (const CalProblem *problem, CalFitConstant *constants, guint n, guint *n_fitted)
 {
   g_autofree double *x = g_new0 (double, MAX (n, 1)), *size = g_new (double, MAX (problem->n_points, 1)),
-                    *part = g_new (double, MAX (problem->n_points, 1));
+                    *part = g_new (double, MAX (problem->n_points, 1)), *r = g_new (double, MAX (problem->n_points, 1));
   g_autofree gboolean *seen = g_new0 (gboolean, MAX (n, 1)), *banned = g_new0 (gboolean, MAX (n, 1));
   Choose s = { .problem = problem, .c = constants, .n = n, .m = problem->n_points, .x = x, .seen = seen, .banned = banned };
   double sigma = 0;
   look (&s);
   for (guint out = 0, rounds = 0; rounds <= n; rounds++) {
     search (&s);
-    weigh (&s, part, size);
+    weigh (&s, part, r);
     for (guint i = 0; i < s.m; i++)
-      size[i] = fabs (size[i]);
+      size[i] = fabs (r[i]);
     sigma = fmax (CAL_MAD_TO_SIGMA * base_median (size, s.m), FLOOR);
     out = judge_active (&s, sigma, part);
     if (out == s.k)
@@ -582,7 +584,11 @@ cal_choose (const CalProblem *problem, CalFitConstant *constants, guint n, guint
   }
   find_alike (&s);
   judge_active (&s, sigma, part);
-  judge_others (&s, sigma, part);
+  weigh (&s, part, r);
+  judge_others (&s, sigma, part, r);
+  for (guint c = 0; c < n; c++) /* also of those that were left again */
+    if (!is_active (&s, c))
+      constants[c].after = constants[c].before;
   *n_fitted = s.k;
   for (guint a = 0; a < s.k; a++)
     if (constants[s.active[a]].alike != NULL)

@@ -176,6 +176,20 @@ hold_between (GArray *points, MdlOp op, gboolean several)
   }
 }
 
+/* Of so few points over several nodes that the rest would tell nothing, no size is held out. */
+static void
+keep_few (GArray *points)
+{
+  enum { FEW = 8 };
+  guint n = 0;
+  for (guint i = 0; i < points->len; i++)
+    n += cal_is_between_nodes (point_at (points, i)) && !held_whole (point_at (points, i));
+  for (guint i = 0; i < points->len && n < FEW; i++) {
+    CalFitPoint *p = &g_array_index (points, CalFitPoint, i);
+    p->use = cal_is_between_nodes (p) && p->use == CAL_USE_HELD_SIZE ? CAL_USE_FIT : p->use;
+  }
+}
+
 void
 cal_fit_split (GArray *points, const CalHoldOut *what)
 {
@@ -190,6 +204,7 @@ cal_fit_split (GArray *points, const CalHoldOut *what)
   g_qsort_with_data (order, (gint)points->len, sizeof *order, compare_points, points);
   if (what->sizes)
     hold_sizes (points, order);
+  keep_few (points);
   for (unsigned op = 0; what->ranks && op < MDL_OP_N; op++) {
     hold_between (points, (MdlOp)op, FALSE);
     hold_between (points, (MdlOp)op, TRUE);

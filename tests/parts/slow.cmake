@@ -4,6 +4,7 @@ set(slow
     accuracy.accuracy_storage
     accuracy.fit
     accuracy.fit_kernels
+    accuracy.fit_planted
     accuracy.training
     golden.docs_plan
     golden.plan.resume

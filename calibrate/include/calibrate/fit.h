@@ -43,8 +43,9 @@ typedef struct {
 /* What launches of a source take that does not say how it launched. */
 typedef struct {
   const char *system;
-  double time_s; /* a call, on top of graph replay */
-  guint n;       /* points whose median it is */
+  double time_s;    /* a call, on top of graph replay */
+  guint n;          /* points whose median it is */
+  gboolean network; /* points that it was found of, beside the constants of the network */
 } CalFitOffset;
 
 /* A choice of NCCL's that is another here. */

@@ -6,7 +6,7 @@
 
 /* ---- tables ---- */
 
-BASE_MEMBER_WHEN (is_known, CalFitConstant, isfinite (it->half_width) && it->verdict != CAL_TOO_FAR)
+BASE_MEMBER_WHEN (is_known, CalFitConstant, it->half_width < 1 && it->verdict != CAL_TOO_FAR)
 BASE_MEMBER_TEXT_OF (verdict, CalFitConstant, cal_verdict_names[it->verdict])
 
 #define CONSTANT(...) BASE_MEMBER (CalFitConstant, __VA_ARGS__)
@@ -110,8 +110,11 @@ tell_choices (const CalFitResult *result, GString *out)
   g_autofree char *small = base_quantity_format (result->limits_B[0], BASE_DIM_BYTES, 4);
   for (guint i = 0; i < result->offsets->len; i++) {
     const CalFitOffset *o = &g_array_index (result->offsets, CalFitOffset, i);
-    g_string_append_printf (out, "# launches of %s: %.3g us a call on top of graph replay (median of %u points below %s)\n",
-                            o->system, o->time_s * 1e6, o->n, small);
+    g_string_append_printf (out, "# launches of %s: %.3g us a call on top of graph replay ", o->system, o->time_s * 1e6);
+    if (o->network)
+      g_string_append_printf (out, "(fitted with the network, to %u points)\n", o->n);
+    else
+      g_string_append_printf (out, "(median of %u points below %s)\n", o->n, small);
   }
   if (result->n_choices > 0)
     g_string_append_printf (out, "# NCCL's choice: %u of %u as predicted\n", result->n_same, result->n_choices);
@@ -129,10 +132,18 @@ static void
 fit_answer (const CalFitResult *result, GString *out)
 {
   const GArray *constants = result->fit->constants;
-  guint fitted = 0;
-  for (guint i = 0; i < constants->len; i++)
-    fitted += g_array_index (constants, CalFitConstant, i).verdict == CAL_FITTED ? 1 : 0;
+  guint fitted = 0, agree = 0, alike = 0;
+  for (guint i = 0; i < constants->len; i++) {
+    const CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
+    fitted += c->verdict == CAL_FITTED;
+    agree += c->verdict == CAL_AGREES;
+    alike += c->verdict == CAL_ALIKE;
+  }
   g_string_append_printf (out, "%u of %u constants are fitted.", fitted, constants->len);
+  if (agree > 0)
+    g_string_append_printf (out, " The rows agree with %u more.", agree);
+  if (alike > 0)
+    g_string_append_printf (out, " They cannot tell %u apart.", alike);
   for (guint i = 0; i < result->scores->len; i++) {
     const CalFitScore *score = &g_array_index (result->scores, CalFitScore, i);
     if (score->stage == NULL && score->band == MDL_SIZE_N)
@@ -157,6 +168,11 @@ rep_fit_text (const CalFitResult *result, GString *out)
     g_string_append (out, "\n# bands that held-out points verify; what is not here keeps the band of the calibration below\n");
     rep_text (base_members_table (tested_members, result->tested), out);
   }
+  gboolean any = FALSE;
+  for (int b = 0; b < MDL_SIZE_N; b++)
+    any = any || isfinite (result->band[b]);
+  if (!any)
+    return;
   g_string_append (out, "\n# error band of predictions within a node, from half of the held-out points\n");
   rep_text (band_table (result), out);
 }
