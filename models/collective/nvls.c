@@ -72,7 +72,8 @@ mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
   if (q->compute_capability >= 100)
     most = q->n_nodes > 1 && spec->channels_from_100_nodes.set ? &spec->channels_from_100_nodes : &spec->channels_from_100;
   double cell_B = library->channels.cell.v / (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
-  double channels = q->max_ctas > 0 ? fmin (most->v, (double)q->max_ctas) : most->v;
+  double found = q->nvls_channels > 0 ? (double)q->nvls_channels : most->v;
+  double channels = q->max_ctas > 0 ? fmin (found, (double)q->max_ctas) : found;
   channels = fmax (channels, fmax ((double)q->min_ctas, 1.0));
   return cell_B > 0.0 ? CLAMP (q->size_B / cell_B, 1.0, channels) : channels;
 }

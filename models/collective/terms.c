@@ -73,6 +73,8 @@ mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *question)
 {
   const MdlChannels *spec = &library->channels;
   double most = 1.0;
+  if (question->channels > 0) /* within the limits of min_channels and max_channels already */
+    return (double)question->channels;
   if (question->n_nodes <= 1 && question->intra == MDL_HOP_PCIE)
     most = spec->pcie.v;
   else if (question->n_nodes <= 1 && question->intra != MDL_HOP_NVLINK)

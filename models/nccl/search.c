@@ -496,7 +496,10 @@ in_use (const Node *node, const MdlSearch *found)
     n *= 2;
   if (q->max_channels > 0)
     n = MIN (n, q->max_channels);
-  return MIN (most, MAX (n, q->min_channels));
+  n = MAX (n, q->min_channels);
+  if (spec->nvls_raises.v > 0.0)
+    n = MAX (n, found->nvls_channels); /* NCCL does so after its limits */
+  return MIN (most, n);
 }
 
 void

@@ -104,10 +104,22 @@ prepared (ColComm *comm)
                            .cpu = question.cpu,
                            .switched = question.switched,
                            .collnet_gathers = question.collnet }; /* NVIDIA's plugin does both, from its ninth interface on */
+    /* One lane that carries all says nothing of the NVLinks that the search counts; on one node the library's table is measured. */
+    const gboolean counted = comm->n_islands > 1 && (question.nvlinks != 1.0 || comm->max_local == 1);
+    comm->channels = counted ? search.channels : 0;
+    comm->nvls_channels = counted ? search.nvls_channels : 0;
     comm->tuner = g_new (MdlTuner, 1);
     mdl_tuner_prepare (spec, &tuned, &search, comm->tuner);
   }
   return comm->tuner;
+}
+
+unsigned
+col_comm_channels (ColComm *comm, unsigned *nvls)
+{
+  gboolean known = prepared (comm) != NULL;
+  *nvls = known ? comm->nvls_channels : 0;
+  return known ? comm->channels : 0;
 }
 
 gboolean

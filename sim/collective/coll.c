@@ -15,7 +15,7 @@ col_coll_clear (ColAnswer *coll)
 
 /* Of no algorithm yet: link_rate_Bps is that of its traffic. */
 static void
-query (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
+query (ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
 {
   const ColSettings *settings = comm->settings;
   memset (q, 0, sizeof *q);
@@ -40,6 +40,7 @@ query (const ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   /* Gloo's ring has one connection to each neighbour and no channels (gloo/allreduce.cc); its links are TCP throughout */
   q->max_channels = settings->degrade.host_only ? 1 : col_max_channels (settings);
   q->min_channels = settings->degrade.host_only ? 0 : col_min_channels (settings);
+  q->channels = col_comm_channels (comm, &q->nvls_channels);
   q->min_ctas = settings->min_ctas;
   q->max_ctas = settings->max_ctas;
   col_comm_nics (comm, &q->nic_Bps);

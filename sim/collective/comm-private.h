@@ -37,7 +37,8 @@ struct ColComm {
   CluRings *rings;
   ColHopSurvey intra, inter;
   double network_Bps; /* that link's rate as specified */
-  MdlTuner *tuner;    /* the library's own choice; made at the first question */
+  MdlTuner *tuner;    /* the library's own choice; made at the first question, with … */
+  unsigned channels, nvls_channels; /* … the channels that its search found */
   ColSharpRoom *room;
   CluFamily network_family; /* of `network` */
   const char *network;      /* link class by which the first route between islands leaves its adapter; NULL: none does */
@@ -170,5 +171,8 @@ const char *col_why_forbidden (const ColComm *comm, const ColCollRequest *reques
 /* Runs an operation on the engine: as one activity, or message by message. Fills time_s, n_events, n_messages. */
 gboolean col_coll_run_fluid (ColComm *comm, ColAnswer *coll, GError **error);
 gboolean col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error);
+
+/* Channels in use by the library's own search, in *nvls those of NVLS; 0 where its choice is not modelled. */
+unsigned col_comm_channels (ColComm *comm, unsigned *nvls);
 
 #endif

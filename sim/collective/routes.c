@@ -131,10 +131,12 @@ way_key (const ColRoutes *routes, const ColRankPlace *from, const ColRankPlace *
 }
 
 /* A kernel's loads and stores over the scale-up network carry headers that a copy engine's long packets do not; a NIC reads by
- * DMA whatever launched it. The plain library knows no software and so no such difference. */
+ * DMA whatever launched it, at a rate and duplex of its own. The plain library knows no software and so no kernels. */
 double
 col_routes_copy_factor (const ColRoutes *routes, CluTransport transport, CluRes res)
 {
+  if (transport == CLU_TRANSPORT_NET_GDR && clu_resource_family (routes->clu, res) == CLU_FAMILY_PCIE)
+    return clu_resource_rdma_factor (routes->clu, res);
   if (routes->settings->library == NULL || transport != CLU_TRANSPORT_P2P)
     return 1;
   return clu_resource_sm_factor (routes->clu, res);

@@ -132,6 +132,7 @@ static SCHEMA (search_schema, "tuner's search", "What the graph search takes lin
                NUM (MdlSearchSpec, nvls_gpus, COUNT, "NVLS: least GPUs of a node"),
                MAP (MdlSearchSpec, nvls_channels, &by_capability_schema, "channels that NVLS runs on, one node"),
                MAP (MdlSearchSpec, nvls_channels_nodes, &by_capability_schema, "several nodes"),
+               NUM (MdlSearchSpec, nvls_raises, COUNT, "1: all algorithms run on as many channels as NVLS does, if that is more"),
                FROM (MdlSearchSpec, collnet_more, NUMBER, "1", "more channels in use where CollNet's chain is faster inside"));
 
 SCHEMA (cst_tuner_schema, "NCCL's tuner", "Constants by which NCCL chooses.",

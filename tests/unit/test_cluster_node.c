@@ -370,6 +370,21 @@ kernels_reach_is_told_beside_the_dmas (void)
   TEST_STR (clu_resource_class (clu, g_array_index (r.uses, CluUse, 0).res), "nv");
 }
 
+/* The GPU's duplex of 0.7 is that of host copies; RDMA has the class's 0.9, and 0.9 of the rate where host copies reach 0.8. */
+static void
+rdma_has_its_own_rate_and_duplex (void)
+{
+  g_autoptr (Clu) clu =
+      load ("topology: t\nnode: {gpus: {type: {gpu: g, pcie: {class: {link_class: pci, family: pcie, lane_rate: 100 GB/s, "
+            "duplex: 0.9}, efficiency: 0.8, duplex: 0.7, rdma_efficiency: 0.9}}, count: 2}}\n");
+  g_auto (CluRoute) r;
+  route (clu, "gpu0", "node0.host", &r);
+  const CluRes there = g_array_index (r.uses, CluUse, 0).res, both = g_array_index (r.uses, CluUse, 1).res;
+  TEST_NEAR (clu_resource_capacity (clu, both), 2 * 0.7 * 80e9, 1e-12);
+  TEST_NEAR (clu_resource_capacity (clu, there) * clu_resource_rdma_factor (clu, there), 90e9, 1e-12);
+  TEST_NEAR (clu_resource_capacity (clu, both) * clu_resource_rdma_factor (clu, both), 2 * 0.9 * 90e9, 1e-12);
+}
+
 int
 main (void)
 {
@@ -395,6 +410,7 @@ main (void)
     { "the same device needs nothing", same_device_needs_nothing },
     { "a broken path says where", broken_path_says_where },
     { "a kernel's rate is reported beside the DMA's", kernels_reach_is_told_beside_the_dmas },
+    { "RDMA has its own rate and duplex", rdma_has_its_own_rate_and_duplex },
     { NULL, NULL },
   };
   return test_main ("cluster node", cases);

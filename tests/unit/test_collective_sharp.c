@@ -273,7 +273,7 @@ event_and_model_agree_by_both_libraries (void)
 }
 
 static void
-pat_messages_agree_with_the_fluid_form_from_a_mebibyte (void)
+pat_messages_agree_with_the_fluid_form_from_16_mebibytes (void)
 {
   for (unsigned nccl = 0; nccl < 2; nccl++)
     for (unsigned n = 2; n <= 16; n += 7) {
@@ -281,7 +281,7 @@ pat_messages_agree_with_the_fluid_form_from_a_mebibyte (void)
       b.settings.library = nccl ? cst_library (calibration) : NULL;
       bench_open (&b, n);
       ColAnswer coll = { 0 };
-      for (double size_B = 1048576; size_B < 1e10; size_B *= 16)
+      for (double size_B = 16777216; size_B < 1e10; size_B *= 16)
         for (unsigned k = 0; k < 2; k++) {
           MdlOp op = k == 0 ? MDL_OP_ALL_GATHER : MDL_OP_REDUCE_SCATTER;
           b.settings.steps = COL_STEPS_FLUID;
@@ -556,7 +556,7 @@ main (void)
     { "PAT sends each part over each tree once", pat_sends_each_part_over_each_tree_once },
     { "PAT gathers every part everywhere", pat_gathers_every_part_everywhere },
     { "event and model agree by both libraries", event_and_model_agree_by_both_libraries },
-    { "PAT's messages agree with the fluid form from a mebibyte on", pat_messages_agree_with_the_fluid_form_from_a_mebibyte },
+    { "PAT's messages agree with the fluid form from 16 MiB on", pat_messages_agree_with_the_fluid_form_from_16_mebibytes },
     { "plain PAT is phases of alpha and bytes", plain_pat_is_phases_of_alpha_and_bytes },
     { "switches gain at most two parts in n over a ring", switches_gain_at_most_two_parts_in_n_over_a_ring },
     { "NVLS's efficiency holds inside nodes alone", nvls_efficiency_holds_inside_nodes_alone },

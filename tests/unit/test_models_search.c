@@ -146,6 +146,7 @@ a_port_for_all_gpus_carries_one_ring (void)
   q.nics = 1;
   q.nic_Bps = 10e9 / 8.0;
   q.nic_path = MDL_PATH_PHB;
+  q.reduces = FALSE; /* NCCL_NVLS_ENABLE=0 */
   MdlSearch found = search (&q);
   same_graph (&found.ring, 1, 1.2, 1.2);
   same_graph (&found.tree, 1, 2.4, 1.2);
@@ -197,6 +198,41 @@ graphs_are_those_that_nccl_finds (void)
     if (row[i].heads > 0)
       same_graph (&found.nvls, row[i].heads, row[i].nvls_intra_GBps, row[i].nvls_inter_GBps);
   }
+}
+
+/* Eight NICs give 16 channels, NVLS has 32 on Blackwell. Up to 2.21 enqueue.cc counts collChannels, which are taken before. */
+static void
+nvls_raises_the_channels_of_all_algorithms (void)
+{
+  static const struct {
+    const char *version;
+    unsigned capability, channels;
+  } row[] = { { "2.21.5", 90, 16 }, { "2.26.2", 90, 16 }, { "2.26.2", 100, 32 }, { "2.30.7", 100, 32 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (row); i++) {
+    g_autoptr (CstTuner) release = tuner_fixture (row[i].version);
+    MdlSearchQuestion q = hgx_hopper (8, 2);
+    q.capability = row[i].capability;
+    MdlSearch found;
+    mdl_search (&cst_tuner_spec (release)->search, &q, &found);
+    TEST_INT (found.channels, row[i].channels);
+    q.reduces = FALSE;
+    mdl_search (&cst_tuner_spec (release)->search, &q, &found);
+    TEST_INT (found.channels, 16);
+  }
+}
+
+/* 15 x 48 = 720 is what the 18 NVLinks of a GPU carry at 40 each: 15 of the 72 NICs. NVLS has 32 heads and channels, not 30. */
+static void
+racks_have_few_rings_whatever_their_nics (void)
+{
+  g_autoptr (CstTuner) release = tuner_fixture ("2.26.2");
+  MdlSearchQuestion q = hgx_hopper (72, 2);
+  q.capability = 100;
+  MdlSearch found;
+  mdl_search (&cst_tuner_spec (release)->search, &q, &found);
+  same_graph (&found.ring, 15, 48, 48);
+  TEST_INT (found.nvls.channels, 32);
+  TEST_INT (found.channels, 32);
 }
 
 /* Four of 48, few enough to be split. */
@@ -288,6 +324,8 @@ settings_bound_the_channels_in_use (void)
 {
   MdlSearchQuestion q = hgx_hopper (8, 1);
   q.max_channels = 4;
+  TEST_INT (search (&q).channels, 16); /* NVLS raises them after NCCL_MAX_NCHANNELS */
+  q.reduces = FALSE;
   MdlSearch found = search (&q);
   TEST_INT (found.channels, 4);
   TEST_INT (found.ring.channels, 12);
@@ -402,6 +440,8 @@ main (void)
     { "NVLS over nodes prefers more heads", nvls_over_nodes_prefers_more_heads },
     { "nodes with a 200G NIC a GPU have eight rings of 24", nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 },
     { "graphs are those that NCCL finds", graphs_are_those_that_nccl_finds },
+    { "NVLS raises the channels of all algorithms", nvls_raises_the_channels_of_all_algorithms },
+    { "racks have few rings, whatever their NICs", racks_have_few_rings_whatever_their_nics },
     { "a port for all GPUs carries one ring", a_port_for_all_gpus_carries_one_ring },
     { "nodes with four 400G NICs have eight rings of 24", nodes_with_four_400G_nics_have_eight_rings_of_24 },
     { "keeping to a rail costs speed", keeping_to_a_rail_costs_speed },

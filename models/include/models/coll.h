@@ -27,6 +27,7 @@ typedef struct {
   unsigned compute_capability;             /* 90; 0 for other vendors */
   gboolean switched;                       /* the ranks of a node sit behind a scale-up switch */
   unsigned min_channels, max_channels;     /* 0: as the library decides */
+  unsigned channels, nvls_channels;        /* that the library's search found for these ranks; 0: no search, the library's table */
   unsigned min_ctas, max_ctas;             /* NCCL_MIN_CTAS, NCCL_MAX_CTAS: bound NVLS' channels too; 0: not set */
   double nic_Bps;                          /* of an adapter, as specified; 0: not known */
   MdlLaunch launch;

@@ -79,6 +79,7 @@ typedef struct {
   BaseNum direct_heads; /* of CollNet direct, at most */
   BaseNum nvls_capability, nvls_gpus; /* least; GPUs of a node */
   MdlByCapability nvls_channels, nvls_channels_nodes; /* that NVLS kernels run on */
+  BaseNum nvls_raises;  /* 1: all algorithms run on as many channels as NVLS does, if that is more */
   BaseNum collnet_more; /* channels in use with CollNet, where its chain is faster inside than outside */
 } MdlSearchSpec;
 

@@ -349,7 +349,7 @@ typedef struct {
   CluDev dev;       /* from CLU_RES_OWN on */
   guint32 n_cables; /* cables that share it */
   double capacity_Bps;
-  double sm_factor;
+  double sm_factor, rdma_factor;
   const CluLinkClass *link_class;
   BaseSource source;
 } ResView;
@@ -359,6 +359,7 @@ view_params (ResView *view, const CluParams *p)
 {
   view->capacity_Bps = clu_params_capacity (p, view->kind) * view->n_cables;
   view->sm_factor = p->sm_efficiency / p->efficiency;
+  view->rdma_factor = p->rdma_efficiency / p->efficiency * (view->kind == CLU_RES_BOTH ? p->rdma_duplex / p->duplex : 1);
   view->link_class = p->link_class;
   view->source = p->source;
 }
@@ -366,7 +367,7 @@ view_params (ResView *view, const CluParams *p)
 static ResView
 res_view (const Clu *clu, CluRes res)
 {
-  ResView view = { .n_cables = 1, .sm_factor = 1 };
+  ResView view = { .n_cables = 1, .sm_factor = 1, .rdma_factor = 1 };
   guint32 node = node_of (clu, res, offsetof (CluNode, res));
   if (node != CLU_NONE) {
     const CluTemplate *t = clu_node_template (clu, node);
@@ -451,6 +452,13 @@ clu_resource_sm_factor (const Clu *clu, CluRes res)
 {
   g_return_val_if_fail (res < clu->n_res, 1);
   return res_view (clu, res).sm_factor;
+}
+
+double
+clu_resource_rdma_factor (const Clu *clu, CluRes res)
+{
+  g_return_val_if_fail (res < clu->n_res, 1);
+  return res_view (clu, res).rdma_factor;
 }
 
 gboolean

@@ -25,6 +25,7 @@ typedef enum { CLU_RES_FORWARD, CLU_RES_BACKWARD, CLU_RES_BOTH, CLU_RES_OWN, CLU
 typedef struct {
   const CluLinkClass *link_class;
   double lanes, rate_Bps, efficiency, sm_efficiency, latency_s, duplex;
+  double rdma_efficiency, rdma_duplex;
   BaseSource source;
 } CluParams;
 

@@ -78,8 +78,10 @@ spec_merge (CluLinkSpec *into, const CluLinkSpec *from)
       into->rate.v *= from->lanes.v / before; /* the rate was of all lanes */
     into->lanes = from->lanes;
   }
-  const BaseNum *source[] = { &from->rate, &from->efficiency, &from->sm_efficiency, &from->latency, &from->duplex };
-  BaseNum *target[] = { &into->rate, &into->efficiency, &into->sm_efficiency, &into->latency, &into->duplex };
+  const BaseNum *source[] = { &from->rate,   &from->efficiency,      &from->sm_efficiency, &from->latency,
+                              &from->duplex, &from->rdma_efficiency, &from->rdma_duplex };
+  BaseNum *target[] = { &into->rate,   &into->efficiency,      &into->sm_efficiency, &into->latency,
+                        &into->duplex, &into->rdma_efficiency, &into->rdma_duplex };
   for (gsize i = 0; i < G_N_ELEMENTS (source); i++)
     if (source[i]->set)
       *target[i] = *source[i];
@@ -114,6 +116,14 @@ clu_params_resolve (CluLoader *loader, const CluLinkSpec *const *specs, unsigned
   p.sm_efficiency = kernel->v > 0 ? kernel->v : p.efficiency;
   p.latency_s = latency->v;
   p.duplex = all.duplex.set ? all.duplex.v : c->duplex.v > 0 ? c->duplex.v : 1;
+  /* A duplex given in place is that of copies to the host. */
+  p.rdma_efficiency = all.rdma_efficiency.set  ? all.rdma_efficiency.v
+                      : c->rdma_efficiency.set ? c->rdma_efficiency.v
+                                               : p.efficiency;
+  p.rdma_duplex = all.rdma_duplex.set                                 ? all.rdma_duplex.v
+                  : c->rdma_duplex.set                                ? c->rdma_duplex.v
+                  : c->family.v == CLU_FAMILY_PCIE && c->duplex.v > 0 ? c->duplex.v
+                                                                      : p.duplex;
   p.source = MIN (rate_source, MIN (clu_num_source (efficiency), clu_num_source (latency)));
   *out = p;
   return TRUE;
@@ -124,8 +134,10 @@ clu_params_spec (const CluParams *p, const CluLinkClass *link_class)
 {
   const BaseNum known = { .set = TRUE, .source = p->source };
   CluLinkSpec spec = { .link_class = { .value = (void *)link_class, .set = link_class != NULL } };
-  BaseNum *out[] = { &spec.lanes, &spec.rate, &spec.efficiency, &spec.sm_efficiency, &spec.latency, &spec.duplex };
-  const double value[] = { p->lanes, p->rate_Bps, p->efficiency, p->sm_efficiency, p->latency_s, p->duplex };
+  BaseNum *out[] = { &spec.lanes,   &spec.rate,   &spec.efficiency,      &spec.sm_efficiency,
+                     &spec.latency, &spec.duplex, &spec.rdma_efficiency, &spec.rdma_duplex };
+  const double value[] = { p->lanes,     p->rate_Bps, p->efficiency,      p->sm_efficiency,
+                           p->latency_s, p->duplex,   p->rdma_efficiency, p->rdma_duplex };
   for (gsize i = 0; i < G_N_ELEMENTS (out); i++) {
     *out[i] = known;
     out[i]->v = value[i];
@@ -152,6 +164,8 @@ clu_params_plain (const CluLinkClass *link_class, double rate_Bps, double latenc
                       .sm_efficiency = 1,
                       .latency_s = latency_s,
                       .duplex = 1,
+                      .rdma_efficiency = 1,
+                      .rdma_duplex = 1,
                       .source = source };
 }
 

@@ -44,20 +44,24 @@ double clu_gpu_lanes (const CluNodeSpec *node, const CluGpuSpec *gpu);
 
 /* The keys of a link described in place. `at`: what stands before CluLinkSpec's members in T ("link."; nothing for CluLinkSpec
  * itself). */
-#define CLU_LINK_ROWS(T, at)                                                                                          \
-  BASE_ROW (T, "class", at link_class, REF, .sub = &clu_schema_link_class, .item_size = sizeof (CluLinkClass),        \
-            .folder = "topologies/links", .help = "link class"),                                                      \
-      BASE_ROW_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                     \
-                    .help = "number of lanes, NVLinks or ports; default: the class's"),                               \
-      CLU_RATE_OF (T, "rate", at rate,                                                                                \
-                   .help = "specified rate of all lanes, one direction; default: `lanes` x the class's `lane_rate`"), \
-      BASE_ROW_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                \
-                    .help = "fraction of the rate that a large DMA reaches; default: the class's"),                   \
-      BASE_ROW_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                          \
-                    .help = "fraction that a kernel's loads and stores reach; default: the class's"),                 \
-      BASE_ROW_NUM (T, "latency", at latency, TIME, .max = "1 s",                                                     \
-                    .help = "latency of the link and the device at its far end; default: the class's"),               \
-      BASE_ROW_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                          \
-                    .help = "rate of both directions together over twice the rate of one: 1 full duplex, 0.5 shared medium")
+#define CLU_LINK_ROWS(T, at)                                                                                                       \
+  BASE_ROW (T, "class", at link_class, REF, .sub = &clu_schema_link_class, .item_size = sizeof (CluLinkClass),                     \
+            .folder = "topologies/links", .help = "link class"),                                                                   \
+      BASE_ROW_NUM (T, "lanes", at lanes, NUMBER, .min = "0.001", .max = "65536",                                                  \
+                    .help = "number of lanes, NVLinks or ports; default: the class's"),                                            \
+      CLU_RATE_OF (T, "rate", at rate,                                                                                             \
+                   .help = "specified rate of all lanes, one direction; default: `lanes` x the class's `lane_rate`"),              \
+      BASE_ROW_NUM (T, "efficiency", at efficiency, RATIO, .min = "0.001", .max = "1",                                             \
+                    .help = "fraction of the rate that a large DMA reaches; default: the class's"),                                \
+      BASE_ROW_NUM (T, "sm_efficiency", at sm_efficiency, RATIO, .min = "0.001", .max = "1",                                       \
+                    .help = "fraction that a kernel's loads and stores reach; default: the class's"),                              \
+      BASE_ROW_NUM (T, "latency", at latency, TIME, .max = "1 s",                                                                  \
+                    .help = "latency of the link and the device at its far end; default: the class's"),                            \
+      BASE_ROW_NUM (T, "duplex", at duplex, RATIO, .min = "0.1", .max = "1",                                                       \
+                    .help = "rate of both directions together over twice the rate of one: 1 full duplex, 0.5 shared medium"),      \
+      BASE_ROW_NUM (T, "rdma_efficiency", at rdma_efficiency, RATIO, .min = "0.001", .max = "1",                                   \
+                    .help = "fraction that an adapter's RDMA to a GPU's memory reaches; default: the class's, else `efficiency`"), \
+      BASE_ROW_NUM (T, "rdma_duplex", at rdma_duplex, RATIO, .min = "0.1", .max = "1",                                             \
+                    .help = "`duplex` by RDMA to a GPU's memory, which host copies do not show; default: the class's")
 
 #endif

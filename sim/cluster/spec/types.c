@@ -32,6 +32,10 @@ static const BaseField link_class_fields[] = {
   CLU_NUM (CluLinkClass, latency, TIME, .max = "1 s", .fallback = "0", .help = "latency of the link and the device at its far end"),
   CLU_NUM (CluLinkClass, duplex, RATIO, .min = "0.1", .max = "1", .fallback = "1",
            .help = "rate of both directions together over twice the rate of one: 1 full duplex, 0.5 shared medium"),
+  CLU_NUM (CluLinkClass, rdma_efficiency, RATIO, .min = "0.001", .max = "1",
+           .help = "fraction that an adapter's RDMA to a GPU's memory reaches; default: `efficiency`"),
+  CLU_NUM (CluLinkClass, rdma_duplex, RATIO, .min = "0.1", .max = "1",
+           .help = "`duplex` by RDMA to a GPU's memory; default: `duplex`"),
   CLU_RATE (
       CluLinkClass, peer,
       .help = "between sockets: total rate at which drives and NICs of other sockets directly access one socket's GPUs (GPUDirect "

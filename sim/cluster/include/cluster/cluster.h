@@ -147,6 +147,8 @@ gboolean clu_resource_ends (const Clu *clu, CluRes res, CluDev *from, CluDev *to
 char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> node0.nvswitch0" */
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);
+/* Ratio of what an adapter's RDMA to a GPU's memory reaches on this resource to its capacity: its own efficiency and duplex. */
+double clu_resource_rdma_factor (const Clu *clu, CluRes res);
 
 /* Lays what a calibration measured of links and of host memory (models/links.h) over the cluster: each figure that is set, over
  * all links of the kind that are as the first node's; before clu_background_set, and before anything remembers numbers of

@@ -19,6 +19,7 @@ typedef struct {
   BaseNum sm_efficiency; /* what a kernel's loads and stores reach (NCCL's copies); default: efficiency */
   BaseNum latency;     /* s, one crossing of the link and what stands at its far end */
   BaseNum duplex;      /* what both ways together reach over twice one way: 1 full duplex, 0.5 one shared medium */
+  BaseNum rdma_efficiency, rdma_duplex; /* the same two where an adapter reads and writes a GPU's memory; default: those above */
   BaseNum peer;        /* between sockets: B/s that PCIe devices of others move into one socket's, peer to peer; absent: no limit */
 } CluLinkClass;
 
@@ -52,7 +53,7 @@ typedef struct {
   BaseRef link_class;  /* `class:` CluLinkClass, named or inline */
   BaseNum lanes;       /* overrides the class */
   BaseNum rate;        /* overrides lanes x lane_rate (specification, one way) */
-  BaseNum efficiency, sm_efficiency, latency, duplex;
+  BaseNum efficiency, sm_efficiency, latency, duplex, rdma_efficiency, rdma_duplex;
 } CluLinkSpec;
 
 typedef struct {
