@@ -220,24 +220,36 @@ replace (const char *shown, const char *path, const struct stat *old, const char
   return TRUE;
 }
 
-gboolean
-base_output_file (const char *path, const char *text, gsize n_B, GError **error)
+/* What of a path can be known before it is written. *st: what is there, links followed; st_mode 0: nothing. */
+static gboolean
+check_path (const char *path, struct stat *st, GError **error)
 {
-  g_return_val_if_fail (path != NULL && (text != NULL || n_B == 0), FALSE);
   if (path[0] == '\0') {
     g_set_error_literal (error, BASE_ERROR, (int)BASE_ERROR_INPUT, "cannot write to an empty path; name a file");
     return FALSE;
   }
   if (!base_sandbox_may_write (path, error))
     return FALSE;
-  struct stat st;
-  gboolean exists = stat (path, &st) == 0; /* links followed */
-  if (exists && !S_ISREG (st.st_mode) && !S_ISDIR (st.st_mode) && base_sandbox_is_set ())
+  gboolean exists = stat (path, st) == 0;
+  int number = errno;
+  if (exists && !S_ISREG (st->st_mode) && !S_ISDIR (st->st_mode) && base_sandbox_is_set ())
     return base_fail_at (error, (BaseMark){ .file = path }, "is a pipe or a device, which nothing is written to in a sandbox");
-  if ((exists && S_ISDIR (st.st_mode)) || g_str_has_suffix (path, "/"))
+  if ((exists && S_ISDIR (st->st_mode)) || g_str_has_suffix (path, "/"))
     return fail_errno (path, EISDIR, error);
-  if (!exists && errno != ENOENT)
-    return fail_errno (path, errno, error);
+  if (exists)
+    return TRUE;
+  memset (st, 0, sizeof *st);
+  return number == ENOENT || fail_errno (path, number, error);
+}
+
+gboolean
+base_output_file (const char *path, const char *text, gsize n_B, GError **error)
+{
+  g_return_val_if_fail (path != NULL && (text != NULL || n_B == 0), FALSE);
+  struct stat st;
+  if (!check_path (path, &st, error))
+    return FALSE;
+  gboolean exists = st.st_mode != 0;
   if (exists && !S_ISREG (st.st_mode))
     return write_in_place (path, text, n_B, error);
   g_autofree char *target = follow_links (path);
@@ -252,6 +264,16 @@ base_output_file (const char *path, const char *text, gsize n_B, GError **error)
   gboolean done = replace (path, inside, exists ? &st : NULL, text, n_B, error);
   (void)close (fd);
   return done;
+}
+
+gboolean
+base_output_check (const char *path, GError **error)
+{
+  struct stat st;
+  if (!check_path (path, &st, error))
+    return FALSE;
+  g_autofree char *folder = g_path_get_dirname (path);
+  return access (st.st_mode != 0 ? path : folder, W_OK) == 0 || fail_errno (path, errno, error);
 }
 
 gboolean

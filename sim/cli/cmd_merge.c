@@ -87,7 +87,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   g_autofree char *path = NULL;
   g_autoptr (Pln) plan = cli_plan_load (cli, cli_part_word (parts->pdata[0]), &path, error);
-  if (plan == NULL || !cli_part_check (cli, parts->pdata[0], error))
+  if (plan == NULL || !cli_plan_plot_check (cli, flags, plan, error) || !cli_part_check (cli, parts->pdata[0], error))
     return FALSE;
   for (char **word = words; *word != NULL; word++) /* no inputs of the answer, but not to be written over either */
     g_ptr_array_add (cli->read, g_strdup (*word));

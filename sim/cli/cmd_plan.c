@@ -137,7 +137,7 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Answer *answer, GError **e
   }
   gboolean drawn = rep_plan_has_plots (plan, result);
   if (flags->plot != NULL && !drawn && sensitivity == NULL)
-    return cli_fail (cli, error, "--plot needs the time and cost of a run; write 'tokens' in 'goal', and 'prices'");
+    return cli_fail (cli, error, "--plot: no option that meets the goal has a price");
   g_autoptr (GPtrArray) plots = rep_plots_new ();
   if (drawn)
     rep_plan_plots (plan, result, plots);
@@ -183,6 +183,13 @@ cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts *out, GEr
   return fr_plan_counts (cli->verb->name, &flags->search, cli->varies != NULL ? 1 : 10, out, error) &&
          (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error)) &&
          (flags->report == NULL || cli_page_check (cli, flags->report, error)) && cli_lookup (cli, error);
+}
+
+gboolean
+cli_plan_plot_check (const Cli *cli, const CliPlanFlags *flags, const Pln *plan, GError **error)
+{
+  return flags->plot == NULL || flags->sensitivity != NULL || rep_plan_may_have_plots (plan) ||
+         cli_fail (cli, error, "--plot needs the time and cost of a run; write 'tokens' in 'goal', and 'prices'");
 }
 
 Pln *
@@ -342,6 +349,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   g_autofree char *path = NULL;
   g_autoptr (Pln) plan = cli_plan_load (cli, words[0], &path, &why);
   query.path = path;
+  if (plan != NULL && !cli_plan_plot_check (cli, &flags->answer, plan, &why))
+    g_clear_pointer (&plan, pln_free);
   if (ranks != NULL) {
     if (!cli_ranks_agree (ranks, cli, plan, &why, error))
       return FALSE;

@@ -6,7 +6,7 @@
 #include "report/page.h"
 #include "report/plots.h"
 
-/* FALSE and *error where the ending of `path` is none that the scripts draw (.svg, .png, .pdf). */
+/* FALSE and *error where the ending of `path` is none that the scripts draw (.svg, .png, .pdf), or it cannot be written. */
 gboolean cli_plot_check (const Cli *cli, const char *flag, const char *path, GError **error);
 /* Draws the first as `path`, the others beside it with their name behind: they become cli's files. The data's folder must have been
  * found (cli_lookup). */
@@ -14,7 +14,7 @@ gboolean cli_draw (Cli *cli, const char *flag, const char *path, const GPtrArray
 /* Draws them as FOLDER/NAME.svg; the folder is made where it is not there. */
 gboolean cli_draw_folder (Cli *cli, const char *flag, const char *folder, const GPtrArray *plots, GError **error);
 
-/* FALSE and *error where `path` does not end in .html or .htm. */
+/* FALSE and *error where `path` does not end in .html or .htm, or cannot be written. */
 gboolean cli_page_check (const Cli *cli, const char *path, GError **error);
 /* Makes the page of `page`, whose envelope and pictures are filled here; it becomes one of cli's files. Warnings are those gathered
  * so far. */

@@ -1,12 +1,25 @@
 /* Pictures and reports as files of the answer. */
+#include "base/output.h"
 #include "base/text.h"
 #include "draw-private.h"
+
+/* What is known of an output before the work that it needs. */
+static gboolean
+check_output (const Cli *cli, const char *flag, const char *path, GError **error)
+{
+  GError *cause = NULL;
+  if (base_output_check (path, &cause))
+    return TRUE;
+  g_propagate_prefixed_error (error, cause, "forerun %s: %s: ", cli->verb->name, flag);
+  return FALSE;
+}
 
 gboolean
 cli_plot_check (const Cli *cli, const char *flag, const char *path, GError **error)
 {
-  return rep_plot_ending (path) != NULL ||
-         cli_fail (cli, error, "%s '%s': the ending decides the format; .svg, .png and .pdf are accepted", flag, path);
+  if (rep_plot_ending (path) == NULL)
+    return cli_fail (cli, error, "%s '%s': the ending decides the format; .svg, .png and .pdf are accepted", flag, path);
+  return check_output (cli, flag, path, error);
 }
 
 /* An error of this layer's callees as the verb's own, where it is the user's fault. Takes `cause`. */
@@ -67,8 +80,9 @@ cli_draw_folder (Cli *cli, const char *flag, const char *folder, const GPtrArray
 gboolean
 cli_page_check (const Cli *cli, const char *path, GError **error)
 {
-  return g_str_has_suffix (path, ".html") || g_str_has_suffix (path, ".htm") ||
-         cli_fail (cli, error, "--report '%s': a page of HTML is written; .html and .htm are accepted", path);
+  if (!g_str_has_suffix (path, ".html") && !g_str_has_suffix (path, ".htm"))
+    return cli_fail (cli, error, "--report '%s': a page of HTML is written; .html and .htm are accepted", path);
+  return check_output (cli, "--report", path, error);
 }
 
 gboolean

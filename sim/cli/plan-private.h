@@ -15,6 +15,8 @@ typedef struct {
 } CliPlanFlags;
 extern const CliFlag cli_plan_flags[];
 
+/* FALSE and *error where --plot has nothing to draw of this plan, whatever is found: asked before the search. */
+gboolean cli_plan_plot_check (const Cli *cli, const CliPlanFlags *flags, const Pln *plan, GError **error);
 /* Reads the counts and checks the rest; FALSE and *error where one is none. */
 gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts *out, GError **error);
 /* A plan by name or path, with the --set values; its inputs and warnings are the run's. *path: where it was found, full. Returned:

@@ -15,6 +15,18 @@ append_number (GString *out, double value)
 }
 
 gboolean
+rep_plan_may_have_plots (const Pln *plan)
+{
+  const GArray *machines = pln_machines (plan);
+  for (guint i = 0; pln_tokens (plan) > 0 && i < machines->len; i++) {
+    const PlnMachine *machine = &g_array_index (machines, PlnMachine, i);
+    if (machine->capital_usd > 0 || machine->rent_usd_per_s > 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
 rep_plan_has_plots (const Pln *plan, const PlnResult *result)
 {
   for (guint i = 0; pln_tokens (plan) > 0 && i < result->rows->len; i++)

@@ -11,6 +11,10 @@
  * is written outside the sandbox (base/sandbox.h). One thread at a time. */
 gboolean base_output_file (const char *path, const char *text, gsize n_B, GError **error);
 
+/* What base_output_file would say of a path, as far as it is known before anything is written: for work that takes long. FALSE and
+ * *error likewise. */
+gboolean base_output_check (const char *path, GError **error);
+
 /* Makes a folder, with those above it, where it is not there. FALSE and *error. */
 gboolean base_output_folder (const char *folder, GError **error);
 

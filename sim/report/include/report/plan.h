@@ -30,7 +30,8 @@ double rep_plan_break_even_s (const Pln *plan, const PlnResult *result);
 BaseTable *rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most);
 /* The figures of the plan's prices, with source and note. Returned: full; NULL where it has none. */
 BaseTable *rep_plan_prices (const Pln *plan);
-/* Whether there is time and cost to draw: a run with tokens, and a row with a price. */
+/* Whether there is time and cost to draw: a run with tokens, and a row with a price; before the search, a cluster with one. */
+gboolean rep_plan_may_have_plots (const Pln *plan);
 gboolean rep_plan_has_plots (const Pln *plan, const PlnResult *result);
 /* RepPictures (report/plots.h) of the best of each machine: with the front, by time; and what they cost, by part. */
 void rep_plan_plots (const Pln *plan, const PlnResult *result, GPtrArray *plots);
