@@ -52,35 +52,61 @@ load_pairs (ColRoutes *routes, const Clu *clu, const ColSends *sends, GError **e
   return col_spread_take (routes, clu);
 }
 
-gboolean
-col_send_price (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const ColSends *sends, ColAnswer *out,
-                GError **error)
+struct ColSendPairs {
+  ColSettings settings; /* closed form, one way */
+  ColComm *comm;        /* the slowest pair */
+  ColSpread *spread;
+  GArray *alike; /* ColLoad */
+};
+
+ColSendPairs *
+col_send_pairs_new (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const ColSends *sends, GError **error)
 {
   guint32 slowest = 0;
-  ColSettings closed = *settings;
-  closed.mode = COL_MODE_MODEL;
-  closed.one_way = TRUE;
   if (!find_slowest (routes, sends, &slowest, error))
-    return FALSE;
+    return NULL;
   const guint32 pair[2] = { sends->from[slowest], sends->to[slowest] };
-  g_autoptr (ColComm) comm = col_comm_new_on (routes, clu, &closed, pair, 2, error);
-  if (comm == NULL)
-    return FALSE;
-  ColCollRequest request = { MDL_OP_SENDRECV, sends->bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
-  if (!col_coll_price (comm, &request, out, error))
+  ColSendPairs *pairs = g_new0 (ColSendPairs, 1);
+  pairs->settings = *settings;
+  pairs->settings.mode = COL_MODE_MODEL;
+  pairs->settings.one_way = TRUE;
+  pairs->comm = col_comm_new_on (routes, clu, &pairs->settings, pair, 2, error);
+  pairs->spread = pairs->comm != NULL ? load_pairs (routes, clu, sends, error) : NULL;
+  if (pairs->spread == NULL) {
+    col_send_pairs_free (pairs);
+    return NULL;
+  }
+  pairs->alike = settings->no_fold ? col_spread_loads (pairs->spread) : col_spread_alike (pairs->spread);
+  return pairs;
+}
+
+void
+col_send_pairs_free (ColSendPairs *pairs)
+{
+  if (pairs == NULL)
+    return;
+  g_clear_pointer (&pairs->alike, g_array_unref);
+  col_spread_unref (pairs->spread);
+  col_comm_free (pairs->comm);
+  g_free (pairs);
+}
+
+gboolean
+col_send_pairs_price (const ColSendPairs *pairs, double bytes, ColAnswer *out, GError **error)
+{
+  ColCollRequest request = { MDL_OP_SENDRECV, bytes, MDL_DTYPE_BF16, MDL_ALGO_PAIRWISE, MDL_PROTO_AUTO, 0 };
+  if (!col_coll_price (pairs->comm, &request, out, error))
     return FALSE;
   col_spread_unref (out->spread);
-  out->spread = load_pairs (routes, clu, sends, error);
-  if (out->spread == NULL)
-    return FALSE;
+  out->spread = col_spread_ref (pairs->spread);
   g_array_unref (out->alike);
-  out->alike = settings->no_fold ? col_spread_loads (out->spread) : col_spread_alike (out->spread);
+  out->alike = g_array_ref (pairs->alike);
   const ColSpreadBounds *bounds = &out->spread->bounds;
   out->bottleneck = bounds->bottleneck;
   out->provenance = MIN (out->cost.source, bounds->source);
-  double moving_s = sends->bytes > 0 ? sends->bytes / fmin (bounds->rate_Bps / out->cost.wire, out->cost.bound_Bps) : 0;
+  double moving_s = bytes > 0 ? bytes / fmin (bounds->rate_Bps / out->cost.wire, out->cost.bound_Bps) : 0;
   out->cost.time_s = out->time_s = out->cost.latency_s + moving_s;
   gboolean late = out->cost.latency_s >= moving_s || out->bottleneck == CLU_NONE;
-  g_strlcpy (out->bound_by, late ? "latency" : clu_resource_class (clu, out->bottleneck), sizeof out->bound_by);
+  g_strlcpy (out->bound_by, late ? "latency" : clu_resource_class (pairs->comm->clu, out->bottleneck), sizeof out->bound_by);
   return TRUE;
 }

@@ -3,6 +3,7 @@
 #define TRAINING_MODEL_PRIVATE_H
 
 #include "collective/gpu.h"
+#include "collective/send.h"
 #include "models/kernel.h"
 #include "models/layer.h"
 #include "models/overlap.h"
@@ -86,7 +87,7 @@ typedef struct {
   MdlGpu gpu;
   guint32 ranks;
   guint32 first; /* of their GPUs, its global number */
-  double pace; /* a layer's time over that of the slowest type */
+  double pace;   /* a layer's time over that of the slowest type */
 } TrnGpuType;
 
 /* Layers with given times: a step of units that no model of kernels makes (layers.c). */
@@ -102,8 +103,8 @@ typedef struct {
   MdlPipeline pipe;
   TrnStageLayers *cut; /* by position of the chain */
   guint32 n_positions;
-  guint32 mtp;     /* modules of multi-token prediction, behind the head */
-  guint32 m;       /* micro-batches of a replica and step */
+  guint32 mtp;         /* modules of multi-token prediction, behind the head */
+  guint32 m;           /* micro-batches of a replica and step */
   MdlLayerQuery query; /* of a rank; `accumulate` as of the second micro-batch */
   TrnSync sync;
   MdlGpu gpu;    /* that kernels are priced on: of several types the slowest */
@@ -166,10 +167,22 @@ typedef struct {
   MdlOverlapComm demand; /* of one GPU */
 } TrnPriced;
 
+/* Communicators and sends on a cluster, each made once however many grids and sizes ask for it. `system` and what it points to
+ * outlive them. Returned: full. */
+typedef struct TrnComms TrnComms;
+TrnComms *trn_comms_new (const ColSystem *system);
+void trn_comms_free (TrnComms *comms);
+ColRoutes *trn_comms_routes (const TrnComms *comms); /* borrowed */
+/* `gpus`: guint32, in the order of ranks. Borrowed; NULL and *error where ranks cannot reach each other. */
+ColComm *trn_comms_find (TrnComms *comms, const GArray *gpus, GError **error);
+/* `ends`: guint32, all senders, then as many receivers. Borrowed; NULL and *error likewise. */
+const ColSendPairs *trn_comms_pairs (TrnComms *comms, const GArray *ends, GError **error);
+
 typedef struct TrnPrices TrnPrices;
 
-/* `model` is borrowed. `fold`: one link stands for all that do the same in the whole step. */
-TrnPrices *trn_prices_new (const TrnModel *model, gboolean fold);
+/* `model` is borrowed. `fold`: one link stands for all that do the same in the whole step. `comms`: borrowed, of its cluster, to
+ * share communicators with other prices; NULL: its own. */
+TrnPrices *trn_prices_new (const TrnModel *model, gboolean fold, TrnComms *comms);
 void trn_prices_free (TrnPrices *prices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnPrices, trn_prices_free)
 /* Traffic of others that goes on beside the step (ColLoad, ascending), before it is folded; then what of it can bind, borrowed, by
@@ -244,7 +257,7 @@ double trn_layers_sent_B (const TrnModel *model, guint32 position);
 /* A work or a collective as it was priced, for who wants to see how the times come about. */
 typedef struct {
   guint32 pp;
-  MdlPart part; /* MDL_PART_N: the optimizer */
+  MdlPart part;  /* MDL_PART_N: the optimizer */
   guint32 layer; /* of a network of operations, the first that is priced alike */
   gboolean windowed, first;
   MdlTurnKind turn;

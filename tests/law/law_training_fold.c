@@ -356,7 +356,7 @@ groups_together_load_what_they_load_one_by_one (void)
       continue;
     ColSettings settings = step.scenario->system.settings;
     settings.mode = COL_MODE_MODEL;
-    g_autoptr (TrnPrices) prices = trn_prices_new (&model, FALSE);
+    g_autoptr (TrnPrices) prices = trn_prices_new (&model, FALSE, NULL);
     const TrnPriced *tp = trn_prices_coll (prices, TRN_GROUP_TP, 0, MDL_OP_ALL_GATHER, 1e8, MDL_FORMAT_BF16, &error);
     if (tp == NULL)
       g_error ("%s", error->message);

@@ -28,7 +28,7 @@ price_on (Priced *p, const char *cluster, const char *workload, const char *cons
   *p = (Priced){ .step = model_load (cluster, workload, sets, COL_MODE_EVENT, &error) };
   if (p->step.scenario == NULL || !trn_model_plan (&p->step.scenario->training, &p->model, &error))
     g_error ("%s: %s", workload, error->message);
-  p->prices = trn_prices_new (&p->model, fold);
+  p->prices = trn_prices_new (&p->model, fold, NULL);
 }
 
 static const TrnPriced *

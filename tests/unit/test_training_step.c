@@ -145,7 +145,8 @@ send_price (const Clu *clu, const ColSettings *settings, const guint32 *from, co
             ColAnswer *out, GError **error)
 {
   g_autoptr (ColRoutes) routes = col_routes_new (clu, settings);
-  return col_send_price (routes, clu, settings, &(ColSends){ from, to, n, bytes }, out, error);
+  g_autoptr (ColSendPairs) pairs = col_send_pairs_new (routes, clu, settings, &(ColSends){ from, to, n }, error);
+  return pairs != NULL && col_send_pairs_price (pairs, bytes, out, error);
 }
 
 static void

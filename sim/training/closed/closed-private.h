@@ -90,9 +90,9 @@ void trn_turns_free (TrnTurns *turns);
 
 /* ---- gradients and parameters ---- */
 
-/* What groups of ranks take, remembered by size. */
+/* What groups of ranks take, remembered by size. `comms` are borrowed. */
 typedef struct TrnGroupPrices TrnGroupPrices;
-TrnGroupPrices *trn_group_prices_new (const TrnJob *job, const TrnClosedQuery *query, GError **error);
+TrnGroupPrices *trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, GError **error);
 void trn_group_prices_free (TrnGroupPrices *prices);
 TrnPrices *trn_group_prices_all (TrnGroupPrices *prices); /* borrowed */
 const TrnPriced *trn_group_price (TrnGroupPrices *prices, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format,

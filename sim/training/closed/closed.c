@@ -50,6 +50,7 @@ struct TrnClosed {
   const TrnJob *job;
   GHashTable *units, *groups, *turns, *memory, *held, *cuts; /* Memo */
   GHashTable *products;                                      /* trn_products_new() */
+  TrnComms *comms;                                           /* of all grids */
   TrnClosedPool *own, *pool;                                 /* pool: own, or borrowed */
   guint32 gpus_per_node;
   gboolean skip_unfit;
@@ -124,7 +125,7 @@ groups_of (TrnClosed *closed, const TrnClosedQuery *query, GError **error)
                           .schedule = MDL_SCHEDULE_1F1B } };
   TrnGroupPrices *known = recall (closed->groups, &key);
   return known != NULL ? known
-                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, &key.query, error),
+                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, closed->comms, &key.query, error),
                                (GDestroyNotify)trn_group_prices_free);
 }
 
@@ -541,6 +542,9 @@ trn_closed_new (const TrnJob *job, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     *tables[i] = g_hash_table_new_full (hash_memo, same_memo, free_memo, NULL);
   closed->products = trn_products_new ();
+  ColSystem system = *job->system;
+  system.settings.terse = TRUE;
+  closed->comms = trn_comms_new (&system);
   closed->own = closed->pool = trn_closed_pool_new ();
   closed->job = job;
   guint32 node = 0;
@@ -570,6 +574,7 @@ trn_closed_free (TrnClosed *closed)
   g_hash_table_unref (closed->groups);
   g_hash_table_unref (closed->units);
   g_hash_table_unref (closed->products);
+  trn_comms_free (closed->comms);
   trn_closed_pool_free (closed->own);
   g_free (closed);
 }

@@ -52,14 +52,14 @@ slot_of (const Price *key)
 }
 
 TrnGroupPrices *
-trn_group_prices_new (const TrnJob *job, const TrnClosedQuery *query, GError **error)
+trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, GError **error)
 {
   TrnGroupPrices *prices = g_new0 (TrnGroupPrices, 1);
   if (!trn_variant_plan (job, query, &prices->variant, error)) {
     trn_group_prices_free (prices);
     return NULL;
   }
-  prices->prices = trn_prices_new (&prices->variant.model, FALSE);
+  prices->prices = trn_prices_new (&prices->variant.model, FALSE, comms);
   prices->known = g_hash_table_new_full (hash_price, same_price, g_free, NULL);
   return prices;
 }

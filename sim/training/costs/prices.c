@@ -8,12 +8,11 @@
 #include <string.h>
 
 #include "collective/fold.h"
-#include "collective/send.h"
 #include "model-private.h"
 
 /* Groups that one communicator stands for: how many nodes on from its own each of them is. */
 typedef struct {
-  ColComm *comm;
+  ColComm *comm;  /* borrowed */
   GArray *shifts; /* gint64; the first is 0 */
 } Like;
 
@@ -27,6 +26,7 @@ typedef struct {
 typedef struct {
   guint operation;
   ColSpread *spread;
+  double most; /* of the fullest resource: what of its capacity a byte takes */
 } Shape;
 
 /* A collective, or a send: `kind` below 0, from `from` to `to`. */
@@ -39,8 +39,8 @@ typedef struct {
 
 struct TrnPrices {
   const TrnModel *model;
-  ColSettings settings; /* closed form: flows run in the step */
-  ColRoutes *routes;
+  TrnComms *own, *comms; /* closed form: flows run in the step. comms: own, or borrowed */
+  ColRoutes *routes;     /* of comms */
   ColFold *fold;
   GHashTable *groups; /* text of (kind, pp) -> Group */
   GHashTable *shapes; /* text of what loads the links -> Shape */
@@ -52,7 +52,6 @@ static void
 free_like (gpointer data)
 {
   Like *like = data;
-  col_comm_free (like->comm);
   g_array_unref (like->shifts);
   g_free (like);
 }
@@ -95,13 +94,13 @@ same_question (gconstpointer a, gconstpointer b)
 }
 
 TrnPrices *
-trn_prices_new (const TrnModel *model, gboolean fold)
+trn_prices_new (const TrnModel *model, gboolean fold, TrnComms *comms)
 {
   TrnPrices *prices = g_new0 (TrnPrices, 1);
   prices->model = model;
-  prices->settings = model->job->system->settings;
-  prices->settings.mode = COL_MODE_MODEL;
-  prices->routes = col_routes_new (model->job->system->clu, &prices->settings);
+  prices->own = comms == NULL ? trn_comms_new (model->job->system) : NULL;
+  prices->comms = comms != NULL ? comms : prices->own;
+  prices->routes = trn_comms_routes (prices->comms);
   prices->fold = col_fold_new (prices->routes, model->job->system->clu, fold);
   prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
@@ -120,7 +119,7 @@ trn_prices_free (TrnPrices *prices)
   g_hash_table_unref (prices->shapes);
   g_hash_table_unref (prices->groups);
   col_fold_free (prices->fold);
-  col_routes_unref (prices->routes);
+  trn_comms_free (prices->own);
   g_free (prices);
 }
 
@@ -187,11 +186,9 @@ fullness (const TrnPrices *prices, CluRes res, const ColLoad *load)
   return load->load / (load->factor * clu_resource_capacity (prices->model->job->system->clu, res));
 }
 
-/* Time of all together: the slowest group's own, or what the fullest resource needs after the latency. */
-static void
-settle (const TrnPrices *prices, const Shape *shape, TrnPriced *priced)
+static double
+fullest (const TrnPrices *prices, const ColSpread *spread)
 {
-  const ColSpread *spread = shape->spread;
   double most = 0;
   for (guint k = 0; k < spread->kinds->len; k++) {
     const ColNodeKind *kind = spread->kinds->pdata[k];
@@ -205,9 +202,16 @@ settle (const TrnPrices *prices, const Shape *shape, TrnPriced *priced)
     const ColLoad *row = &g_array_index (spread->outside, ColLoad, i);
     most = fmax (most, fullness (prices, row->res, row));
   }
+  return most;
+}
+
+/* Time of all together: the slowest group's own, or what the fullest resource needs after the latency. */
+static void
+settle (const Shape *shape, TrnPriced *priced)
+{
   priced->operation = shape->operation;
   priced->time_s =
-      fmax (priced->coll.cost.time_s, priced->coll.cost.latency_s + priced->coll.size_B * (most * priced->coll.cost.wire));
+      fmax (priced->coll.cost.time_s, priced->coll.cost.latency_s + priced->coll.size_B * (shape->most * priced->coll.cost.wire));
 }
 
 /* Takes the key; a reference of the spread. */
@@ -215,7 +219,7 @@ static const Shape *
 keep_shape (TrnPrices *prices, char *key, ColSpread *spread)
 {
   Shape *shape = g_new (Shape, 1);
-  *shape = (Shape){ col_fold_add (prices->fold, spread), spread };
+  *shape = (Shape){ col_fold_add (prices->fold, spread), spread, fullest (prices, spread) };
   g_hash_table_insert (prices->shapes, key, shape);
   return shape;
 }
@@ -255,10 +259,12 @@ static Like *
 new_like (const TrnPrices *prices, const GArray *ranks, GError **error)
 {
   static const gint64 here = 0;
-  g_autofree guint32 *gpus = g_new (guint32, ranks->len);
-  for (guint i = 0; i < ranks->len; i++)
-    gpus[i] = gpu_of (prices->model, g_array_index (ranks, guint32, i));
-  ColComm *comm = col_comm_new_on (prices->routes, prices->model->job->system->clu, &prices->settings, gpus, ranks->len, error);
+  g_autoptr (GArray) gpus = g_array_sized_new (FALSE, FALSE, sizeof (guint32), ranks->len);
+  for (guint i = 0; i < ranks->len; i++) {
+    guint32 gpu = gpu_of (prices->model, g_array_index (ranks, guint32, i));
+    g_array_append_val (gpus, gpu);
+  }
+  ColComm *comm = trn_comms_find (prices->comms, gpus, error);
   if (comm == NULL)
     return NULL;
   Like *like = g_new (Like, 1);
@@ -398,7 +404,7 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
   if (shape == NULL)
     return NULL;
   find_demand (priced, FALSE);
-  settle (prices, shape, priced);
+  settle (shape, priced);
   return priced;
 }
 
@@ -411,22 +417,22 @@ trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GEr
   if (priced != NULL)
     return priced;
   guint32 n = trn_grid_locals (&model->grid);
-  g_autofree guint32 *ends = g_new (guint32, 2 * (gsize)n);
-  for (guint32 i = 0; i < n; i++) {
-    ends[i] = gpu_of (model, trn_grid_rank (&model->grid, from, i));
-    ends[n + i] = gpu_of (model, trn_grid_rank (&model->grid, to, i));
+  g_autoptr (GArray) ends = g_array_sized_new (FALSE, FALSE, sizeof (guint32), 2 * n);
+  for (guint32 i = 0; i < 2 * n; i++) {
+    guint32 gpu = gpu_of (model, trn_grid_rank (&model->grid, i < n ? from : to, i < n ? i : i - n));
+    g_array_append_val (ends, gpu);
   }
   priced = g_new0 (TrnPriced, 1);
   priced->n_groups = n;
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
-  if (!col_send_price (prices->routes, model->job->system->clu, &prices->settings, &(ColSends){ ends, ends + n, n, size_B },
-                       &priced->coll, error))
+  const ColSendPairs *pairs = trn_comms_pairs (prices->comms, ends, error);
+  if (pairs == NULL || !col_send_pairs_price (pairs, size_B, &priced->coll, error))
     return NULL;
   g_autofree char *key = g_strdup_printf ("send %u %u", from, to);
   const Shape *shape = g_hash_table_lookup (prices->shapes, key);
   if (shape == NULL)
     shape = keep_shape (prices, g_steal_pointer (&key), col_spread_ref (priced->coll.spread));
   find_demand (priced, TRUE);
-  settle (prices, shape, priced);
+  settle (shape, priced);
   return priced;
 }

@@ -267,7 +267,7 @@ run_new (const Setup *setup, GError **error)
     trn_step_free (run);
     return NULL;
   }
-  run->prices = trn_prices_new (&run->model, setup->fold);
+  run->prices = trn_prices_new (&run->model, setup->fold, NULL);
   run->costs = trn_costs_new (&run->model, run->prices);
   if (job->want_terms && run->model.layers == NULL) {
     run->told = g_array_new (FALSE, FALSE, sizeof (TrnPricedWork));
