@@ -8,6 +8,8 @@ const BaseName cal_tool_names[] = {
   { "fio", CAL_TOOL_FIO, "storage, as JSON" },
   { "gdsio", CAL_TOOL_GDSIO, "storage and GPU memory" },
   { "all-reduce-bench", CAL_TOOL_TORCH_BENCH, "all_reduce_bench.py of stas00/ml-engineering" },
+  { "perftest", CAL_TOOL_PERFTEST, "RDMA between two NICs, as text or JSON" },
+  { "osu", CAL_TOOL_OSU, "OSU Micro-Benchmarks" },
   { NULL, 0, NULL },
 };
 
@@ -18,6 +20,7 @@ cal_import_tool (CalTool tool, const CalText *text, const CalFileInfo *told, GEr
     [CAL_TOOL_NCCL_TESTS] = cal_import_nccl_tests, [CAL_TOOL_NVBANDWIDTH] = cal_import_nvbandwidth,
     [CAL_TOOL_P2P_TEST] = cal_import_p2p_test,     [CAL_TOOL_FIO] = cal_import_fio,
     [CAL_TOOL_GDSIO] = cal_import_gdsio,           [CAL_TOOL_TORCH_BENCH] = cal_import_torch_bench,
+    [CAL_TOOL_PERFTEST] = cal_import_perftest,     [CAL_TOOL_OSU] = cal_import_osu,
   };
   g_return_val_if_fail (tool != CAL_TOOL_NONE && tool < G_N_ELEMENTS (readers), NULL);
   return readers[tool](text, told, error);
@@ -33,6 +36,9 @@ cal_tool_of (const CalText *text)
   } known[] = {
     { "\"nvbandwidth\"", TRUE, CAL_TOOL_NVBANDWIDTH },
     { "\"fio version\"", FALSE, CAL_TOOL_FIO }, /* its warnings may stand before */
+    { "\"test_info\"", TRUE, CAL_TOOL_PERFTEST },
+    { "#bytes ", FALSE, CAL_TOOL_PERFTEST },
+    { "# OSU ", FALSE, CAL_TOOL_OSU },
     { "\"out_of_place\"", TRUE, CAL_TOOL_NCCL_TESTS },
     { "IoType:", FALSE, CAL_TOOL_GDSIO },
     { "P2P Connectivity Matrix", FALSE, CAL_TOOL_P2P_TEST },

@@ -73,6 +73,11 @@ static gboolean
 import (const CalText *text, CalTool tool, CalData *data, Source *source, GError **error)
 {
   const CalFileInfo told = CAL_FILE_INFO_NONE;
+  if (tool == CAL_TOOL_PERFTEST || tool == CAL_TOOL_OSU)
+    return base_fail_at (
+        error, (BaseMark){ .file = text->path },
+        "measured between pairs, or by MPI: forerun fit --pairs finds slow parts in it; forerun import osu --nodes N "
+        "--gpus G makes CSV of OSU's collectives");
   g_autofree char *csv = cal_import_tool (tool, text, &told, error);
   if (csv == NULL)
     return FALSE;

@@ -4,11 +4,13 @@
 #include "base/file.h"
 #include "calibrate/fit.h"
 #include "comm-private.h"
+#include "fit_pairs-private.h"
 #include "host-private.h"
 #include "report/fit.h"
 
 typedef struct {
-  char *systems, *topology, *launch, *disable, *offset, *min_size, *over, *name, *hold_out, *report, *points, *section_points;
+  char *systems, *topology, *launch, *disable, *offset, *min_size, *over, *name, *hold_out, *report, *points, *section_points,
+      *pairs;
   gboolean split;
 } Flags;
 
@@ -24,6 +26,9 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
     "systems whose launch mode is not known: one constant time per call is fitted for each" },
   { CLI_FLAG_TEXT, "min-size", 0, offsetof (Flags, min_size), "SIZE", "ignore messages shorter than this (default: use all)" },
+  { CLI_FLAG_HEADING, "slow parts", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "pairs", 0, offsetof (Flags, pairs), "FILE",
+    "name the node, NIC, rail or path that is slow, from measurements between pairs of nodes; FILE may be a folder" },
   { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
     "calibration to start from; gives the defaults (default: the one with the name of the GPU)" },
@@ -254,6 +259,11 @@ answer (Cli *cli, const Flags *flags, char **words, GError **error)
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
+  const Flags *flags = data;
+  if (flags->pairs != NULL && words[0] != NULL)
+    return cli_fail (cli, error, "--pairs FILE judges measurements between pairs and fits nothing; '%s' is one too many", words[0]);
+  if (flags->pairs != NULL)
+    return cli_fit_pairs (cli, flags->pairs, error);
   if (words[0] == NULL)
     return cli_fail (cli, error, "which measurements? a folder with systems.yaml, or files of forerun-probe or CSV and --topology");
   return cli_lookup (cli, error) && answer (cli, data, words, error);
@@ -268,7 +278,10 @@ const CliVerb cli_verb_fit = {
       "FILE is a result of forerun-probe, a CSV file (of collectives; or of copies and storage, as forerun import writes it), or "
       "output of nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, fio (JSON) or gdsio. The program recognises the format by the "
       "content.\nThe answer is a calibration file, for the key calibration: of a topology or the flag --calibration. A summary "
-      "goes to stderr or into --report. A constant that the measurements do not determine keeps its default; the file says so.\n",
+      "goes to stderr or into --report. A constant that the measurements do not determine keeps its default; the file says "
+      "so.\n--pairs takes output of "
+      "perftest, of osu_bw or osu_latency, of sendrecv_perf between two ranks, or a CSV with columns from, to and GBps "
+      "(docs/fit.md).\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_TSV,

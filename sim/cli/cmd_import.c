@@ -286,7 +286,8 @@ const CliVerb cli_verb_import = {
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
                "ibstat hf-config "
-               "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio",
+               "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio "
+               "perftest osu",
   .notes =
       "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the output "
       "of nvidia-smi topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or topology.yaml of "
@@ -298,8 +299,9 @@ const CliVerb cli_verb_import = {
       "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
       "of HuggingFace (docs/llms.md lists the model types).\nCSV is made from measurements: nccl-tests (text or JSON; for "
       "validate), all-reduce-bench (all_reduce_bench.py), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample "
-      "p2pBandwidthLatencyTest), fio (JSON) and "
-      "gdsio. docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are assumed; they "
+      "p2pBandwidthLatencyTest), fio (JSON), gdsio, perftest (ib_write_bw and its kind, text or JSON) and osu (OSU "
+      "Micro-Benchmarks). docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are "
+      "assumed; they "
       "are marked as assumed, with a warning.\n",
   .flags = { flags_table, cli_import_flags },
   .size = sizeof (Flags),

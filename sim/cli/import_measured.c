@@ -17,8 +17,8 @@
 const CliFlag cli_import_flags[] = {
   { CLI_FLAG_HEADING, "details that a measurement may lack", 0, 0, NULL, NULL },
   FLAG ("op", 0, op, "OP", "nccl-tests: operation (forerun list ops)"),
-  FLAG ("nodes", 'n', nodes, "N", "nccl-tests: nodes (default: the hosts that it lists, else 1)"),
-  FLAG ("gpus", 'g', gpus, "G", "nccl-tests: GPUs on each node (default: those that it lists)"),
+  FLAG ("nodes", 'n', nodes, "N", "nccl-tests, osu: nodes (nccl-tests' default: the hosts that it lists, else 1)"),
+  FLAG ("gpus", 'g', gpus, "G", "nccl-tests, osu: GPUs on each node (nccl-tests' default: those that it lists)"),
   FLAG ("algo", 0, algo, "ALGO", "nccl-tests: value of NCCL_ALGO (default: as logged, else empty)"),
   FLAG ("proto", 0, proto, "PROTO", "nccl-tests: value of NCCL_PROTO (default: as logged, else empty)"),
   FLAG ("launch", 0, launch, "HOW", "nccl-tests: graph, threads, serial or registered (default: from -G, -t and -g of the run)"),
@@ -87,19 +87,20 @@ cli_import_measured_check (const Cli *cli, const char *kind, const CliImportFlag
 {
   const struct {
     const char *name, *value;
-    gboolean of_copies;
-  } given[] = { { "--op", flags->op, FALSE },
-                { "--nodes", flags->nodes, FALSE },
-                { "--gpus", flags->gpus, FALSE },
-                { "--algo", flags->algo, FALSE },
-                { "--proto", flags->proto, FALSE },
-                { "--launch", flags->launch, FALSE },
-                { "--nccl-version", flags->nccl, FALSE },
-                { "--copy", flags->bytes, TRUE } };
+    gboolean of_copies, of_osu;
+  } given[] = { { "--op", flags->op, FALSE, FALSE },
+                { "--nodes", flags->nodes, FALSE, TRUE },
+                { "--gpus", flags->gpus, FALSE, TRUE },
+                { "--algo", flags->algo, FALSE, FALSE },
+                { "--proto", flags->proto, FALSE, FALSE },
+                { "--launch", flags->launch, FALSE, TRUE },
+                { "--nccl-version", flags->nccl, FALSE, TRUE },
+                { "--copy", flags->bytes, TRUE, FALSE } };
   CalTool tool = tool_of (kind);
   for (guint i = 0; i < G_N_ELEMENTS (given); i++) {
-    gboolean holds = given[i].of_copies ? tool == CAL_TOOL_NVBANDWIDTH || tool == CAL_TOOL_P2P_TEST
-                                        : tool == CAL_TOOL_NCCL_TESTS || tool == CAL_TOOL_TORCH_BENCH;
+    gboolean holds = given[i].of_copies
+                         ? tool == CAL_TOOL_NVBANDWIDTH || tool == CAL_TOOL_P2P_TEST
+                         : tool == CAL_TOOL_NCCL_TESTS || tool == CAL_TOOL_TORCH_BENCH || (tool == CAL_TOOL_OSU && given[i].of_osu);
     if (given[i].value != NULL && !holds)
       return cli_fail (cli, error, "%s has no meaning for %s; %s", given[i].name, kind,
                        given[i].of_copies ? "it is of nvbandwidth and p2p-bandwidth-test" : "it is of nccl-tests");

@@ -23,7 +23,9 @@ typedef enum {
   CAL_TOOL_P2P_TEST,
   CAL_TOOL_FIO,
   CAL_TOOL_GDSIO,
-  CAL_TOOL_TORCH_BENCH
+  CAL_TOOL_TORCH_BENCH,
+  CAL_TOOL_PERFTEST,
+  CAL_TOOL_OSU
 } CalTool;
 extern const BaseName cal_tool_names[]; /* as `forerun import` names their output: "nccl-tests" */
 /* Which tool printed a text, by what only it writes. */
@@ -47,5 +49,10 @@ char *cal_import_torch_bench (const CalText *text, const CalFileInfo *told, GErr
 /* fio's JSON (--output-format=json); lines of gdsio. Neither needs to be told anything. */
 char *cal_import_fio (const CalText *text, const CalFileInfo *told, GError **error);
 char *cal_import_gdsio (const CalText *text, const CalFileInfo *told, GError **error);
+
+/* perftest (text, JSON of --out_json) and the OSU Micro-Benchmarks: rows of pairs (calibrate/pairs.h); collectives of OSU as of
+ * nccl-tests, with told->nodes and gpus. */
+char *cal_import_perftest (const CalText *text, const CalFileInfo *told, GError **error);
+char *cal_import_osu (const CalText *text, const CalFileInfo *told, GError **error);
 
 #endif
