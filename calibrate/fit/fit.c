@@ -48,44 +48,13 @@ choose_points (const CalFitWork *work)
   return chosen;
 }
 
-/* "2.28" of "2.28.9" */
-static gboolean
-same_release (const char *a, const char *b)
-{
-  const char *dot = strchr (a, '.');
-  gsize n = dot != NULL ? (gsize)(dot + 1 - a) + strspn (dot + 1, "0123456789") : strlen (a);
-  return strncmp (a, b, n) == 0 && !g_ascii_isdigit (b[n]);
-}
-
-/* Releases of NCCL differ in what a collective costs: files of one machine are of one release; a folder says what it mixes. */
-static gboolean
-check_versions (const CalFitWork *work, const GArray *points, GError **error)
-{
-  const char *first = NULL;
-  for (guint i = 0; i < points->len; i++) {
-    const char *here = g_array_index (points, CalMeasured, i).nccl;
-    if (first == NULL || here == NULL || same_release (first, here)) {
-      first = first != NULL ? first : here;
-      continue;
-    }
-    if (work->query->one_release)
-      return cal_fit_fail (error, CAL_FIT_ERROR_OTHER,
-                           "NCCL %s and NCCL %s in one fit, whose constants differ; each is fitted by itself", first, here);
-    g_autofree char *text =
-        g_strdup_printf ("NCCL %s and NCCL %s are fitted together, though their constants may differ", first, here);
-    work->host->warn (work->host->user, text);
-    return TRUE;
-  }
-  return TRUE;
-}
-
 static gboolean
 take_point (const CalFitWork *work, CalGroup *group, const CalMeasured *m, GError **error)
 {
   CalFitResult *out = work->out;
   gboolean possible;
   g_autofree char *why = NULL;
-  if (!cal_group_price (group, m, &possible, &why, error))
+  if (!cal_fit_check_rate (group, m, error) || !cal_group_price (group, m, &possible, &why, error))
     return FALSE;
   if (!possible) {
     out->n_left++;
@@ -150,7 +119,7 @@ fit (CalFitWork *work, GError **error)
   MdlLinks links;
   gboolean has_links = FALSE;
   /* sections first, since collectives go over the links that are fitted */
-  if (!check_versions (work, points, error) || !cal_fit_sections (work, &links, &has_links, error))
+  if (!cal_fit_check_versions (work, points, error) || !cal_fit_sections (work, &links, &has_links, error))
     return FALSE;
   const CalPredict how = { .mode = COL_MODE_MODEL,
                            .folder = work->query->folder,

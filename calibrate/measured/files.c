@@ -42,7 +42,8 @@ describe (const char *const *paths, const CalFilesQuery *query, guint32 disabled
                                .disabled_protos = query->disabled_protos };
   }
   for (guint i = 0; i < n_files; i++)
-    files[i] = (CalMeasuredFile){ .path = { .v = base_arena_strdup (data->arena, paths[i]) } };
+    files[i] = (CalMeasuredFile){ .path = { .v = base_arena_strdup (data->arena, paths[i]) },
+                                  .op = { .v = query->op, .set = query->op >= 0 } };
   spec->name = (BaseStr){ .v = "files" };
   spec->systems = (BaseList){ .n = MDL_LAUNCH_N, .item = systems, .size = sizeof *systems };
   spec->files = (BaseList){ .n = n_files, .item = files, .size = sizeof *files };
@@ -70,9 +71,10 @@ refuse (const char *path, GError **error)
 
 /* What a tool printed, as the CSV that `forerun import` would write. */
 static gboolean
-import (const CalText *text, CalTool tool, CalData *data, Source *source, GError **error)
+import (const CalText *text, CalTool tool, int op, CalData *data, Source *source, GError **error)
 {
-  const CalFileInfo told = CAL_FILE_INFO_NONE;
+  CalFileInfo told = CAL_FILE_INFO_NONE;
+  told.op = tool == CAL_TOOL_NCCL_TESTS ? op : -1;
   if (tool == CAL_TOOL_PERFTEST || tool == CAL_TOOL_OSU)
     return base_fail_at (
         error, (BaseMark){ .file = text->path },
@@ -92,7 +94,7 @@ import (const CalText *text, CalTool tool, CalData *data, Source *source, GError
 }
 
 static gboolean
-open_text (const CalText *text, CalData *data, Source *source, GError **error)
+open_text (const CalText *text, int op, CalData *data, Source *source, GError **error)
 {
   const char *path = text->path;
   CalTool tool = cal_tool_of (text);
@@ -109,11 +111,11 @@ open_text (const CalText *text, CalData *data, Source *source, GError **error)
     source->probe = probe;
     return keep_probe (data, probe);
   }
-  return tool != CAL_TOOL_NONE ? import (text, tool, data, source, error) : refuse (path, error);
+  return tool != CAL_TOOL_NONE ? import (text, tool, op, data, source, error) : refuse (path, error);
 }
 
 static gboolean
-open_source (const CalHost *host, const char *path, CalData *data, Source *source, GError **error)
+open_source (const CalHost *host, const char *path, int op, CalData *data, Source *source, GError **error)
 {
   gsize n_B = 0;
   char *bytes = host->read (host->user, path, MAX_FILE_B, &n_B, error);
@@ -121,7 +123,7 @@ open_source (const CalHost *host, const char *path, CalData *data, Source *sourc
     return FALSE;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   const CalText text = { .path = path, .bytes = bytes, .n_B = n_B, .warnings = warnings };
-  gboolean good = open_text (&text, data, source, error);
+  gboolean good = open_text (&text, op, data, source, error);
   cal_host_warn (host, warnings);
   if (source->is_csv) {
     source->csv = bytes;
@@ -148,7 +150,7 @@ cal_data_load_files (const CalHost *host, const char *const *paths, const CalFil
   for (guint i = 0; paths[i] != NULL; i++) {
     g_array_set_size (sources, i + 1);
     Source *source = &g_array_index (sources, Source, i);
-    if (!open_source (host, paths[i], data, source, error))
+    if (!open_source (host, paths[i], query->op, data, source, error))
       return NULL;
     algos |= source->probe != NULL && has_no_nvls (source->probe) ? 1u << MDL_ALGO_NVLS : 0;
   }
@@ -158,8 +160,9 @@ cal_data_load_files (const CalHost *host, const char *const *paths, const CalFil
   for (guint i = 0; i < sources->len; i++) {
     const Source *source = &g_array_index (sources, Source, i);
     const CalMeasuredFile *file = BASE_LIST_AT (data->spec.files, CalMeasuredFile, i);
+    g_autofree char *label = source->is_csv ? g_strdup (paths[i]) : g_strconcat (paths[i], " as CSV", NULL); /* lines of rows */
     if ((source->probe != NULL && !cal_data_add_probe (host, source->probe, NULL, data, error)) ||
-        (source->csv != NULL && !cal_data_add_text (paths[i], source->csv, source->csv_B, FALSE, file, data, error)))
+        (source->csv != NULL && !cal_data_add_text (label, source->csv, source->csv_B, FALSE, file, data, error)))
       return NULL;
   }
   return g_steal_pointer (&data);

@@ -141,7 +141,9 @@ add_point (const Reader *reader, const CalMeasured *point, GError **error)
   }
   if (point->op == MDL_OP_N)
     return base_fail_at (error, reader->at, "which operation? a column op, or `op` of the file in systems.yaml, says");
-  g_array_append_vals (reader->data->points, point, 1);
+  CalMeasured placed = *point;
+  placed.at = reader->at;
+  g_array_append_val (reader->data->points, placed);
   return TRUE;
 }
 
@@ -157,14 +159,48 @@ point_of_file (const CalMeasuredFile *file)
 
 /* ---- CSV ---- */
 
-enum { SIZE, TIME, OP, NODES, GPUS, ALGO, PROTO, LAUNCH, DTYPE, ITERS, CHANNELS, SETTING, SOURCE, GPU, NCCL, SYSTEM, N_COLUMNS };
+/* Where a row says how many ranks there were, its nodes and GPUs must come to as many. */
+static gboolean
+check_ranks (const Reader *reader, const char *text, const CalMeasured *point, GError **error)
+{
+  guint32 ranks;
+  if (text == NULL || *text == '\0')
+    return TRUE;
+  if (!read_count (reader, "ranks", text, G_MAXUINT32, &ranks, error))
+    return FALSE;
+  return (guint64)point->nodes * point->gpus == ranks ||
+         base_fail_at (error, reader->at,
+                       "ranks '%s', but %u node%s with %u GPUs each are %" G_GUINT64_FORMAT "; correct one of them", text,
+                       point->nodes, point->nodes == 1 ? "" : "s", point->gpus, (guint64)point->nodes * point->gpus);
+}
+
+enum {
+  SIZE,
+  TIME,
+  OP,
+  NODES,
+  GPUS,
+  RANKS,
+  ALGO,
+  PROTO,
+  LAUNCH,
+  DTYPE,
+  ITERS,
+  CHANNELS,
+  SETTING,
+  SOURCE,
+  GPU,
+  NCCL,
+  SYSTEM,
+  N_COLUMNS
+};
 static const char *const column_names[N_COLUMNS][2] = {
-  [SIZE] = { "size_B", "bytes" },  [TIME] = { "time_us", "median_us" },   [OP] = { "op", NULL },
-  [NODES] = { "nodes", NULL },     [GPUS] = { "gpus_per_node", "gpus" },  [ALGO] = { "algo", NULL },
-  [PROTO] = { "proto", NULL },     [LAUNCH] = { "launch", NULL },         [DTYPE] = { "dtype", NULL },
-  [ITERS] = { "iters", NULL },     [CHANNELS] = { "max_channels", NULL }, [NCCL] = { "nccl", NULL },
-  [SETTING] = { "setting", NULL }, [SOURCE] = { "source", NULL },         [GPU] = { "gpu", NULL },
-  [SYSTEM] = { "system", NULL },
+  [SIZE] = { "size_B", "bytes" }, [TIME] = { "time_us", "median_us" },  [OP] = { "op", NULL },
+  [NODES] = { "nodes", NULL },    [GPUS] = { "gpus_per_node", "gpus" }, [RANKS] = { "ranks", NULL },
+  [ALGO] = { "algo", NULL },      [PROTO] = { "proto", NULL },          [LAUNCH] = { "launch", NULL },
+  [DTYPE] = { "dtype", NULL },    [ITERS] = { "iters", NULL },          [CHANNELS] = { "max_channels", NULL },
+  [NCCL] = { "nccl", NULL },      [SETTING] = { "setting", NULL },      [SOURCE] = { "source", NULL },
+  [GPU] = { "gpu", NULL },        [SYSTEM] = { "system", NULL },
 };
 
 static gboolean
@@ -213,6 +249,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       !read_positive (reader, column_names[TIME][0], cell_of (cells, at, TIME), MAX_TIME_US, &point.time_s, error) ||
       (nodes != NULL && !read_count (reader, "nodes", nodes, 1000000, &point.nodes, error)) ||
       (gpus != NULL && !read_count (reader, "gpus", gpus, 1024, &point.gpus, error)) ||
+      (point.gpus > 0 && !check_ranks (reader, cell_of (cells, at, RANKS), &point, error)) ||
       (iters != NULL && !read_count (reader, "iters", iters, MAX_ITERS, &point.iters, error)) ||
       (channels != NULL && !read_count (reader, "max_channels", channels, MAX_CHANNELS, &point.max_channels, error)) ||
       !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
@@ -324,7 +361,7 @@ cal_data_add_text (const char *path, const char *text, gsize n_B, gboolean table
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (char **line = lines; *line != NULL; line++)
     g_strchomp (*line); /* a line may end as on Windows */
-  Reader reader = { { path, 1, 0 }, file, data };
+  Reader reader = { { base_arena_strdup (data->arena, path), 1, 0 }, file, data };
   if (strlen (text) < n_B)
     return base_fail_at (error, (BaseMark){ path, g_strv_length (lines), 0 }, "a NUL byte; a text file is accepted");
   return table ? read_table (&reader, lines, error) : read_csv (&reader, lines, error);

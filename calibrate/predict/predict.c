@@ -123,15 +123,15 @@ open_cluster (const CalHost *host, const CalPredict *how, guint32 nodes, CalGrou
 
 /* The first GPUs of each node. Returned: full, of guint32; NULL and *error. */
 static GArray *
-list_ranks (const CalGroup *group, guint32 gpus, GError **error)
+list_ranks (const CalGroup *group, const CalMeasured *row, GError **error)
 {
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
-  guint32 first = 0;
+  guint32 first = 0, gpus = row->gpus;
   for (guint32 node = 0; node < group->n_nodes; node++) {
     guint32 has = clu_gpus_per_node (group->clu, node);
     if (gpus > has) {
-      base_fail_at (error, BASE_MARK_NONE, "%u GPUs of a node were measured; node %u of %s has %u", gpus, node,
-                    clu_name (group->clu), has);
+      base_fail_at (error, row->at, "%u GPUs of a node were measured; node %u of %s has %u; gpus counts those of one node", gpus,
+                    node, clu_name (group->clu), has);
       return NULL;
     }
     for (guint32 gpu = first; gpu < first + gpus; gpu++)
@@ -163,7 +163,7 @@ open_comm (CalPredictor *predictor, const CalPredict *how, const CalMeasured *fi
   set_software (group, first, how->mode, predictor->host->seed);
   if (!open_cluster (predictor->host, how, first->nodes, group, error))
     return FALSE;
-  g_autoptr (GArray) ranks = list_ranks (group, first->gpus, error);
+  g_autoptr (GArray) ranks = list_ranks (group, first, error);
   if (ranks == NULL ||
       (group->system->library.v != CAL_LIBRARY_PLAIN && !take_constants (predictor, how, first->nccl, group, error)))
     return FALSE;
@@ -205,8 +205,9 @@ open_group (CalPredictor *predictor, const CalPredict *how, const CalData *data,
   group->n = n;
   if (open_comm (predictor, how, first, group, error))
     return group;
-  g_autofree char *mark = base_mark_prefix (group->system->name.mark);
-  g_prefix_error (error, "%ssystem '%s': ", mark, group->system->name.v);
+  g_autofree char *mark = base_mark_prefix (group->system->name.mark), *row = base_mark_prefix (first->at);
+  if (*row == '\0' || error == NULL || !g_str_has_prefix ((*error)->message, row)) /* the row's own place says more */
+    g_prefix_error (error, "%ssystem '%s': ", mark, group->system->name.v);
   cal_group_free (group);
   return NULL;
 }

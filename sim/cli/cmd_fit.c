@@ -9,7 +9,7 @@
 #include "report/fit.h"
 
 typedef struct {
-  char *systems, *topology, *launch, *disable, *offset, *min_size, *over, *name, *hold_out, *report, *points, *section_points,
+  char *systems, *topology, *launch, *disable, *offset, *min_size, *op, *over, *name, *hold_out, *report, *points, *section_points,
       *pairs;
   gboolean split;
 } Flags;
@@ -21,6 +21,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "topology", 0, offsetof (Flags, topology), "T", "for files: the node that was measured; required" },
   { CLI_FLAG_TEXT, "launch", 0, offsetof (Flags, launch), "L",
     "for files: graph, threads, serial or registered, for rows that do not name it (default: threads)" },
+  { CLI_FLAG_TEXT, "op", 0, offsetof (Flags, op), "OP", "for files: the operation, where a file does not name it" },
   { CLI_FLAG_TEXT, "disable", 0, offsetof (Flags, disable), "A[,...]",
     "for files: algorithms that were switched off, e.g. nvls by NCCL_NVLS_ENABLE=0" },
   { CLI_FLAG_TEXT, "offset", 0, offsetof (Flags, offset), "A[,B...]",
@@ -74,13 +75,14 @@ is_file (const char *word)
 static gboolean
 load_files (Cli *cli, const Flags *flags, char **words, Question *question, GError **error)
 {
-  CalFilesQuery files = { .topology = flags->topology };
+  CalFilesQuery files = { .topology = flags->topology, .op = -1 };
   int launch = MDL_LAUNCH_THREADS;
   if (flags->systems != NULL)
     return cli_fail (cli, error, "--systems is of a folder with systems.yaml");
   if (files.topology == NULL)
     return cli_fail (cli, error, "which node was measured? --topology names it (forerun list topologies)");
-  if (!cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
+  if (!cli_name_value (cli, "--op", flags->op, mdl_op_names, &files.op, error) ||
+      !cli_name_value (cli, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
       !fr_disabled_value (cli->verb->name, flags->disable, &files.disabled_algos, &files.disabled_protos, error))
     return FALSE;
   files.launch = (MdlLaunch)launch;
@@ -98,6 +100,7 @@ load (Cli *cli, const Flags *flags, char **words, Question *question, GError **e
   const char *of_files = flags->topology != NULL  ? "--topology"
                          : flags->launch != NULL  ? "--launch"
                          : flags->disable != NULL ? "--disable"
+                         : flags->op != NULL      ? "--op"
                                                   : NULL;
   if (!base_file_is_folder (words[0]) && (flags->topology != NULL || is_file (words[0])))
     return load_files (cli, flags, words, question, error);

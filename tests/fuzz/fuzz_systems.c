@@ -84,7 +84,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   check (read, error);
   host.read = read_input;
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++) {
-    const CalFilesQuery query = { .topology = "hgx_h200", .launch = (MdlLaunch)i };
+    const CalFilesQuery query = { .topology = "hgx_h200", .launch = (MdlLaunch)i, .op = -1 };
     error = NULL;
     read = cal_data_load_files (&host, files[i], &query, &error);
     check (read, error);

@@ -81,6 +81,7 @@ typedef struct {
   const char *nccl; /* version, owned by the data; NULL: not said */
   guint32 iters;    /* operations in a row; 0: as nccl-tests does unless told */
   double size_B, time_s;
+  BaseMark at; /* its row, the file's name owned by the data; no file: of a probe */
 } CalMeasured;
 
 typedef struct {
@@ -104,6 +105,7 @@ typedef struct {
   const char *topology;
   guint32 disabled_algos, disabled_protos; /* bits: what was switched off */
   MdlLaunch launch;                        /* of rows that name none */
+  int op;                                  /* MdlOp of files that name none; -1: each names its own */
 } CalFilesQuery;
 CalData *cal_data_load_files (const CalHost *host, const char *const *paths, const CalFilesQuery *query, GError **error);
 void cal_data_free (CalData *data);
