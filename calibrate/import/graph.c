@@ -49,9 +49,11 @@ take_graph (GMarkupParseContext *context, Reader *reader, const char *const *nam
       !read_number (attribute (names, values, "speedinter"), 1e6, &inter) ||
       !read_number (attribute (names, values, "samechannels"), 1, &same))
     return refuse (context, error, "<graph> needs the numbers pattern, nchannels, speedintra, speedinter and samechannels");
-  if (type_intra == NULL || type_inter == NULL || !cal_is_path (type_intra) || !cal_is_path (type_inter))
+  type_intra = type_intra == NULL ? NULL : cal_path_of (type_intra);
+  type_inter = type_inter == NULL ? NULL : cal_path_of (type_inter);
+  if (type_intra == NULL || type_inter == NULL)
     return refuse (context, error,
-                   "<graph> needs typeintra and typeinter; accepted: LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS");
+                   "<graph> needs typeintra and typeinter; accepted: LOC, NVL, XGMI, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS");
   CalGraphKind kind = cal_graph_of ((unsigned)pattern, reader->found.graph);
   if (kind == CAL_GRAPH_N)
     return TRUE;

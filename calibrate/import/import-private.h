@@ -26,8 +26,8 @@ typedef struct {
 
 /* Into which graph a pattern goes: the first tree pattern is the tree's, a later TREE CollNet's chain's. CAL_GRAPH_N: none. */
 CalGraphKind cal_graph_of (unsigned pattern, const CalGraph *known);
-/* Whether it is a path class of NCCL's. */
-gboolean cal_is_path (const char *text);
+/* A path class as forerun writes it: NCCL's own name, or "NVL" for RCCL's "XGMI". NULL: none. Borrowed. */
+const char *cal_path_of (const char *text);
 /* The calibration file. Returned: full. */
 char *cal_import_write (const CalFound *found, const char *kind, const char *name, const char *over);
 

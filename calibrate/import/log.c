@@ -70,7 +70,8 @@ read_pattern (Reader *reader, Thread *thread, char *const *part)
   (void)reader;
   unsigned channels = count_of (part[2]);
   CalGraphKind kind = cal_graph_of (count_of (part[1]), thread->graph);
-  if (kind == CAL_GRAPH_N || channels > 1024 || !cal_is_path (part[5]) || !cal_is_path (part[6]))
+  const char *intra = cal_path_of (part[5]), *inter = cal_path_of (part[6]);
+  if (kind == CAL_GRAPH_N || channels > 1024 || intra == NULL || inter == NULL)
     return;
   CalGraph *graph = &thread->graph[kind];
   *graph = (CalGraph){ .set = TRUE,
@@ -78,8 +79,8 @@ read_pattern (Reader *reader, Thread *thread, char *const *part)
                        .intra_GBps = g_ascii_strtod (part[3], NULL),
                        .inter_GBps = g_ascii_strtod (part[4], NULL),
                        .same = count_of (part[7]) != 0 };
-  g_strlcpy (graph->intra, part[5], sizeof graph->intra);
-  g_strlcpy (graph->inter, part[6], sizeof graph->inter);
+  g_strlcpy (graph->intra, intra, sizeof graph->intra);
+  g_strlcpy (graph->inter, inter, sizeof graph->inter);
 }
 
 static void
@@ -111,7 +112,7 @@ static const struct {
   const char *mark, *pattern;
   void (*read) (Reader *reader, Thread *thread, char *const *part);
 } lines[] = {
-  { "NCCL version ", "^NCCL version ([0-9.]{0,23})", read_version },
+  { "CCL version ", "^(?:NCCL version|RCCL version :) ([0-9.]{0,23})", read_version },
   { " Bytes -> Algo ",
     "^(\\w{1,23}): (\\d{1,18}) Bytes -> Algo (\\w{1,23}) proto (\\w{1,23}) channel{Lo\\.\\.Hi}={(\\d{1,7})\\.\\.(\\d{1,7})\\b",
     read_choice },

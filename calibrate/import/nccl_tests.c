@@ -35,6 +35,7 @@ typedef struct {
   CalRun run;
   Layout layout;
   char *title;
+  char *command; /* program that a command line, or the end of the only run, names; NULL: none */
   unsigned line;
   gboolean known; /* something was nccl-tests' */
 } Reader;
@@ -284,6 +285,8 @@ read_row (Reader *reader, const char *line, char **words, guint n, GError **erro
   guint64 count;
   if (!cal_whole (words[0], CAL_MOST_SIZE_B, &row.size_B) || !cal_whole (words[1], CAL_MOST_SIZE_B, &count))
     return cal_fail (reader->text, here (reader), error, "size and count are whole numbers up to 2^50");
+  if (reader->run.program == NULL && reader->command != NULL && !reader->run.resolved)
+    cal_run_program (&reader->run, reader->command);
   if (!cal_rows_resolve (reader->rows, &reader->run, here (reader), error))
     return FALSE;
   if (!cal_rows_dtype (reader->rows, here (reader), words[2], &row.dtype)) {
@@ -344,6 +347,39 @@ read_nccl (Reader *reader, char *line)
   }
 }
 
+/* "mpirun … ./build/all_reduce_perf -b 8": the next rows are of this operation, if no header says it. */
+static void
+read_command (Reader *reader, char *line)
+{
+  static const char suffix[] = "_perf";
+  char *end = strstr (line, suffix);
+  if (end == NULL || (end[strlen (suffix)] != '\0' && !g_ascii_isspace (end[strlen (suffix)])))
+    return;
+  char *from = end;
+  while (from > line && (g_ascii_isalnum (from[-1]) || from[-1] == '_'))
+    from--;
+  if (reader->run.n_rows + reader->run.n_left > 0)
+    begin (reader, CAL_RUN_NAME);
+  g_free (reader->command);
+  reader->command = g_strndup (from, (gsize)(end - from) + strlen (suffix));
+}
+
+/* Of an excerpt that has the end of a run only: "# Collective test concluded: all_reduce_perf". NULL: not said, or of several. */
+static char *
+concluded (const CalText *text)
+{
+  static const char starting[] = "Collective test starting:", ending[] = "Collective test concluded:";
+  const char *at = g_strstr_len (text->bytes, (gssize)text->n_B, ending), *stop = text->bytes + text->n_B;
+  if (at == NULL || g_strstr_len (text->bytes, (gssize)text->n_B, starting) != NULL)
+    return NULL;
+  at += strlen (ending);
+  if (g_strstr_len (at, stop - at, ending) != NULL)
+    return NULL;
+  const char *end = memchr (at, '\n', (gsize)(stop - at));
+  char *name = g_strndup (at, (gsize)((end != NULL ? end : stop) - at));
+  return g_strstrip (name);
+}
+
 static gboolean
 read_line (void *user, char *whole, unsigned number, GError **error)
 {
@@ -360,6 +396,7 @@ read_line (void *user, char *whole, unsigned number, GError **error)
   if (*line == '#')
     return read_comment (reader, line, error);
   if (!g_ascii_isdigit (*line)) {
+    read_command (reader, line);
     read_nccl (reader, line);
     return TRUE;
   }
@@ -374,7 +411,7 @@ read_line (void *user, char *whole, unsigned number, GError **error)
 static gboolean
 read_text (const CalText *text, CalRows *rows, GError **error)
 {
-  Reader reader = { .text = text, .rows = rows, .layout = plain };
+  Reader reader = { .text = text, .rows = rows, .layout = plain, .command = concluded (text) };
   cal_run_open (&reader.run, 1);
   gboolean good = cal_import_lines (&reader, text, read_line, error);
   if (good && !reader.known)
@@ -386,6 +423,7 @@ read_text (const CalText *text, CalRows *rows, GError **error)
     cal_rows_run_end (rows, &reader.run);
   cal_run_clear (&reader.run);
   g_free (reader.title);
+  g_free (reader.command);
   return good;
 }
 

@@ -226,9 +226,23 @@ is_status (const char *line)
   return FALSE;
 }
 
+/* An excerpt: every row of a test of one way is there, but not the line that names and sums it. */
 static gboolean
-not_closed (const CalImport *reader, const Matrix *matrix, unsigned line, GError **error)
+is_whole (const Matrix *matrix)
 {
+  guint which;
+  return matrix->test != NULL && strstr (matrix->test, "bidirectional") == NULL && find_test (matrix->test, &which) &&
+         matrix->n_columns > 0 && (matrix->labels->len == matrix->n_columns || matrix->labels->len == 1);
+}
+
+static gboolean
+not_closed (CalImport *reader, Matrix *matrix, unsigned line, GError **error)
+{
+  if (is_whole (matrix)) {
+    cal_note (&reader->note[SUM], reader->text, CAL_LINE (matrix->line), "the matrix of %s has no line 'SUM …': an excerpt?",
+              matrix->test);
+    return write_matrix (reader, matrix, matrix->test, "", line, error);
+  }
   g_autofree char *shown = cal_shown (matrix->test != NULL ? matrix->test : "?");
   return cal_fail (reader->text, CAL_LINE (line), error, "the matrix of %s, line %u, has no line 'SUM …' behind it: cut off?",
                    shown, matrix->line);
@@ -243,8 +257,8 @@ read_line (void *user, char *line, unsigned number, GError **error)
   static const char running[] = "Running ", perf[] = "&&&& PERF ", sum[] = "SUM ";
   char *words[CAL_MAX_WORDS];
   if (g_str_has_prefix (line, running)) {
-    if (matrix->line > 0)
-      return not_closed (reader, matrix, number, error);
+    if (matrix->line > 0 && !not_closed (reader, matrix, number, error))
+      return FALSE;
     g_free (matrix->test);
     matrix->test = g_strndup (line + strlen (running), strcspn (line + strlen (running), ". \t"));
     return TRUE;

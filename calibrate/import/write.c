@@ -25,13 +25,14 @@ cal_graph_of (unsigned pattern, const CalGraph *known)
   }
 }
 
-gboolean
-cal_is_path (const char *text)
+const char *
+cal_path_of (const char *text)
 {
+  const char *name = strcmp (text, "XGMI") == 0 ? "NVL" : text; /* ROCm/rccl, src/graph/topo.cc: topoPathTypeStr */
   for (MdlPath path = 0; path < MDL_PATH_N; path++)
-    if (strcmp (text, mdl_path_name (path)) == 0)
-      return TRUE;
-  return FALSE;
+    if (strcmp (name, mdl_path_name (path)) == 0)
+      return mdl_path_name (path);
+  return NULL;
 }
 
 static void

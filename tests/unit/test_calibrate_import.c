@@ -74,6 +74,20 @@ of_several_communicators_the_largest_counts_and_ranks_may_mix (void)
 }
 
 static void
+a_log_of_rccl_has_its_own_names (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *yaml = import_log (
+      RANK0 "RCCL version : 2.22.3+hip6.3-HEAD:4a1b2c3\n" RANK0
+            "Pattern 4, crossNic 0, nChannels 56, bw 48.000000/48.000000, type XGMI/PIX, sameChannels 1\n" RANK0
+            "comm 0x1 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0\n",
+      NULL, &error);
+  g_assert_nonnull (yaml);
+  TEST_HAS (yaml, "nccl: 2.22.3\n");
+  TEST_HAS (yaml, "    ring: {channels: 56, intra: 48 GB/s, inter: 48 GB/s, path_intra: NVL, path_inter: PIX,");
+}
+
+static void
 a_log_without_graphs_says_what_to_log (void)
 {
   static const char *const texts[] = { "", "hello\n", RANK0 "NCCL version 2.28.9\n", RANK0 RING ("2", "20.0/20.0"),
@@ -151,6 +165,7 @@ static const TestCase cases[] = {
   { "a log gives graphs, channels, version and choices", a_log_gives_graphs_channels_version_and_choices },
   { "of several communicators the largest counts and ranks may mix",
     of_several_communicators_the_largest_counts_and_ranks_may_mix },
+  { "a log of RCCL has its own names", a_log_of_rccl_has_its_own_names },
   { "a log without graphs says what to log", a_log_without_graphs_says_what_to_log },
   { "a graph dump gives the same graphs", a_graph_dump_gives_the_same_graphs },
   { "a bad dump is refused with its place", a_bad_dump_is_refused_with_its_place },

@@ -248,6 +248,32 @@ documents_may_follow_each_other (void)
   TEST_HAS (got.warnings, "f: results[0].out_of_place: measures what an earlier row does: kept\n");
 }
 
+/* A command line before a run, or the line behind it, where the header does not. */
+static void
+a_command_names_the_operation (void)
+{
+#define AFTER "# Collective test concluded: all_gather_perf\n"
+  static const struct {
+    const char *text, *op;
+  } rows[] = {
+    { "$ mpirun -np 4 ./build/reduce_scatter_perf -b 8\n" CONFIG "0\n" TWO_BY_2 ROW FOOT, "\nreduce_scatter," },
+    { "./all_gather_perf_mpi\n" CONFIG "0\n" TWO_BY_2 ROW FOOT AFTER, "\nall_gather," },
+    { CONFIG "0\n" TWO_BY_2 ROW FOOT AFTER, "\nall_gather," },
+    { "reduce_scatter_perf\n" NAME CONFIG "0\n" TWO_BY_2 ROW FOOT, "\nall_reduce," }, /* the header knows better */
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_auto (Imported) got = import_text (reader, NULL, rows[i].text);
+    TEST_STR (got.message, "");
+    TEST_HAS (got.csv, rows[i].op);
+  }
+  g_auto (Imported) two = import_text (
+      reader, NULL, "./all_reduce_perf\n" CONFIG "0\n" TWO_BY_2 ROW FOOT "./broadcast_perf\n" CONFIG "0\n" TWO_BY_2 ROW FOOT);
+  TEST_HAS (two.csv, "\nall_reduce,");
+  TEST_HAS (two.csv, "\nbroadcast,");
+  static const Refusal several[] = { { CONFIG "0\n" TWO_BY_2 ROW AFTER CONFIG "0\n" TWO_BY_2 ROW AFTER, "f:6: which operation?" } };
+  test_refusals (reader, NULL, several, G_N_ELEMENTS (several));
+}
+
 static const TestCase cases[] = {
   { "a run says operation, nodes, launch and version", a_run_says_operation_nodes_launch_and_version },
   { "each run has its own header", each_run_has_its_own_header },
@@ -257,6 +283,7 @@ static const TestCase cases[] = {
   { "a row that repeats another is kept and counted", a_row_that_repeats_another_is_kept_and_counted },
   { "rates that contradict each other are reported", rates_that_contradict_each_other_are_told },
   { "a run that was cut short is reported", a_run_that_was_cut_short_is_told },
+  { "a command line, or the end of the run, names the operation", a_command_names_the_operation },
   { "titles become a column", titles_become_a_column },
   { "bad text is refused with its place", bad_text_is_refused_with_its_place },
   { "a JSON document says the same", a_json_document_says_the_same },

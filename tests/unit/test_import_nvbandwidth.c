@@ -72,17 +72,32 @@ latencies_become_seconds (void)
   TEST_STR (text.csv != NULL ? text.csv : text.message, HEADER "host_device_latency_sm,0,-1,,1.1825e-06,\n");
 }
 
+/* Excerpts end behind the last row, or go on with the next test. */
+static void
+whole_matrices_need_no_sum (void)
+{
+#define SUMLESS "Running device_to_device_memcpy_read_ce.\nbandwidth (GB/s)\n  0 1\n 0 N/A 1.00\n 1 2.00 N/A\n"
+#define COPIES  "device_to_device_memcpy_read_ce,1,0,,,1\ndevice_to_device_memcpy_read_ce,0,1,,,2\n"
+  g_auto (Imported) one = import_text (reader, NULL, SUMLESS), two = import_text (reader, NULL, SUMLESS "\n" SUMLESS);
+  TEST_STR (one.csv != NULL ? one.csv : one.message, HEADER COPIES);
+  TEST_STR (two.csv != NULL ? two.csv : two.message, HEADER COPIES COPIES);
+  TEST_HAS (one.warnings, "f:3: the matrix of device_to_device_memcpy_read_ce has no line 'SUM …': an excerpt?");
+}
+
 static void
 bad_files_are_refused_with_their_place (void)
 {
 #define START "Running device_to_device_memcpy_read_ce.\nbandwidth (GB/s)\n  0 1\n"
+#define THREE "Running device_to_device_memcpy_read_ce.\nbandwidth (GB/s)\n  0 1 2\n"
   static const Refusal rows[] = {
     { "", "f: this is not nvbandwidth's output" },
     { "Running x.\n", "f: no cell is left" },
     { START " 0 N/A 1.00\n 1 1.0", "f:5: 2 words" },
-    { START " 0 N/A 1.00\n 1 1.00 N/A\n", "f:5: the matrix of device_to_device_memcpy_read_ce, line 3, has no line 'SUM …'" },
-    { START " 0 N/A 1.00\n 1 1.00 N/A\n\nRunning y.\n", "f:7: the matrix of device_to_device_memcpy_read_ce" },
-    { START " 0 N/A 1.00\n 1 1.00 N/A\n\nSUM\n", "f:7: the matrix of device_to_device_memcpy_read_ce" },
+    { THREE " 0 N/A 1 1\n 1 1 N/A 1\n", "f:5: the matrix of device_to_device_memcpy_read_ce, line 3, has no line 'SUM …'" },
+    { THREE " 0 N/A 1 1\n 1 1 N/A 1\n\nRunning y.\n", "f:7: the matrix of device_to_device_memcpy_read_ce" },
+    { THREE " 0 N/A 1 1\n 1 1 N/A 1\n\nSUM\n", "f:7: the matrix of device_to_device_memcpy_read_ce" },
+    { "Running device_to_device_bidirectional_memcpy_read_ce.\nbandwidth (GB/s)\n  0 1\n 0 N/A 1\n 1 1 N/A\n",
+      "f:5: the matrix of device_to_device_bidirectional_memcpy_read_ce, line 3, has no line 'SUM …'" },
     { START " 0 N/A one\n 1 1.00 N/A\n\nSUM device_to_device_memcpy_read_ce 1\n", "f:4: 'one' in a matrix" },
     { "{\"nvbandwidth\": 7}", "f:1: this is not nvbandwidth's JSON" },
     { "{\"nvbandwidth\": {\"testcases\": [7]}}", "f: nvbandwidth.testcases[0]: an object" },
@@ -99,6 +114,7 @@ static const TestCase cases[] = {
   { "bytes go the way that the test copies", bytes_go_the_way_that_the_test_copies },
   { "both ways have three matrices", both_ways_have_three_matrices },
   { "latencies become seconds", latencies_become_seconds },
+  { "whole matrices need no line of their sum", whole_matrices_need_no_sum },
   { "bad files are refused with their place", bad_files_are_refused_with_their_place },
   { NULL, NULL },
 };
