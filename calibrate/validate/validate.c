@@ -30,6 +30,7 @@ predict_point (const Visit *visit, CalGroup *group, const CalMeasured *point, GE
                                  .order = point->system,
                                  .nodes = point->nodes,
                                  .ranks = group->n_ranks,
+                                 .islands = coll->question.n_nodes,
                                  .op = point->op,
                                  .algo = point->algo,
                                  .proto = point->proto,

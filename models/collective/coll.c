@@ -3,8 +3,7 @@
  *     time = latency + S / min (bound, link rate / wire) + launch
  * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their
  * launches together (per_gpu x GPUs): what is missing to that is waited. Of an all-to-all the CPU puts each peer into the plan.
- * Error band: residuals of the calibration by size band; the wide default where a constant is assumed; widened outside the range
- * that the calibration was fitted on.
+ * Error band: band.c.
  * Source: launch: NCCL starts one kernel a GPU and call; floors and residuals: measured, docs/models.md.
  * Check: test_models_coll (serial launches floor small messages), law_models_coll (terms sum to the time). */
 #include "models/coll.h"
@@ -116,7 +115,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   if (question->n_ranks <= 1) {        /* nobody to talk to: a copy kernel or none, but launched all the same */
     if (library != NULL) {
       add_launch (library, coll, question, 0.0, cost);
-      cost->band = mdl_coll_band (library, coll != NULL ? coll->algo : MDL_ALGO_AUTO, question, cost->source);
+      mdl_coll_band (library, coll != NULL ? coll->algo : MDL_ALGO_AUTO, question, cost);
     }
     cost->time_s = cost->latency_s;
     return;
@@ -140,7 +139,7 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   cost->link_bound = link_Bps <= cost->bound_Bps;
   if (library != NULL) {
     add_launch (library, coll, question, size_s, cost);
-    cost->band = mdl_coll_band (library, coll != NULL ? coll->algo : MDL_ALGO_AUTO, question, cost->source);
+    mdl_coll_band (library, coll != NULL ? coll->algo : MDL_ALGO_AUTO, question, cost);
   }
   /* The size term stands beside the latency, not in it. */
   double latency_s = cost->latency_s;

@@ -53,10 +53,10 @@ MdlStepTime mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps 
  * plugin says it. Source: NCCL 5067397c src/transport/net.cc:sendProxyProgress. */
 void mdl_network_lines (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, double channels, double piece_B,
                         MdlStepTime *time, MdlCollCost *cost);
-/* The plugin that serves the network between the nodes; NULL: none. */
-/* Relative half-width of the error band, where `source` is the weakest constant used. */
-double mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *question, BaseSource source);
+/* Sets band, near and fabric of a cost whose other parts are complete. */
+void mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *question, MdlCollCost *cost);
 
+/* The plugin that serves the network between the nodes; NULL: none. */
 const MdlPlugin *mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question);
 
 /* What a route is longer than the one that a hop's latencies contain. */

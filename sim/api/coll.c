@@ -145,7 +145,7 @@ static void
 add_row (void *table, const ColAnswer *coll, guint size, guint n_sizes)
 {
   (void)size, (void)n_sizes;
-  base_members_add (table, rep_coll_members, coll);
+  base_members_add (table, rep_coll_row_members, coll);
 }
 
 static void
@@ -163,7 +163,7 @@ fr_coll_run (FrColl *coll, FrError **error)
   }
   GError *why = NULL;
   g_auto (Run) run = { 0 };
-  g_autoptr (BaseTable) table = base_members_table (rep_coll_members, NULL);
+  g_autoptr (BaseTable) table = base_members_table (rep_coll_row_members, NULL);
   if (!begin (coll, &run, fr_coll_read, &why)) {
     fr_error_take (error, why);
     return NULL;

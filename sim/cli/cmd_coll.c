@@ -143,7 +143,7 @@ add_row (void *user, const ColAnswer *coll, guint size, guint n_sizes)
     rep_nccl_tests_row (rows->text, coll, rows->question->root);
   else if (rows->cli->format == CLI_FORMAT_NCCL_TESTS_JSON)
     rep_nccl_tests_json_row (rows->json, coll, rows->question->root);
-  base_members_add (rows->table, rep_coll_members, coll);
+  base_members_add (rows->table, rep_coll_row_members, coll);
   rep_sweep_add (&rows->sweep, coll);
   if (size + 1 < n_sizes)
     return;
@@ -214,7 +214,7 @@ answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **erro
 {
   g_auto (Rows) rows = { .cli = cli,
                          .question = question,
-                         .table = base_members_table (rep_coll_members, NULL),
+                         .table = base_members_table (rep_coll_row_members, NULL),
                          .text = g_string_new (NULL),
                          .said = g_ptr_array_new_with_free_func (g_free),
                          .above = sets_above_the_leaves (cli) };

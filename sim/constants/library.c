@@ -232,10 +232,9 @@ static SCHEMA (gda_schema, "ibgda", "All-to-all by puts of the GPU's own threads
                NUM (MdlGdaSpec, put, TIME, "time per peer on another node"),
                NUM (MdlGdaSpec, signal, TIME, "latency of one put, added to the route's"));
 
-static SCHEMA (error_schema, "error", "Relative half-width of the error band.",
-               NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),
-               NUM (MdlErrorSpec, middle, RATIO, "half-width below `middle_max`"),
-               NUM (MdlErrorSpec, large, RATIO, "half-width above"));
+SCHEMA (cst_error_schema, "error", "Relative half-width of the error band.",
+        NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),
+        NUM (MdlErrorSpec, middle, RATIO, "half-width below `middle_max`"), NUM (MdlErrorSpec, large, RATIO, "half-width above"));
 
 static SCHEMA (range_schema, "range", "What the constants were fitted on.", NUM (MdlRange, min_size, BYTES, "smallest size fitted"),
                NUM (MdlRange, max_size, BYTES, "largest size fitted"), NUM (MdlRange, max_ranks, COUNT, "most ranks fitted"),
@@ -328,8 +327,8 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, pat, &pat_schema, "parallel aggregated trees"),
         MAP (MdlLibrary, pairwise, &pairwise_schema, "sends and receives"),
         MAP (MdlLibrary, ibgda, &gda_schema, "all-to-all by puts of the GPU's own threads (NVSHMEM)"),
-        MAP (MdlLibrary, error, &error_schema, "half-width with measured constants, inside `range`"),
-        MAP (MdlLibrary, assumed_error, &error_schema, "half-width if a constant is assumed"),
+        MAP (MdlLibrary, error, &cst_error_schema, "half-width with measured constants, inside `range`"),
+        MAP (MdlLibrary, assumed_error, &cst_error_schema, "half-width if a constant is assumed"),
         LIST (MdlLibrary, tested, &tested_schema, MdlTested, "half-width where predictions were tested; the first row that fits"),
         NUM (MdlLibrary, small_max, BYTES, "upper limit of small sizes", .was = "small_to"),
         NUM (MdlLibrary, middle_max, BYTES, "upper limit of middle sizes", .was = "middle_to"),

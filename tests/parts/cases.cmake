@@ -18,6 +18,10 @@ set_tests_properties (case.document PROPERTIES LABELS case TIMEOUT 300)
 add_test (NAME accuracy.document
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/validation.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties (accuracy.document PROPERTIES LABELS accuracy TIMEOUT 300)
+# Error bands between nodes, and how many points of clusters left out they hold.
+add_test (NAME accuracy.bands
+          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bands.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties (accuracy.bands PROPERTIES LABELS accuracy TIMEOUT 300)
 
 # Published training steps, simulated; the table in docs/validation.md and its limits.
 add_test (NAME accuracy.training

@@ -10,7 +10,7 @@
 typedef struct {
   const char *system; /* borrowed */
   guint order;        /* of the system among the rows */
-  guint32 nodes, ranks;
+  guint32 nodes, ranks, islands; /* islands: nodes, or NVLink domains of several */
   MdlOp op;
   MdlAlgo algo; /* as measured: MDL_ALGO_AUTO where the library chose */
   MdlProto proto;

@@ -51,6 +51,16 @@ typedef struct {
 void mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
     G_GNUC_PRINTF (5, 0);
 
+/* Where the error band comes from: the less of what is asked was measured, the wider it is. */
+typedef enum {
+  MDL_NEAR_NODE,       /* GPUs of one node: what the calibration was fitted on */
+  MDL_NEAR_CLUSTER,    /* the calibration was fitted on as many nodes */
+  MDL_NEAR_MORE_NODES, /* it was fitted on fewer nodes, but several */
+  MDL_NEAR_NETWORK,    /* other clusters with this kind of network were measured */
+  MDL_NEAR_NOTHING,    /* none was: data sheets alone */
+} MdlNear;
+extern const BaseName mdl_near_names[];
+
 typedef struct {
   double time_s, latency_s;
   double bound_Bps;          /* INFINITY: none */
@@ -70,6 +80,8 @@ typedef struct {
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
   double band;              /* relative half-width of the error band: 0.05 means +-5 % */
+  MdlNear near;             /* what was measured that is nearest to the question: the band is of it */
+  const struct MdlFabric *fabric; /* kind of network, see mdl_fabric */
   unsigned n_terms;
   MdlTerm term[MDL_MAX_TERMS];
 } MdlCollCost;

@@ -244,6 +244,24 @@ typedef struct {
   BaseNum max_ranks, max_nodes;
 } MdlRange;
 
+/* A kind of network between ranks, and how far off predictions over it were. Rows are asked in order: the first that fits holds. */
+typedef struct MdlFabric {
+  BaseHead head;
+  BaseStr name;     /* "InfiniBand NDR" */
+  BaseStr library;  /* of which it was measured: "NCCL" */
+  BaseStrs classes; /* link classes of the NICs' ports between nodes; none: no NIC is crossed */
+  BaseNum domain;   /* least ranks that one scale-up switch joins */
+  BaseNum clusters, rows, held_out, nodes; /* measured: clusters, points, those that nothing was fitted to, the most nodes */
+  MdlErrorSpec error;                      /* of clusters that were never seen; not set where nothing was measured */
+} MdlFabric;
+
+typedef struct MdlNetworks {
+  BaseHead head;
+  BaseList fabrics;        /* MdlFabric */
+  MdlErrorSpec unmeasured; /* over networks of which no point was measured */
+  BaseNum per_doubling;    /* a band grows by this share of itself with each doubling of the nodes beyond those measured */
+} MdlNetworks;
+
 /* A network that the library reaches through software of its own beside the library's InfiniBand path. */
 typedef struct {
   BaseHead head;
@@ -257,20 +275,6 @@ typedef struct {
   BaseBool simple_only; /* stores may arrive out of order: LL and LL128 are switched off */
   BaseBool groups;      /* the adapters beside one GPU are one device to the library */
 } MdlPlugin;
-
-/* A kind of network between ranks. Rows are asked in order: the first that fits holds. */
-typedef struct MdlFabric {
-  BaseHead head;
-  BaseStr name;     /* "InfiniBand NDR" */
-  BaseStr library;  /* of which it was measured: "NCCL" */
-  BaseStrs classes; /* link classes of the NICs' ports between nodes; none: no NIC is crossed */
-  BaseNum domain;   /* least ranks that one scale-up switch joins */
-} MdlFabric;
-
-typedef struct MdlNetworks {
-  BaseHead head;
-  BaseList fabrics; /* MdlFabric */
-} MdlNetworks;
 
 /* Making communicators. */
 typedef struct {

@@ -24,6 +24,14 @@ const BaseMember rep_coll_members[] = {
   BASE_MEMBER_END,
 };
 
+BASE_MEMBER_WHEN (has_band, ColAnswer, it->cost.band > 0) /* textbook algorithms have none */
+
+const BaseMember rep_coll_row_members[] = {
+  { .kind = BASE_MEMBER_GROUP, .sub = rep_coll_members },
+  MEMBER ("validated", cost.near, .title = "validated", .rank = 5, .names = mdl_near_names, .when = has_band),
+  BASE_MEMBER_END,
+};
+
 /* "All-reduce": as a sentence begins. */
 static const char *
 title_of (MdlOp op)
@@ -44,6 +52,17 @@ append_ranks (GString *out, const ColAnswer *coll)
                           coll->n_nodes == 1 ? "" : "s");
 }
 
+/* Whoever reads only the first lines learns that nothing was measured over such a network. */
+static void
+append_validity (GString *out, const ColAnswer *coll)
+{
+  if (coll->cost.near != MDL_NEAR_NOTHING)
+    return;
+  const char *network = mdl_fabric_name (coll->cost.fabric);
+  g_string_append_printf (out, "Not validated: no measurement between nodes over %s was available.\n",
+                          network != NULL ? network : "this network");
+}
+
 char *
 rep_coll_answer (const ColAnswer *coll)
 {
@@ -55,6 +74,7 @@ rep_coll_answer (const ColAnswer *coll)
   append_ranks (out, coll);
   g_string_append_printf (out, "%s, %s busbw.\nAlgorithm: %s; bottleneck: %s.\n", time, busbw,
                           base_name (mdl_algo_names, (int)coll->algo), coll->bound_by);
+  append_validity (out, coll);
   return g_string_free (out, FALSE);
 }
 
@@ -92,6 +112,7 @@ rep_sweep_answer (const RepSweep *sweep)
   g_string_append_printf (out, " of %s to %s", from, to);
   append_ranks (out, first);
   g_string_append_printf (out, "%s to %s; busbw peaks at %s with %s.\nAlgorithm: %s.\n", least, most, busbw, peak, sweep->algos);
+  append_validity (out, last);
   return g_string_free (out, FALSE);
 }
 

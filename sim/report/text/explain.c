@@ -309,7 +309,7 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
 {
   const ColAnswer *coll = explain->coll;
   json_builder_begin_object (json);
-  base_members_json (rep_coll_members, coll, json);
+  base_members_json (rep_coll_row_members, coll, json);
   rep_formula_json (&coll->cost, coll->question.link_rate_Bps, json);
   rep_json_table (json, "loads", loads_table (explain));
   json_builder_set_member_name (json, "bottleneck");

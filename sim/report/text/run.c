@@ -20,7 +20,7 @@
 BASE_MEMBER_NUMBER_OF (all_repeats_s, ScnResult, it->coll.time_s * it->repeat)
 
 static const BaseMember coll_members[] = {
-  RESULT (NULL, coll, .sub = rep_coll_members),
+  RESULT (NULL, coll, .sub = rep_coll_row_members),
   RESULT ("repeat", repeat, .no_column = TRUE),
   { .key = "total_time_s", .number = all_repeats_s, .no_column = TRUE },
   BASE_MEMBER_END,

@@ -107,6 +107,7 @@ static const BaseMember point_members[] = {
   POINT ("predicted_s", predicted_s),
   POINT ("predicted_lo_s", predicted_lo_s),
   POINT ("predicted_hi_s", predicted_hi_s),
+  POINT ("islands", islands),
   POINT ("fabric", fabric),
   { .key = "role", .text = point_role },
   BASE_MEMBER_END,

@@ -17,6 +17,7 @@ extern const CstSection *const cst_sections[]; /* all of these, ends with NULL *
 
 /* Constants of the communication library itself: fills MdlLibrary (models/library-spec.h). */
 extern const BaseSchema cst_library_schema;
+extern const BaseSchema cst_error_schema; /* MdlErrorSpec */
 
 /* The number that keys with dots between them name in a schema: "ring.nvlink.ll.latency". *offset: of its BaseNum in the struct
  * that the schema fills. Returned: borrowed; NULL: the schema has no such number. */

@@ -8,6 +8,8 @@
 /* Of a ColAnswer, in the contract's order: op, bytes, dtype, nodes, ranks, algo, proto, channels, time_s, algbw_Bps, busbw_Bps,
  * wire_Bps, time_lo_s, time_hi_s, bound_by, provenance. */
 extern const BaseMember rep_coll_members[];
+/* The same and, last, validated: by which measurements. */
+extern const BaseMember rep_coll_row_members[];
 
 /* "All-reduce of 1 GiB over 16 GPUs on 2 nodes takes 4.461 ms (2.974 to 6.692), 451.3 GB/s busbw.\nAlgorithm: nvls_tree;
  * bottleneck: channels.\n" Returned: full. */
