@@ -3,7 +3,7 @@
 #   forerun plan buy_256_gpus --plot front.svg        # draws front_cost.svg too
 #
 # data     TSV with a header line and the columns machine and those of `parts`, in USD
-# parts    at most nine, separated by blanks (default nodes, network, adapters, switches, optics, cables, storage, rent and energy)
+# parts    at most nine, separated by blanks (default nodes, network, storage, other, interest, support, space, rent and energy)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default cost.svg)
 # title    headline (default: none)
 folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
@@ -13,7 +13,7 @@ if (!exists ("data")) {
   exit status 2
 }
 if (!exists ("out")) { out = "cost.svg" }
-if (!exists ("parts")) { parts = "nodes network adapters switches optics cables storage rent energy" }
+if (!exists ("parts")) { parts = "nodes network storage other interest support space rent energy" }
 series = ""
 columns_needed = "machine ".parts
 without_sizes = 1
@@ -24,7 +24,7 @@ load folder (ARG0)."common.gp"
 # Nine colours, dark beside pale: neighbours differ in grey too, and wide parts say their name.
 array shade[9] = [0x0072B2, 0xBBBBBB, 0x56B4E9, 0xD55E00, 0xF0E442, 0x882255, 0xE69F00, 0x332288, 0x44AA99]
 array letters[9] = [0xFFFFFF, 0, 0, 0, 0, 0xFFFFFF, 0, 0xFFFFFF, 0]
-in_words (part) = part eq "adapters" ? "NICs" : part eq "once" ? "one-off" : part
+in_words (part) = part eq "other" ? "racks, spares, delivery" : part eq "once" ? "one-off" : part
 below (n) = sum [k = 1:n] column (word (parts, k))
 stats data using (below (words (parts))) name "C" nooutput
 unit = C_max < 1e3 ? "$" : C_max < 1e6 ? "thousand $" : "million $"

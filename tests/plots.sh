@@ -253,11 +253,11 @@ head -n 2 front.tsv >one.tsv
 draws front.gp "data='one.tsv'" 'a_b' 'cost (million $)'
 refuses front.gp "data='coll.tsv'" "no column 'machine'"
 table cost.tsv <<'ROWS'
-machine nodes network adapters switches optics cables storage rent energy
-a_b 100e3 0 10e3 5e3 4e3 1e3 0 0 30e3
+machine nodes network storage other interest support space rent energy
+a_b 100e3 10e3 0 5e3 4e3 1e3 0 0 30e3
 c 0 0 0 0 0 0 0 200e3 0
 ROWS
-draws cost.gp "data='cost.tsv'; title='t_t'" 't_t' 'a_b' 'NICs' 'energy' '$150 k' '$200 k' 'cost (thousand $)'
+draws cost.gp "data='cost.tsv'; title='t_t'" 't_t' 'a_b' 'network' 'energy' '$150 k' '$200 k' 'cost (thousand $)'
 lacks '>storage<' # nobody pays for any
 refuses cost.gp "data='front.tsv'" "no column 'nodes'"
 printf 'name\tless\tmore\na_b.yaml: rate\t0.167\t-0.006\nc: latency\t-0.01\t0.01\n' >tornado.tsv

@@ -24,7 +24,26 @@ static const BaseField failures_fields[] = {
 };
 const BaseSchema pln_schema_plan_failures = { .name = "failures",
                                               .help = "Failures during the run. Spare nodes are always available.",
-                                              .fields = failures_fields };
+                                              .fields = failures_fields,
+                                              .scalar_key = "rates" };
+
+gboolean
+pln_default_failures (BaseYaml *yaml, GError **error)
+{
+  static const char *const defaults[][2] = { { "failures", "{rates: llama3_2024}" },
+                                             { "checkpoint", "{stall: 30 s, restore: 2 min}" } };
+  const BaseYamlNode *root = base_yaml_root (yaml), *failures = base_yaml_get (root, "failures"),
+                     *goal = base_yaml_get (root, "goal"), *tokens = goal != NULL ? base_yaml_get (goal, "tokens") : NULL;
+  if (failures != NULL && base_yaml_kind (failures) == BASE_YAML_SCALAR && g_strcmp0 (base_yaml_text (failures), "none") == 0)
+    return base_yaml_set (yaml, "failures", "", "failures", error);
+  if (tokens == NULL || base_yaml_is_null (tokens)) /* a step has none */
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (defaults); i++)
+    if ((base_yaml_get (root, defaults[i][0]) == NULL || base_yaml_is_null (base_yaml_get (root, defaults[i][0]))) &&
+        !base_yaml_set (yaml, defaults[i][0], defaults[i][1], "the default", error))
+      return FALSE;
+  return TRUE;
+}
 
 gboolean
 pln_check_failures (const Pln *plan, GError **error)
@@ -34,7 +53,8 @@ pln_check_failures (const Pln *plan, GError **error)
   if (!s->failures.head.set) {
     const BaseMark mark = s->checkpoint.head.set ? s->checkpoint.head.mark : s->limits.goodput.mark;
     return !(s->checkpoint.head.set || s->limits.goodput.set) ||
-           col_fail_at (error, mark, "'%s' needs 'failures' (e.g. failures: {rates: llama3_2024})",
+           col_fail_at (error, mark,
+                        "'%s' needs failures; leave out 'failures: none', and write 'tokens' in 'goal' (e.g. tokens: 2 T)",
                         s->checkpoint.head.set ? "checkpoint" : "goodput");
   }
   if (!s->checkpoint.head.set)

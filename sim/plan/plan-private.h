@@ -17,7 +17,7 @@ typedef struct {
   BaseStr model;
   BaseNum tokens;
   PlnDeadlineSpec deadline;
-  BaseNum budget;
+  BaseNum capex, run_cost;
 } PlnGoalSpec;
 
 typedef struct {
@@ -46,7 +46,8 @@ typedef struct {
   PlnChoicesSpec choices;
   PlnFreeSpec free;
   const BaseYamlNode *fixed;
-  BaseStr prices;
+  const BaseYamlNode *prices;
+  BaseEnum acquire; /* PlnAcquire */
   PlnLimitSpec limits;
   TrnFailuresSpec failures;     /* some of its keys */
   TrnCheckpointSpec checkpoint; /* as of a scenario */
@@ -59,6 +60,7 @@ struct Pln {
   PlnSpec spec;
   PlnPricesSpec prices;
   gboolean has_prices;
+  PlnAcquisition basis;
   GPtrArray *fixed;   /* char *: "workload.sequence=8192" */
   GArray *machines;   /* PlnMachine */
   GArray *bare;       /* PlnMachine: the same before they were priced, to price them again; borrows */
@@ -79,6 +81,8 @@ void pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query,
 
 /* `failures` and `checkpoint` of a plan, and what does not go together in them. */
 extern const BaseSchema pln_schema_plan_failures;
+/* Writes `failures` and `checkpoint` where a plan with tokens leaves them out; `failures: none` becomes no failures. */
+gboolean pln_default_failures (BaseYaml *yaml, GError **error);
 gboolean pln_check_failures (const Pln *plan, GError **error);
 /* Fills what the machine's failures come to, and what saving to a tier does. FALSE and *error where it has no such tier. */
 gboolean pln_take_failures (Pln *plan, PlnMachine *machine, GError **error);
@@ -101,10 +105,14 @@ double pln_price_band (const Pln *plan, const PlnPriceLeaf *leaf);
  * pln_misses(); NULL: not wanted. */
 void pln_at_price (const Pln *plan, const PlnPriceLeaf *leaf, double factor, GArray *rows, PlnRejection *missed);
 
-/* Keys of a list of prices, and what they say of a machine: what it costs to buy and to rent, NULL: no price of its node. FALSE and
- * *error where a part of its fabric has no price. */
-gboolean pln_check_prices (const PlnPricesSpec *prices, GError **error);
+/* What a machine is built of, whatever it costs: network, storage, what they draw. */
+void pln_size_machine (const Pln *plan, PlnMachine *machine);
+/* What a machine costs to buy, part by part, and to rent. FALSE and *error where a part of its fabric has no price. */
 gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error);
+/* Once all machines are priced: whether the plan ranks what is bought or what is rented, and what it warns of. */
+void pln_choose_basis (Pln *plan);
+/* `budget` of earlier versions, which did not say which money it meant. FALSE and *error where a mapping has it. */
+gboolean pln_refuse_budget (const BaseYamlNode *map, GError **error);
 
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void pln_price (const Pln *plan, PlnChoiceRow *row);

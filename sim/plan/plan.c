@@ -7,8 +7,7 @@
 #include "plan-private.h"
 #include "training/llm.h"
 
-#define PRICES_FOLDER "scenarios/prices"
-#define MAX_MACHINES  1000u
+#define MAX_MACHINES 1000u
 
 const BaseName pln_aim_names[] = {
   { "time", PLN_AIM_TIME, "shortest time" },
@@ -25,11 +24,19 @@ const BaseName pln_acquisition_names[] = {
   { NULL, 0, NULL },
 };
 
+static const BaseName acquire_names[] = {
+  { "own", PLN_ACQUIRE_OWN, "bought" },
+  { "rent", PLN_ACQUIRE_RENT, "rented" },
+  { "both", PLN_ACQUIRE_BOTH, "both are shown; ranked is what has more prices, bought if equal" },
+  { NULL, 0, NULL },
+};
+
 static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
   BASE_ROW (PlnGoalSpec, "deadline", deadline, MAP, .sub = &pln_schema_deadline, .help = "maximum run time"),
-  BASE_ROW_NUM (PlnGoalSpec, "budget", budget, MONEY, .min = "$0.01", .help = "maximum cost"),
+  BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01", .help = "maximum cash to buy"),
+  BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01", .help = "maximum cost of this run, as it is ranked"),
   BASE_ROW_END,
 };
 static const BaseSchema goal_schema = { .name = "goal", .help = "The work and its limits.", .fields = goal_fields };
@@ -83,9 +90,13 @@ static const BaseField plan_fields[] = {
   BASE_ROW (PlnSpec, "free", free, MAP, .sub = &free_schema, .help = "parallel layouts"),
   BASE_ROW (PlnSpec, "fixed", fixed, NODE, .required = TRUE,
             .help = "fixed keys of the training workload: sequence, global_batch, precision …"),
-  BASE_ROW (PlnSpec, "prices", prices, STR, .help = "a name in scenarios/prices, or a path; needed for costs"),
-  BASE_ROW (PlnSpec, "failures", failures, MAP, .sub = &pln_schema_plan_failures, .help = "failures during the run; default: none"),
-  BASE_ROW (PlnSpec, "checkpoint", checkpoint, MAP, .sub = &trn_schema_checkpoint, .help = "checkpoints; needed with `failures`"),
+  BASE_ROW (PlnSpec, "prices", prices, NODE,
+            .help = "a name in scenarios/prices, a path, or keys of [prices](#prices) with `like`; needed for costs"),
+  BASE_ROW (PlnSpec, "acquisition", acquire, ENUM, .names = acquire_names, .fallback = "both", .help = "what is compared"),
+  BASE_ROW (PlnSpec, "failures", failures, MAP, .sub = &pln_schema_plan_failures,
+            .help = "failures during the run: rates, or none; default, with `tokens`: llama3_2024"),
+  BASE_ROW (PlnSpec, "checkpoint", checkpoint, MAP, .sub = &trn_schema_checkpoint,
+            .help = "checkpoints; default with failures: {stall: 30 s, restore: 2 min}"),
   BASE_ROW (PlnSpec, "constraints", limits, MAP, .sub = &limit_schema, .help = "further limits"),
   BASE_ROW_END,
 };
@@ -181,6 +192,9 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *
     add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
   if (machine->oversubscription != NULL)
     add_set (sets, "topology.fabric.oversubscription=%s", machine->oversubscription);
+  for (guint i = 0; i < PLN_TIERS; i++)
+    if (plan->spec.checkpoint.tier.v != NULL && machine->tier_servers[i] > 0)
+      add_set (sets, "topology.storage.%u.servers=%.0f", i, machine->tier_servers[i]);
   if (query != NULL)
     add_cut (sets, query);
   else /* any cut that can be: the machine is read with it, and asked for others */
@@ -281,6 +295,13 @@ tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
                       within, why);
 }
 
+static void
+machine_free (PlnMachine *machine)
+{
+  scn_free (machine->scenario);
+  g_clear_pointer (&machine->parts, g_array_unref);
+}
+
 static gboolean
 add_machine (Pln *plan, PlnMachine machine, GError **error)
 {
@@ -306,14 +327,24 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine.host_W = clu_node_spec (clu, 0)->power.v;
-  if (!pln_take_failures (plan, &machine, error)) {
+  pln_size_machine (plan, &machine);
+  if (plan->spec.checkpoint.tier.v != NULL) { /* on the servers that are paid for */
+    Scn *sized = pln_scenario (plan, &machine, NULL, error);
+    if (sized == NULL) {
+      machine_free (&machine);
+      return FALSE;
+    }
     scn_free (machine.scenario);
+    machine.scenario = sized;
+  }
+  if (!pln_take_failures (plan, &machine, error)) {
+    machine_free (&machine);
     return FALSE;
   }
   machine.doubt = pln_doubt (plan, &machine);
   g_array_append_val (plan->bare, machine);
   if (!pln_price_machine (plan, &machine, error)) {
-    scn_free (machine.scenario);
+    machine_free (&machine);
     return FALSE;
   }
   g_array_append_val (plan->machines, machine);
@@ -388,9 +419,12 @@ check_goal (const Pln *plan, GError **error)
   if (!s->goal.tokens.set && s->aim.v == PLN_AIM_PARETO)
     return col_fail_at (error, s->aim.mark,
                         "objective pareto needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
-  if (!s->goal.tokens.set && (s->goal.deadline.head.set || s->goal.budget.set))
-    return col_fail_at (error, s->goal.deadline.head.set ? s->goal.deadline.head.mark : s->goal.budget.mark,
-                        "a deadline or budget needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
+  if (!s->goal.tokens.set && (s->goal.deadline.head.set || s->goal.run_cost.set))
+    return col_fail_at (error, s->goal.deadline.head.set ? s->goal.deadline.head.mark : s->goal.run_cost.mark,
+                        "a deadline or run_cost needs the length of the run; write 'tokens' in 'goal' (e.g. tokens: 2 T)");
+  if (s->acquire.v == PLN_ACQUIRE_RENT && s->goal.capex.set)
+    return col_fail_at (error, s->goal.capex.mark,
+                        "'capex' limits a purchase, but 'acquisition: rent' buys nothing; write 'run_cost', or 'acquisition: own'");
   return TRUE;
 }
 
@@ -399,15 +433,15 @@ static gboolean
 check_priced (const Pln *plan, GError **error)
 {
   const PlnSpec *s = &plan->spec;
-  gboolean any = plan->has_prices || !(pln_needs_money (plan) || s->goal.budget.set);
+  const BaseNum *limit = s->goal.capex.set ? &s->goal.capex : &s->goal.run_cost;
+  gboolean any = plan->has_prices || !(pln_needs_money (plan) || limit->set);
   for (guint i = 0; i < plan->machines->len; i++) {
     const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i);
     any = any || machine->capital_usd > 0 || machine->rent_usd_per_s > 0;
   }
-  return any ||
-         col_fail_at (error, s->goal.budget.set ? s->goal.budget.mark : s->aim.mark,
-                      "this objective, constraint or budget needs 'prices': write a name of `forerun list prices`, or a file "
-                      "(e.g. prices: us_2026), or give the topology a `cost`");
+  return any || col_fail_at (error, limit->set ? limit->mark : s->aim.mark,
+                             "this objective or limit of cost needs 'prices': write a name of `forerun list prices`, or a file "
+                             "(e.g. prices: us_2026), or give the topology a `cost`");
 }
 
 static gboolean
@@ -427,27 +461,8 @@ check_limits (const Pln *plan, GError **error)
 static gboolean
 read_prices (Pln *plan, const BaseSchemaContext *context, GError **error)
 {
-  const BaseStr *name = &plan->spec.prices;
-  if (!name->set)
-    return TRUE;
-  g_autofree char *path = base_lookup_find (plan->lookup, name->v, PRICES_FOLDER, name->mark.file, error);
-  if (path == NULL) {
-    g_autofree char *prefix = base_mark_prefix (name->mark);
-    g_prefix_error (error, "%s", prefix);
-    return FALSE;
-  }
-  BaseYaml *yaml = base_yaml_load_file (path, error);
-  if (yaml == NULL)
-    return FALSE;
-  g_ptr_array_add (plan->inputs, yaml);
-  if (!base_schema_read (&pln_schema_prices, base_yaml_root (yaml), FALSE, context, &plan->prices))
-    return base_diag_finish (context->diag, error);
-  plan->has_prices = TRUE;
-  if (!pln_check_prices (&plan->prices, error))
-    return FALSE;
-  return strcmp (plan->prices.currency.v, "USD") == 0 ||
-         col_fail_at (error, plan->prices.currency.mark, "currency '%s' is not supported; convert the prices, and write USD",
-                      plan->prices.currency.v);
+  plan->has_prices = plan->spec.prices != NULL && !base_yaml_is_null (plan->spec.prices);
+  return !plan->has_prices || pln_read_prices (plan->yaml, "prices", context, &plan->prices, error);
 }
 
 static void
@@ -462,6 +477,12 @@ apply_sets (BaseYaml *yaml, const char *const *sets, GError **error)
   for (; sets != NULL && *sets != NULL; sets++) {
     g_auto (GStrv) halves = g_strsplit (*sets, "=", 2);
     g_autofree char *label = g_strconcat ("--set ", halves[0], NULL);
+    const BaseYamlNode *prices = base_yaml_get (base_yaml_root (yaml), "prices");
+    if (g_str_has_prefix (halves[0], "prices.") && prices != NULL && base_yaml_kind (prices) == BASE_YAML_SCALAR) {
+      g_autofree char *name = base_yaml_quote (base_yaml_text (prices)), *like = g_strdup_printf ("{like: %s}", name);
+      if (!base_yaml_set (yaml, "prices", like, base_yaml_path (yaml), error))
+        return FALSE;
+    }
     if (!base_yaml_set_dotted (yaml, halves[0], halves[1] != NULL ? halves[1] : "", label, dotted_keys, error))
       return FALSE;
   }
@@ -474,7 +495,8 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   const char *text = options->text;
   g_autoptr (BaseYaml) yaml =
       text == NULL ? base_yaml_load_file (path, error) : base_yaml_load_data (path, text, strlen (text), error);
-  if (yaml == NULL || !apply_sets (yaml, options->sets, error))
+  if (yaml == NULL || !apply_sets (yaml, options->sets, error) ||
+      !pln_refuse_budget (base_yaml_get (base_yaml_root (yaml), "goal"), error) || !pln_default_failures (yaml, error))
     return NULL;
   g_autoptr (Pln) plan = g_new0 (Pln, 1);
   g_mutex_init (&plan->loading);
@@ -507,6 +529,7 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
       !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_free (plan, error) ||
       !check_priced (plan, error) || !check_limits (plan, error))
     return NULL;
+  pln_choose_basis (plan);
   return g_steal_pointer (&plan);
 }
 
@@ -516,7 +539,7 @@ pln_free (Pln *plan)
   if (plan == NULL)
     return;
   for (guint i = 0; i < plan->machines->len; i++)
-    scn_free (g_array_index (plan->machines, PlnMachine, i).scenario);
+    machine_free (&g_array_index (plan->machines, PlnMachine, i));
   g_array_unref (plan->machines);
   g_array_unref (plan->bare);
   g_ptr_array_unref (plan->fixed);
@@ -557,6 +580,18 @@ const char *
 pln_model (const Pln *plan)
 {
   return plan->spec.goal.model.v;
+}
+
+PlnAcquisition
+pln_basis (const Pln *plan)
+{
+  return plan->basis;
+}
+
+PlnAcquire
+pln_acquire (const Pln *plan)
+{
+  return (PlnAcquire)plan->spec.acquire.v;
 }
 
 const PlnPricesSpec *

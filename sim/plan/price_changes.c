@@ -80,7 +80,9 @@ price_again (const Pln *plan, const GArray *rows)
     if (done[at])
       continue;
     done[at] = TRUE;
-    if (pln_price_machine (plan, &machine, NULL))
+    gboolean priced = pln_price_machine (plan, &machine, NULL);
+    g_clear_pointer (&machine.parts, g_array_unref);
+    if (priced)
       g_array_index (machines, PlnMachine, at) = machine;
   }
   return machines;

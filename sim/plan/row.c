@@ -18,7 +18,8 @@ const char *const pln_out_texts[PLN_REJECTED_N] = {
   [PLN_REJECTED_POWER] = "draw more power than allowed",
   [PLN_REJECTED_GOODPUT] = "have too little goodput",
   [PLN_REJECTED_DEADLINE] = "end after the deadline",
-  [PLN_REJECTED_BUDGET] = "cost more than the budget",
+  [PLN_REJECTED_CAPEX] = "cost more to buy than capex",
+  [PLN_REJECTED_RUN_COST] = "have a run cost over the limit",
 };
 
 PlnAim
@@ -46,6 +47,18 @@ building (const Pln *plan)
   return plan->has_prices ? fmax (plan->prices.pue.v, 1) : 1;
 }
 
+gboolean
+pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way, MdlMoney *out)
+{
+  const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
+  gboolean own = way == PLN_ACQUISITION_BUY, both = plan->spec.acquire.v == PLN_ACQUIRE_BOTH;
+  MdlMoneyQuery query = own ? machine->own : machine->rent;
+  query.power_W = row->power_W / query.pue;
+  mdl_money (&query, row->run_s, out); /* energy is known without a price, too */
+  return way != PLN_ACQUISITION_NONE && (both || own == (plan->spec.acquire.v == PLN_ACQUIRE_OWN)) &&
+         (own ? query.capital_usd : query.rent_usd_per_s) > 0;
+}
+
 void
 pln_price (const Pln *plan, PlnChoiceRow *row)
 {
@@ -58,23 +71,7 @@ pln_price (const Pln *plan, PlnChoiceRow *row)
   double used_W = machine->gpus * mdl_power_W (machine->load_W, machine->idle_W, busy) + machine->nodes * machine->host_W +
                   machine->fabric_W + machine->storage_W;
   row->power_W = used_W * building (plan);
-  const MdlMoneyQuery own = { .capital_usd = machine->capital_usd,
-                              .amortised_s = plan->has_prices && plan->prices.amortisation.set ? plan->prices.amortisation.v : 0,
-                              .power_W = used_W,
-                              .pue = building (plan),
-                              .electricity_usd_per_J = plan->has_prices ? plan->prices.electricity.v
-                                                                        : clu_spec (machine->scenario->system.clu)->cost.power.v };
-  MdlMoneyQuery rent = { .rent_usd_per_s = machine->rent_usd_per_s, .power_W = used_W, .pue = building (plan) };
-  MdlMoney other;
-  row->way = machine->capital_usd > 0      ? PLN_ACQUISITION_BUY
-             : machine->rent_usd_per_s > 0 ? PLN_ACQUISITION_RENT
-                                           : PLN_ACQUISITION_NONE;
-  mdl_money (row->way == PLN_ACQUISITION_RENT ? &rent : &own, row->run_s, &row->money);
-  mdl_money (&rent, row->run_s, &other);
-  if (row->way == PLN_ACQUISITION_BUY && machine->rent_usd_per_s > 0 && other.total_usd < row->money.total_usd) {
-    row->way = PLN_ACQUISITION_RENT;
-    row->money = other;
-  }
+  row->way = pln_money (plan, row, plan->basis, &row->money) ? plan->basis : PLN_ACQUISITION_NONE;
   row->usd_per_token = row->way != PLN_ACQUISITION_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
 }
 
@@ -83,7 +80,7 @@ pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
 {
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
   const PlnSpec *s = &plan->spec;
-  gboolean money = pln_needs_money (plan) || s->goal.budget.set;
+  gboolean money = pln_needs_money (plan) || s->goal.capex.set || s->goal.run_cost.set;
   double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W + machine->storage_W) *
                   building (plan);
   const struct {
@@ -96,7 +93,8 @@ pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
     { PLN_REJECTED_POWER, s->limits.power.set, most_W, s->limits.power.v },
     { PLN_REJECTED_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
     { PLN_REJECTED_DEADLINE, plan->deadline_s > 0, pln_sure_s (plan, row), plan->deadline_s },
-    { PLN_REJECTED_BUDGET, s->goal.budget.set && row->way != PLN_ACQUISITION_NONE, row->money.total_usd, s->goal.budget.v },
+    { PLN_REJECTED_CAPEX, s->goal.capex.set, machine->capital_usd, s->goal.capex.v },
+    { PLN_REJECTED_RUN_COST, s->goal.run_cost.set && row->way != PLN_ACQUISITION_NONE, row->money.total_usd, s->goal.run_cost.v },
   };
   *over = 0;
   if (money && row->step.fits && row->way == PLN_ACQUISITION_NONE)

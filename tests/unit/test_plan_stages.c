@@ -130,7 +130,7 @@ static void
 other_gpus_err_by_what_pairs_of_gpus_do (void)
 {
   static const char *const sets[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}", "objective=time",
-                                      "goal.budget=", NULL };
+                                      "goal.run_cost=", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnResult *result = search (small.plan, 1, 0);

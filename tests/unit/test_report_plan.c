@@ -47,18 +47,19 @@ the_first_lines_say_what_to_take_and_what_is_decided (void)
   add_row (&result, 1, 5, 6300, TRUE);
   g_auto (GStrv) open = rep_plan_verdict (small.plan, &result);
   TEST_INT (g_strv_length (open), 5); /* no option is smaller than the first */
-  TEST_STR (open[0], "Recommended: 1 x HGX H100, TP2 x PP1 x DP4: 10 days (9 to 12), over 99.9 % likely within 90 days, $6 k for "
-                     "this run ($5.4 k to $7.2 k), $380 k to "
-                     "buy.");
-  TEST_STR (open[2], "With 2 nodes: 5.0 % more cost ($300; $380 k more to buy), 50 % less time; this is within the model's error.");
+  TEST_STR (open[0], "Recommended: 1 x HGX H100, TP2 x PP1 x DP4: 10 days (9 to 12), over 99.9 % likely within 90 days, $380 k to "
+                     "buy, run cost $6 k ($5.4 k to "
+                     "$7.2 k) owned, $4.8 k rented.");
+  TEST_STR (open[2],
+            "With 2 nodes: 5.0 % more run cost ($300; $380 k more to buy), 50 % less time; this is within the model's error.");
   TEST_STR (open[3],
-            "Rent or buy: rent costs $4.8 k for this run, purchase $380 k; buying is cheaper after 846 days of use, and this run "
-            "takes 10.");
-  TEST_STR (open[4], "The cost for this run is its share of 1000 days of use, and assumes that other work fills the rest.");
+            "Rent or buy: this run costs $4.8 k rented, or $4.11 k owned after $380 k of cash; the cash is saved after 846 days "
+            "of use, and this run takes 10.");
+  TEST_STR (open[4], "The cost owned assumes that runs use 100 % of 1000 days, and that other work fills the rest.");
   TEST_NEAR (rep_plan_break_even_s (small.plan, &result), 380e3 / 18.725 * 3600, 1e-9);
   g_array_index (result.rows, PlnChoiceRow, 2).alike = FALSE;
   g_auto (GStrv) decided = rep_plan_verdict (small.plan, &result);
-  TEST_STR (decided[2], "With 2 nodes: 5.0 % more cost ($300; $380 k more to buy), 50 % less time.");
+  TEST_STR (decided[2], "With 2 nodes: 5.0 % more run cost ($300; $380 k more to buy), 50 % less time.");
   g_array_unref (result.rows);
 }
 
@@ -78,10 +79,12 @@ what_the_engine_says_is_not_held_against_the_closed_form (void)
   first->query.ep = 8;
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (strstr (said[0], ", TP2 x PP1 x DP4, EP8: ") != NULL);
-  TEST_STR (said[2], "With 2 nodes: 5.0 % more cost ($330; $380 k more to buy), 50 % less time; this is within the model's error.");
+  TEST_STR (said[2],
+            "With 2 nodes: 5.0 % more run cost ($330; $380 k more to buy), 50 % less time; this is within the model's error.");
   g_array_index (result.rows, PlnChoiceRow, 1).simulated = TRUE;
   g_auto (GStrv) both = rep_plan_verdict (small.plan, &result);
-  TEST_STR (both[2], "With 2 nodes: 4.5 % less cost ($300; $380 k more to buy), 55 % less time; this is within the model's error.");
+  TEST_STR (both[2],
+            "With 2 nodes: 4.5 % less run cost ($300; $380 k more to buy), 55 % less time; this is within the model's error.");
   g_array_unref (result.rows);
 }
 
@@ -113,8 +116,9 @@ a_front_has_two_ends (void)
     g_array_index (result.rows, PlnChoiceRow, i).front = TRUE;
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (g_str_has_prefix (said[0], "Fastest: 2 x HGX H100, TP2 x PP1 x DP4: 5 days"));
-  TEST_STR (said[1], "Cheapest: 1 x HGX H100, TP2 x PP1 x DP4: 10 days (9 to 12), over 99.9 % likely within 90 days, $6 k for this "
-                     "run ($5.4 k to $7.2 k), $380 k to buy.");
+  TEST_STR (said[1], "Cheapest: 1 x HGX H100, TP2 x PP1 x DP4: 10 days (9 to 12), over 99.9 % likely within 90 days, $380 k to "
+                     "buy, run cost $6 k ($5.4 k to "
+                     "$7.2 k) owned, $4.8 k rented.");
   TEST_TRUE (g_str_has_prefix (said[3], "Smallest option that meets the goal (8 GPUs): 1 x HGX H100, TP2 x PP1 x DP4: 10 days"));
   g_array_unref (result.rows);
 }
@@ -129,9 +133,10 @@ what_saves_more_than_it_slows_is_said (void)
   add_row (&result, 1, 10, 6000, TRUE);
   add_row (&result, 0, 10.2, 5700, FALSE); /* 2 % slower, 5 % cheaper */
   g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
-  TEST_STR (said[2],
-            "With 1 node: 2.0 % more time, 5.0 % less cost ($300; $380 k less to buy); it saves more money, in per cent, than it "
-            "adds time.");
+  TEST_STR (
+      said[2],
+      "With 1 node: 2.0 % more time, 5.0 % less run cost ($300; $380 k less to buy); it saves more money, in per cent, than it "
+      "adds time.");
   g_array_index (result.rows, PlnChoiceRow, 1).formula_usd = 5940; /* 1 % cheaper */
   g_auto (GStrv) dear = rep_plan_verdict (small.plan, &result);
   TEST_TRUE (g_str_has_suffix (dear[2], "($60; $380 k less to buy)."));
@@ -146,7 +151,7 @@ shipped_prices_name_their_sources (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (size_t i = 0; i < G_N_ELEMENTS (lists); i++) {
     g_autofree char *set = g_strdup_printf ("prices=" TEST_SOURCE_DIR "/scenarios/prices/%s.yaml", lists[i]);
-    const char *const sets[] = { set, "choices.nodes=[1]", "goal.budget=", NULL };
+    const char *const sets[] = { set, "choices.nodes=[1]", "goal.run_cost=", NULL };
     g_auto (Loaded) small = load_small (lookup, sets);
     g_autoptr (BaseTable) prices = rep_plan_prices (small.plan);
     g_autoptr (GString) tsv = g_string_new (NULL);

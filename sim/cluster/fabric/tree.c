@@ -284,6 +284,8 @@ shape_from_radix (Shape *s)
   if (radix == 0 && !(rail && s->spec->pod.set))
     return clu_error (s->loader, s->spec->head.mark,
                       "the size of the switches is not known; give leaf: {radix: 64}, a leaf type or levels");
+  for (guint32 l = 0; l < G_N_ELEMENTS (f->radix) && !s->spec->pod.set; l++)
+    f->radix[l] = s->radix[l];
   /* One switch does: no port need lead up. */
   if (!s->spec->pod.set && (rail ? f->rails == 1 && nodes <= radix : f->n_endpoints <= radix)) {
     f->level[0] = (CluTreeLevel){ .down = radix };

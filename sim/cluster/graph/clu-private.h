@@ -165,6 +165,7 @@ struct CluFabric {
   guint32 n_levels; /* of a tree; 0: another shape */
   CluTreeLevel level[CLU_MAX_LEVELS];
   guint32 rails, pod; /* rail-optimised; 0 otherwise */
+  guint32 radix[3];   /* cables that a switch of a level takes, where a tree follows from that; 0 otherwise */
   const void *shape;  /* what another shape keeps, in the cluster's arena */
 };
 

@@ -20,9 +20,9 @@ static const BaseColumn columns[] = {
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f", 0 },
   { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f", 0 },
-  { "way", "acquisition", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "total_usd", "cost (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
-  { "capital_usd", "purchase (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
+  { "capital_usd", "to buy (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
+  { "own_usd", "run cost, own (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
+  { "rent_usd", "run cost, rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f", 0 },
   { "told", "against recommended", BASE_CELL_TEXT, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
@@ -32,7 +32,7 @@ static void
 add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
 {
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  gboolean run = pln_tokens (plan) > 0, priced = run && row->way != PLN_ACQUISITION_NONE;
+  gboolean run = pln_tokens (plan) > 0;
   double none = (double)NAN;
   g_autofree char *name = rep_plan_machine (plan, row->machine), *cut = rep_plan_layout (&row->query, FALSE);
   base_table_row (table);
@@ -45,9 +45,9 @@ add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
   base_table_number (table, "memory_B", row->step.memory_B);
   base_table_number (table, "goodput", machine->fails ? row->goodput : none);
   base_table_number (table, "time_s", run ? row->run_s : none);
-  base_table_text (table, "way", priced ? (row->way == PLN_ACQUISITION_BUY ? "buy" : "rent") : NULL);
-  base_table_number (table, "total_usd", priced ? row->money.total_usd : none);
-  base_table_number (table, "capital_usd", machine->capital_usd > 0 ? machine->capital_usd : none);
+  base_table_number (table, "capital_usd", rep_plan_capex_usd (plan, machine));
+  base_table_number (table, "own_usd", rep_plan_run_usd (plan, row, PLN_ACQUISITION_BUY));
+  base_table_number (table, "rent_usd", rep_plan_run_usd (plan, row, PLN_ACQUISITION_RENT));
   base_table_number (table, "power_W", row->power_W);
   base_table_text (table, "told", rank == 1 ? "" : row->alike ? "within the error" : "distinguishable");
 }
@@ -119,9 +119,11 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
   add_fact (html, "step", g_strdup_printf ("%.4g s", row->step_time_s),
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
                              row->simulated ? "simulated" : "estimated"));
+  if (run && !isnan (rep_plan_capex_usd (plan, machine)))
+    add_fact (html, "cash to buy", rep_money (machine->capital_usd), NULL);
   if (run && row->way != PLN_ACQUISITION_NONE) {
     g_autofree char *low = rep_money (row->money.total_usd * lo), *high = rep_money (row->money.total_usd * hi);
-    add_fact (html, row->way == PLN_ACQUISITION_BUY ? "cost, purchase" : "cost, rent", rep_money (row->money.total_usd),
+    add_fact (html, row->way == PLN_ACQUISITION_BUY ? "run cost, own" : "run cost, rent", rep_money (row->money.total_usd),
               g_strdup_printf ("band: %s to %s", low, high));
     add_fact (html, "per million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
   }

@@ -1,5 +1,6 @@
 /* Tables that pictures of a plan are drawn from. */
 #include <math.h>
+#include <string.h>
 
 #include "plan-private.h"
 #include "plot-private.h"
@@ -78,25 +79,57 @@ front_tsv (const Pln *plan, const PlnResult *result, GString *out)
   }
 }
 
+/* Parts of a run's cost as bars show them; those of the purchase are its loss of value. */
+enum {
+  PART_NODES,
+  PART_NETWORK,
+  PART_STORAGE,
+  PART_OTHER,
+  PART_INTEREST,
+  PART_SUPPORT,
+  PART_SPACE,
+  PART_RENT,
+  PART_ENERGY,
+  PART_N
+};
+static const char *const part_names[PART_N] = { "nodes",   "network", "storage", "other", "interest",
+                                                "support", "space",   "rent",    "energy" };
+
+static void
+parts_of (const Pln *plan, const PlnChoiceRow *row, double usd[PART_N])
+{
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
+  const MdlMoney *m = &row->money;
+  double own[PART_N] = { 0 };
+  for (int b = 0; row->way == PLN_ACQUISITION_BUY && b < PLN_BUY_N; b++)
+    own[b == PLN_BUY_NODES     ? PART_NODES
+        : b < PLN_BUY_STORAGE  ? PART_NETWORK
+        : b == PLN_BUY_STORAGE ? PART_STORAGE
+                               : PART_OTHER] += rep_plan_bought_usd (machine, row, (PlnBuy)b);
+  own[PART_INTEREST] = m->interest_usd;
+  own[PART_SUPPORT] = m->support_usd;
+  own[PART_SPACE] = m->colocation_usd + m->staff_usd;
+  own[PART_RENT] = m->rent_usd;
+  own[PART_ENERGY] = m->energy_usd;
+  memcpy (usd, own, sizeof own);
+}
+
 static void
 cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, FALSE);
   g_string_append (out, "machine");
-  for (int b = 0; b < PLN_BUY_N; b++)
-    g_string_append_printf (out, "\t%s", pln_buy_names[b]);
-  g_string_append (out, "\trent\tenergy\n");
+  for (int p = 0; p < PART_N; p++)
+    g_string_append_printf (out, "\t%s", part_names[p]);
+  g_string_append_c (out, '\n');
   for (guint i = 0; i < rows->len; i++) {
     const PlnChoiceRow *row = rows->pdata[i];
-    const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
     g_autofree char *name = rep_plan_machine (plan, row->machine);
+    double usd[PART_N];
     g_string_append (out, name);
-    for (int b = 0; b < PLN_BUY_N; b++) {
-      double usd = rep_plan_bought_usd (machine, row, (PlnBuy)b);
-      append_number (out, isnan (usd) ? 0 : usd);
-    }
-    append_number (out, row->money.rent_usd);
-    append_number (out, row->money.energy_usd);
+    parts_of (plan, row, usd);
+    for (int p = 0; p < PART_N; p++)
+      append_number (out, usd[p]);
     g_string_append_c (out, '\n');
   }
 }
@@ -124,16 +157,14 @@ title_of_cost (const Pln *plan, const PlnResult *result)
   g_autoptr (GPtrArray) rows = chosen (plan, result, FALSE);
   g_ptr_array_sort (rows, by_cost);
   const PlnChoiceRow *row = rows->pdata[0];
-  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  const char *most = row->money.rent_usd > row->money.energy_usd ? "rent" : "energy";
-  double usd = fmax (row->money.rent_usd, row->money.energy_usd);
-  for (int b = 0; b < PLN_BUY_N; b++) {
-    const double part = rep_plan_bought_usd (machine, row, (PlnBuy)b);
-    most = part > usd ? pln_buy_names[b] : most;
-    usd = fmax (usd, part);
-  }
+  double usd[PART_N];
+  int most = 0;
+  parts_of (plan, row, usd);
+  for (int p = 1; p < PART_N; p++)
+    most = usd[p] > usd[most] ? p : most;
   g_autofree char *name = rep_plan_machine (plan, row->machine), *cost = rep_money (row->money.total_usd);
-  return g_strdup_printf ("%s costs least: %s, of which %.0f %% is %s", name, cost, 100 * usd / row->money.total_usd, most);
+  return g_strdup_printf ("%s costs least for this run: %s, of which %.0f %% is %s", name, cost,
+                          100 * usd[most] / row->money.total_usd, part_names[most]);
 }
 
 void

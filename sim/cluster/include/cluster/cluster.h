@@ -116,7 +116,9 @@ typedef struct {
 guint32 clu_n_links (const Clu *clu);
 void clu_link (const Clu *clu, CluLinkId link, CluLink *out);
 
-/* What a fabric is built of. Of a torus, whose adapters are its switches, cables alone; storage on the fabric is left out. */
+/* What a fabric is bought of. A tree that follows from its switches' ports has the switches and cables that its nodes need: rails
+ * share a leaf while they fit, and spines have no empty ports but those of the last. Simulated is a leaf a rail and whole spines,
+ * which takes no less time. Of a torus, whose adapters are its switches, cables alone; storage on the fabric is left out. */
 typedef struct {
   guint32 n_switches;
   const CluSwitchSpec *type; /* NULL: no type is said. Borrowed */

@@ -11,6 +11,8 @@ typedef enum { PLN_AIM_TIME, PLN_AIM_COST, PLN_AIM_ENERGY, PLN_AIM_COST_PER_TOKE
 extern const BaseName pln_aim_names[];
 typedef enum { PLN_ACQUISITION_NONE, PLN_ACQUISITION_BUY, PLN_ACQUISITION_RENT } PlnAcquisition; /* NONE: no price is known */
 extern const BaseName pln_acquisition_names[];
+/* What a plan asks for: both are shown, and one of them is ranked. */
+typedef enum { PLN_ACQUIRE_OWN, PLN_ACQUIRE_RENT, PLN_ACQUIRE_BOTH } PlnAcquire;
 
 /* Why a configuration is rejected; those from MEMORY on are constraints. */
 typedef enum {
@@ -25,7 +27,8 @@ typedef enum {
   PLN_REJECTED_POWER,
   PLN_REJECTED_GOODPUT,
   PLN_REJECTED_DEADLINE,
-  PLN_REJECTED_BUDGET,
+  PLN_REJECTED_CAPEX,
+  PLN_REJECTED_RUN_COST,
   PLN_REJECTED_N
 } PlnRejection;
 extern const char *const pln_out_texts[PLN_REJECTED_N]; /* "do not fit into memory" */
@@ -39,6 +42,11 @@ typedef struct {
   BaseNum node; /* USD */
   BaseNum rent; /* USD/s of a node */
 } PlnNodePrice;
+typedef struct {
+  BaseHead head;
+  BaseStr type;
+  BaseNum rent; /* USD/s of a TB */
+} PlnStoragePrice;
 
 /* A fabric by its parts. Ports: of the rate that is the next at or above a cable's. */
 typedef struct {
@@ -66,21 +74,48 @@ typedef enum {
   PLN_BUY_OPTICS,
   PLN_BUY_CABLES,
   PLN_BUY_STORAGE,
+  PLN_BUY_RACKS,
+  PLN_BUY_SPARES,
+  PLN_BUY_DELIVERY,
   PLN_BUY_N
 } PlnBuy;
 extern const char *const pln_buy_names[PLN_BUY_N]; /* "nodes" … */
 
+/* So many of one thing at one price. */
+typedef struct {
+  PlnBuy kind;
+  const char *name;     /* "qm9700"; borrowed from the plan */
+  double count, usd;    /* of one */
+  BaseNum price;        /* as its list has it; of a share of others the fraction */
+} PlnPart;
+
 typedef struct {
   BaseHead head;
-  BaseStr name, description, currency, date;
-  BaseNum network; /* USD a GPU: adapters, switches, optics, cables; or: */
+  BaseStr name, description, like, currency, date, exchange_date;
+  BaseNum exchange; /* USD for one of the currency */
+  BaseNum network;  /* USD a GPU: adapters, switches, optics, cables; or: */
   PlnFabricPrice fabric;
   BaseNum storage_server; /* USD */
   BaseNum electricity;    /* USD/J */
   BaseNum pue, amortisation;
   BaseNum band, published_band; /* of prices that are assumed, and of others */
-  BaseList nodes;               /* PlnNodePrice */
+  BaseNum utilisation, residual, interest, support; /* parts; the last two a year */
+  BaseNum colocation;                               /* USD/s of a kW */
+  BaseNum rack, rack_power, staff;                  /* USD, W, USD/s of a rack */
+  BaseNum spares, delivery;                         /* parts */
+  BaseNum lead_time;                                /* s */
+  BaseList storage;                                 /* PlnStoragePrice */
+  BaseList nodes;                                   /* PlnNodePrice */
 } PlnPricesSpec;
+
+/* Reads a list of prices from a document, or from the mapping at `key` of it (NULL: its root). `like` names the list that it
+ * changes; amounts in its currency become USD. What it reads is added to the inputs of `context`. FALSE and *error on anything
+ * wrong. */
+gboolean pln_read_prices (BaseYaml *yaml, const char *key, const BaseSchemaContext *context, PlnPricesSpec *out, GError **error);
+/* Amounts of a document in `currency` ("€5", "5 EUR") become USD. FALSE and *error on a sign of another currency. */
+gboolean pln_convert_money (BaseYaml *yaml, const char *key, const char *currency, double usd, GError **error);
+/* What `currency` (NULL: USD) is worth by `exchange`, USD. 0 and *error on an unknown one, or without a dated rate. */
+double pln_exchange (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, GError **error);
 
 /* A checkpoint to a tier, s: of the state, each part once; and of what ranks hold beyond it. */
 typedef struct {
@@ -91,6 +126,8 @@ typedef struct {
   BaseSource source;
 } PlnSave;
 
+#define PLN_TIERS 8u /* whose servers are counted; others stay as they are */
+
 /* A machine that the plan may take. Texts are borrowed from the plan. */
 typedef struct {
   const char *topology;
@@ -98,6 +135,13 @@ typedef struct {
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
   double buy_usd[PLN_BUY_N];          /* what the capital is made of */
+  GArray *parts;                      /* PlnPart: the same, counted */
+  CluFabricParts fabric;
+  double racks, storage_servers;
+  double tier_servers[PLN_TIERS];     /* of each storage tier, as the nodes need them; 0: as the topology has them */
+  double storage_B;                   /* that the run needs; what renting it costs is in the rent: */
+  double storage_rent_usd_per_s;      /* 0: the list has no price of it */
+  MdlMoneyQuery own, rent;            /* all but the power, for pln_money() */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
   double fabric_W, storage_W;         /* of all switches, and of all storage servers, whose type says what it draws */
   double doubt;                       /* where its steps were never measured: half-width of their 90 % band in ln time, else 0 */
@@ -122,8 +166,8 @@ typedef struct {
   MdlCheckpoint checkpoint; /* what one costs, where failures are counted */
   double run_s;             /* of all tokens of the goal, with what failures take; of one step without */
   double power_W;           /* mean, of all nodes with the building's share */
-  PlnAcquisition way;
-  MdlMoney money; /* of that way */
+  PlnAcquisition way;       /* that the plan ranks; NONE: it has no price of that */
+  MdlMoney money;           /* of that way */
   double usd_per_token;
   double formula, formula_s, formula_usd; /* what the aim makes least, run_s and total_usd as the closed form has them */
   gboolean alike; /* indistinguishable from the first row; of a front: none of the front beats it beyond doubt */
@@ -219,6 +263,12 @@ double pln_tokens (const Pln *plan); /* of the goal; 0: none */
 double pln_deadline_s (const Pln *plan, double *confidence);
 /* How likely the run of a row ends within limit_s, 0 to 1: the step's error is normal in ln time, 90 % of it in its band. */
 double pln_chance_within (const PlnChoiceRow *row, double limit_s);
+PlnAcquisition pln_basis (const Pln *plan); /* what is ranked: all bought, or all rented; NONE: no prices */
+PlnAcquire pln_acquire (const Pln *plan);
+/* What a row costs bought or rented. FALSE: there is no price, or the plan does not ask for it. */
+gboolean pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way, MdlMoney *out);
+/* Topologies of the choices without any price: "a, b"; NULL: all have one, or none is asked for. Returned: full. */
+char *pln_unpriced (const Pln *plan);
 const char *pln_model (const Pln *plan);
 const PlnPricesSpec *pln_prices (const Pln *plan); /* NULL: none */
 /* For every price where the order flips, nearest first; none of a front, or without tokens. Returned: full, PlnFlip. */

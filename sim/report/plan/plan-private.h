@@ -18,6 +18,10 @@ BaseTable *rep_plan_shown (const Pln *plan, const PlnResult *result, guint most)
 double rep_plan_margin (const Pln *plan, const PlnResult *result);
 /* A part of what is bought, of which the run bears as large a share as of the whole; NAN where it is not bought. */
 double rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy part);
+/* Cash to buy a cluster option; NAN where it has no price, or nothing is to be bought. */
+double rep_plan_capex_usd (const Pln *plan, const PlnMachine *machine);
+/* Cost of the run, bought or rented; NAN where there is no price or the plan does not ask for it. */
+double rep_plan_run_usd (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way);
 /* A page's sections, of a plan with a row: figures of the first with their bands; tables of machines and of at most `most` rows. */
 void rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html);
 void rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html);

@@ -1,6 +1,7 @@
 /* The assumptions of a plan's prices, for a page to share. */
 #include <string.h>
 
+#include "cluster/spec.h"
 #include "explain-private.h"
 #include "plan-private.h"
 
@@ -54,6 +55,22 @@ is_used (const List *list, const char *topology, const char *rate)
   return used;
 }
 
+/* Whether an option has a tier of this type. */
+static gboolean
+is_stored (const List *list, const char *type)
+{
+  const GArray *machines = pln_machines (list->plan);
+  gboolean used = list->table == NULL;
+  for (guint i = 0; i < machines->len && !used; i++) {
+    const CluSpec *spec = clu_spec (scn_cluster (g_array_index (machines, PlnMachine, i).scenario));
+    for (guint k = 0; k < spec->storage.n && !used; k++) {
+      const MdlTierType *own = BASE_LIST_AT (spec->storage, CluStorageSpec, k)->type.value;
+      used = own != NULL && g_strcmp0 (own->name.v, type) == 0;
+    }
+  }
+  return used;
+}
+
 static void
 take_all (List *list, const PlnPricesSpec *prices)
 {
@@ -83,6 +100,23 @@ take_all (List *list, const PlnPricesSpec *prices)
   take (list, &prices->electricity, BASE_DIM_MONEY_PER_ENERGY, "electricity");
   take (list, &prices->pue, BASE_DIM_NUMBER, "PUE of the building");
   take (list, &prices->amortisation, BASE_DIM_TIME, "amortisation period");
+  take (list, &prices->utilisation, BASE_DIM_RATIO, "utilisation of what is bought");
+  take (list, &prices->residual, BASE_DIM_RATIO, "value that is left");
+  take (list, &prices->interest, BASE_DIM_RATIO, "interest a year");
+  take (list, &prices->support, BASE_DIM_RATIO, "support a year");
+  take (list, &prices->colocation, BASE_DIM_MONEY_PER_TIME, "space for a kW");
+  take (list, &prices->rack, BASE_DIM_MONEY, "a rack");
+  take (list, &prices->rack_power, BASE_DIM_POWER, "power of a rack");
+  take (list, &prices->staff, BASE_DIM_MONEY_PER_TIME, "operation of a rack");
+  take (list, &prices->spares, BASE_DIM_RATIO, "spare parts");
+  take (list, &prices->delivery, BASE_DIM_RATIO, "transport and installation");
+  take (list, &prices->lead_time, BASE_DIM_TIME, "time of delivery");
+  take (list, &prices->exchange, BASE_DIM_NUMBER, "exchange rate");
+  for (guint i = 0; i < prices->storage.n; i++) {
+    const PlnStoragePrice *tier = BASE_LIST_AT (prices->storage, PlnStoragePrice, i);
+    if (is_stored (list, tier->type.v))
+      take (list, &tier->rent, BASE_DIM_MONEY_PER_TIME, "rent of a TB of %s", tier->type.v);
+  }
 }
 
 void

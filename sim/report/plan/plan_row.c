@@ -36,6 +36,19 @@ rep_plan_bought_usd (const PlnMachine *machine, const PlnChoiceRow *row, PlnBuy 
   return row->money.capital_usd * machine->buy_usd[part] / machine->capital_usd;
 }
 
+double
+rep_plan_capex_usd (const Pln *plan, const PlnMachine *machine)
+{
+  return machine->capital_usd > 0 && pln_acquire (plan) != PLN_ACQUIRE_RENT ? machine->capital_usd : (double)NAN;
+}
+
+double
+rep_plan_run_usd (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way)
+{
+  MdlMoney money;
+  return pln_tokens (plan) > 0 && pln_money (plan, row, way, &money) ? money.total_usd : (double)NAN;
+}
+
 char *
 rep_plan_layout (const TrnClosedQuery *query, gboolean prose)
 {
@@ -121,8 +134,10 @@ typedef struct {
   char *variant;          /* owned */
   char *cluster, *layout; /* owned */
   gboolean run, priced;   /* the goal has tokens; and the row a price */
-  double bought_usd[PLN_BUY_N];
-  char *rival; /* owned; of the first row: what comes next */
+  double bought_usd[PLN_BUY_N], capex_usd[PLN_BUY_N];
+  double own_usd, rent_usd; /* of the run, either way; NAN: no price, or not asked for */
+  double all_usd;           /* to buy */
+  char *rival;              /* owned; of the first row: what comes next */
   double margin, rival_more, rival_odds;
   double chance; /* to meet the deadline; NAN: none */
 } Line;
@@ -132,6 +147,7 @@ BASE_MEMBER_WHEN (is_priced, Line, it->priced)
 BASE_MEMBER_WHEN (is_owned, Line, it->priced && it->row->way == PLN_ACQUISITION_BUY)
 BASE_MEMBER_WHEN (is_rented, Line, it->priced && it->row->way == PLN_ACQUISITION_RENT)
 BASE_MEMBER_WHEN (has_deadline, Line, !isnan (it->chance))
+BASE_MEMBER_WHEN (has_capex, Line, it->all_usd > 0)
 BASE_MEMBER_WHEN (fails, Line, it->machine->fails)
 BASE_MEMBER_TEXT_OF (by, Line, it->row->simulated ? "engine" : "formula")
 BASE_MEMBER_TEXT_OF (pareto, Line, it->priced ? (it->row->front ? "yes" : "no") : NULL)
@@ -145,6 +161,7 @@ BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
 #define MACHINE(...)      BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
 #define ROW(...)          BASE_MEMBER_THROUGH (Line, row, PlnChoiceRow, __VA_ARGS__)
 #define BOUGHT(key, part) LINE (key "_usd", bought_usd[PLN_BUY_##part], .when = is_owned)
+#define CAPEX(key, part)  LINE ("capex_" key "_usd", capex_usd[PLN_BUY_##part], .when = has_capex)
 static const BaseMember members[] = {
   LINE ("rank", rank, .title = "#"),
   MACHINE ("topology", topology, .title = "topology", .rank = 5),
@@ -163,17 +180,17 @@ static const BaseMember members[] = {
   ROW ("micro_batch", query.micro_batch, .title = "micro-batch", .rank = 5),
   ROW ("schedule", query.schedule, .title = "schedule", .rank = 5, .names = mdl_schedule_names),
   ROW ("recompute", query.recompute, .title = "recompute", .rank = 5, .names = trn_recompute_names),
-  ROW ("step_time_s", step_time_s, .title = "step", .rank = 1),
+  ROW ("step_time_s", step_time_s, .title = "step", .rank = 2),
   ROW ("step_time_lo_s", step_time_lo_s),
   ROW ("step_time_hi_s", step_time_hi_s),
   { .key = "by", .text = by },
-  ROW ("mfu", step.mfu, BASE_SHOWN ("MFU (%)", 100, "%.1f"), .rank = 2),
+  ROW ("mfu", step.mfu, BASE_SHOWN ("MFU (%)", 100, "%.1f"), .rank = 3),
   ROW ("memory_B", step.memory_B, .title = "memory", .rank = 3),
   ROW ("goodput", goodput, BASE_SHOWN ("goodput (%)", 100, "%.2f"), .rank = 1, .when = fails),
   ROW ("checkpoint_every_steps", every_steps),
   ROW ("time_s", run_s, BASE_SHOWN ("days", 1 / DAY_S, "%.1f"), .when = has_run),
   ROW ("way", way, .names = pln_acquisition_names, .when = is_priced),
-  ROW ("capital_usd", money.capital_usd, .title = "capital", .rank = 4, .when = is_owned),
+  ROW ("capital_usd", money.capital_usd, .title = "loss of value", .rank = 5, .when = is_owned),
   ROW ("rent_usd", money.rent_usd, .title = "rent", .rank = 4, .when = is_rented),
   ROW ("power_W", power_W, .title = "power", .rank = 4),
   ROW ("energy_J", money.energy_J, .title = "energy", .rank = 5, .when = has_run),
@@ -185,7 +202,7 @@ static const BaseMember members[] = {
   BOUGHT ("optics", OPTICS),
   BOUGHT ("cables", CABLES),
   BOUGHT ("storage", STORAGE),
-  ROW ("total_usd", money.total_usd, .title = "cost", .when = is_priced),
+  ROW ("total_usd", money.total_usd, .when = is_priced),
   ROW ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.3f"), .rank = 3, .when = is_priced),
   { .key = "pareto", .text = pareto, .title = "Pareto", .rank = 4 },
   { .key = "bound_by", .text = bound },
@@ -209,6 +226,25 @@ static const BaseMember members[] = {
   { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 4 },
   { .key = "bottleneck", .text = bottleneck_text, .title = "bottleneck", .rank = 3 },
   LINE ("deadline_probability", chance, BASE_SHOWN ("in time (%)", 100, "%.1f"), .rank = 3, .when = has_deadline),
+  LINE ("capex_usd", all_usd, .title = "to buy"),
+  LINE ("run_cost_own_usd", own_usd, .title = "run, own"),
+  LINE ("run_cost_rent_usd", rent_usd, .title = "run, rent"),
+  ROW ("run_cost_usd", money.total_usd, .when = is_priced),
+  ROW ("depreciation_usd", money.capital_usd, .when = is_owned),
+  ROW ("interest_usd", money.interest_usd, .when = is_owned),
+  ROW ("support_usd", money.support_usd, .when = is_owned),
+  ROW ("colocation_usd", money.colocation_usd, .when = is_owned),
+  ROW ("staff_usd", money.staff_usd, .when = is_owned),
+  CAPEX ("nodes", NODES),
+  CAPEX ("network", NETWORK),
+  CAPEX ("nics", NICS),
+  CAPEX ("switches", SWITCHES),
+  CAPEX ("optics", OPTICS),
+  CAPEX ("cables", CABLES),
+  CAPEX ("storage", STORAGE),
+  CAPEX ("racks", RACKS),
+  CAPEX ("spares", SPARES),
+  CAPEX ("delivery", DELIVERY),
   BASE_MEMBER_END,
 };
 
@@ -219,7 +255,13 @@ text_members (void)
   static BaseMember ordered[G_N_ELEMENTS (members)];
   static const struct {
     const char *key, *before;
-  } moved[] = { { "cluster", "topology" }, { "layout", "tp" }, { "method", "mfu" }, { "acquisition", "capital_usd" } };
+  } moved[] = { { "cluster", "topology" },
+                { "layout", "tp" },
+                { "method", "mfu" },
+                { "acquisition", "capital_usd" },
+                { "capex_usd", "usd_per_token" },
+                { "run_cost_own_usd", "usd_per_token" },
+                { "run_cost_rent_usd", "usd_per_token" } };
   guint n = 0;
   for (guint i = 0; i + 1 < G_N_ELEMENTS (members); i++) {
     gboolean stays = TRUE;
@@ -282,9 +324,14 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
                   .chance = pln_deadline_s (plan, NULL) > 0 ? pln_chance_within (row, pln_deadline_s (plan, NULL)) : none,
                   .margin = none,
                   .rival_more = none,
+                  .own_usd = rep_plan_run_usd (plan, row, PLN_ACQUISITION_BUY),
+                  .rent_usd = rep_plan_run_usd (plan, row, PLN_ACQUISITION_RENT),
+                  .all_usd = rep_plan_capex_usd (plan, machine),
                   .rival_odds = none };
-    for (int b = 0; b < PLN_BUY_N; b++)
+    for (int b = 0; b < PLN_BUY_N; b++) {
       line.bought_usd[b] = rep_plan_bought_usd (machine, row, (PlnBuy)b);
+      line.capex_usd[b] = machine->buy_usd[b];
+    }
     if (i == 0)
       take_next (plan, result, &line);
     base_members_add (table, shown, &line);

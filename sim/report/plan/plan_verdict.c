@@ -100,6 +100,12 @@ append_chance (const Verdict *v, const PlnChoiceRow *row, GString *text)
                           chance > 0.99 || chance < 0.01 ? 1 : 0, 100 * CLAMP (chance, 0.001, 0.999), limit_s / DAY_S);
 }
 
+static const char *
+owned_or_rented (PlnAcquisition way)
+{
+  return way == PLN_ACQUISITION_BUY ? "owned" : "rented";
+}
+
 /* The option with its time, money and energy. */
 static void
 append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
@@ -109,13 +115,20 @@ append_row (const Verdict *v, const PlnChoiceRow *row, GString *text)
   append_choice (v, row, text);
   g_string_append_printf (text, ": %s", time);
   append_chance (v, row, text);
+  double all_usd = rep_plan_capex_usd (v->plan, machine_of (v, row->machine));
+  if (!isnan (all_usd) && pln_tokens (v->plan) > 0) {
+    g_autofree char *all = rep_money (all_usd);
+    g_string_append_printf (text, ", %s to buy", all);
+  }
   if (row->way != PLN_ACQUISITION_NONE && pln_tokens (v->plan) > 0) {
-    const PlnMachine *m = machine_of (v, row->machine);
     g_autofree char *cost = rep_money (row->money.total_usd), *from = rep_money (row->money.total_usd * lo),
-                    *to = rep_money (row->money.total_usd * hi), *all = rep_money (m->capital_usd);
-    g_string_append_printf (text, ", %s %sfor this run (%s to %s)", cost, row->way == PLN_ACQUISITION_BUY ? "" : "rent ", from, to);
-    if (row->way == PLN_ACQUISITION_BUY)
-      g_string_append_printf (text, ", %s to buy", all);
+                    *to = rep_money (row->money.total_usd * hi);
+    g_string_append_printf (text, ", run cost %s (%s to %s) %s", cost, from, to, owned_or_rented (row->way));
+    PlnAcquisition other = row->way == PLN_ACQUISITION_BUY ? PLN_ACQUISITION_RENT : PLN_ACQUISITION_BUY;
+    double other_usd = rep_plan_run_usd (v->plan, row, other);
+    g_autofree char *otherwise = rep_money (other_usd);
+    if (!isnan (other_usd))
+      g_string_append_printf (text, ", %s %s", otherwise, owned_or_rented (other));
     if (pln_aim (v->plan) == PLN_AIM_COST_PER_TOKEN)
       g_string_append_printf (text, ", $%.3g per million tokens", row->usd_per_token * 1e6);
   }
@@ -289,7 +302,7 @@ ratios_of (const Verdict *v, const PlnChoiceRow *row)
   };
 }
 
-/* "0.5 % more cost ($1.92 k; $320 k less to buy)"; NULL where one of them has no price. Returned: full. */
+/* "0.5 % more run cost ($1.92 k; $320 k less to buy)"; NULL where one of them has no price. Returned: full. */
 static char *
 cost_against (const Verdict *v, const PlnChoiceRow *row, double ratio)
 {
@@ -297,7 +310,7 @@ cost_against (const Verdict *v, const PlnChoiceRow *row, double ratio)
   double buy = machine_of (v, row->machine)->capital_usd, first_buy = machine_of (v, first->machine)->capital_usd;
   if (!(pln_tokens (v->plan) > 0) || row->way == PLN_ACQUISITION_NONE || first->way == PLN_ACQUISITION_NONE)
     return NULL;
-  g_autofree char *cost = against (ratio, "cost"), *usd = rep_money (fabs (ratio - 1) * first->money.total_usd),
+  g_autofree char *cost = against (ratio, "run cost"), *usd = rep_money (fabs (ratio - 1) * first->money.total_usd),
                   *all = rep_money (fabs (buy - first_buy));
   gboolean own = row->way == PLN_ACQUISITION_BUY && first->way == PLN_ACQUISITION_BUY && fabs (buy - first_buy) > 1e-3 * first_buy;
   return g_strdup_printf ("%s (%s%s%s%s)", cost, usd, own ? "; " : "", own ? all : "",
@@ -317,7 +330,7 @@ with_value (const char *value, Axis axis)
                                : g_strdup_printf ("With a %s:1 fabric", value);
 }
 
-/* "With 400 Gb/s NICs: 0.5 % more cost ($1.92 k), 1.2 % less time": the objective of the plan stands first. */
+/* "With 400 Gb/s NICs: 0.5 % more run cost ($1.92 k), 1.2 % less time": the objective of the plan stands first. */
 static void
 say_difference (Verdict *v, const Value *value, Axis axis)
 {
@@ -399,16 +412,18 @@ say_smallest (Verdict *v)
 double
 rep_plan_break_even_s (const Pln *plan, const PlnResult *result)
 {
-  const PlnPricesSpec *prices = pln_prices (plan);
-  if (result->rows->len == 0 || prices == NULL)
+  if (result->rows->len == 0 || pln_prices (plan) == NULL)
     return (double)NAN;
   const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, 0);
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  if (!(machine->capital_usd > 0 && machine->rent_usd_per_s > 0))
+  MdlMoney own, rent;
+  if (!pln_money (plan, row, PLN_ACQUISITION_BUY, &own) || !pln_money (plan, row, PLN_ACQUISITION_RENT, &rent))
     return (double)NAN;
-  return mdl_money_break_even_s (machine->capital_usd, machine->rent_usd_per_s, row->power_W * prices->electricity.v);
+  return mdl_money_break_even_s (machine->capital_usd, machine->rent_usd_per_s,
+                                 (own.total_usd - own.capital_usd - own.interest_usd) / row->run_s);
 }
 
+/* Bought and rented beside each other for the first row, and the cheapest the other way. */
 static void
 say_rent_or_buy (Verdict *v)
 {
@@ -418,21 +433,48 @@ say_rent_or_buy (Verdict *v)
     return;
   const PlnChoiceRow *row = row_at (v, 0);
   const PlnMachine *machine = machine_of (v, row->machine);
-  g_autofree char *all = rep_money (machine->capital_usd), *rent = rep_money (machine->rent_usd_per_s * row->run_s);
+  g_autofree char *all = rep_money (machine->capital_usd), *own = rep_money (rep_plan_run_usd (v->plan, row, PLN_ACQUISITION_BUY)),
+                  *rent = rep_money (rep_plan_run_usd (v->plan, row, PLN_ACQUISITION_RENT));
   GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "Rent or buy: rent costs %s for this run, purchase %s", rent, all);
-  if (isinf (even_s) || (prices->amortisation.set && even_s > prices->amortisation.v))
+  g_string_append_printf (text, "Rent or buy: this run costs %s rented, or %s owned after %s of cash", rent, own, all);
+  double used_s = prices->amortisation.set ? prices->amortisation.v * prices->utilisation.v : (double)INFINITY;
+  if (isinf (even_s) || even_s > used_s)
     g_string_append (text, "; renting is cheaper for any length of use");
   else
-    g_string_append_printf (text, "; buying is cheaper after %.3g days of use, and this run takes %.3g", even_s / DAY_S,
+    g_string_append_printf (text, "; the cash is saved after %.3g days of use, and this run takes %.3g", even_s / DAY_S,
                             row->run_s / DAY_S);
   add (v, text);
-  if (row->way != PLN_ACQUISITION_BUY || !prices->amortisation.set || !(even_s > row->run_s))
+  if (!prices->amortisation.set || !(even_s > row->run_s))
     return;
   text = g_string_new (NULL);
-  g_string_append_printf (text,
-                          "The cost for this run is its share of %.4g days of use, and assumes that other work fills the rest",
-                          prices->amortisation.v / DAY_S);
+  g_string_append_printf (text, "The cost owned assumes that runs use %.3g %% of %.4g days, and that other work fills the rest",
+                          100 * prices->utilisation.v, prices->amortisation.v / DAY_S);
+  add (v, text);
+}
+
+/* The cheapest the way that is not ranked, if it is another option. */
+static void
+say_other_way (Verdict *v)
+{
+  const PlnAcquisition basis = pln_basis (v->plan),
+                       other = basis == PLN_ACQUISITION_BUY ? PLN_ACQUISITION_RENT : PLN_ACQUISITION_BUY;
+  const PlnAim aim = pln_aim (v->plan);
+  const PlnChoiceRow *best = NULL;
+  double least_usd = (double)INFINITY;
+  for (guint i = 0; basis != PLN_ACQUISITION_NONE && i < v->result->rows->len; i++) {
+    double usd = rep_plan_run_usd (v->plan, row_at (v, i), other);
+    if (usd < least_usd * (1 - 1e-9)) {
+      least_usd = usd;
+      best = row_at (v, i);
+    }
+  }
+  if (best == NULL || best->machine == row_at (v, 0)->machine || (aim != PLN_AIM_COST && aim != PLN_AIM_COST_PER_TOKEN))
+    return;
+  GString *text =
+      g_string_new (other == PLN_ACQUISITION_RENT ? "If all is rented, the cheapest is " : "If all is bought, the cheapest is ");
+  g_autofree char *usd = rep_money (least_usd);
+  append_choice (v, best, text);
+  g_string_append_printf (text, ": %s for this run, %.3g days", usd, best->run_s / DAY_S);
   add (v, text);
 }
 
@@ -449,6 +491,7 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
       say_axis (&v, (Axis)axis);
     say_smallest (&v);
     say_rent_or_buy (&v);
+    say_other_way (&v);
   }
   g_ptr_array_add (v.out, NULL);
   return (char **)g_ptr_array_free (v.out, FALSE);

@@ -62,27 +62,80 @@ append_margin (const Pln *plan, double margin, GString *out)
                                                   : "");
 }
 
+typedef struct {
+  const char *name;
+  double usd;
+} Item;
+
+/* "Cash to buy: $14.3 M: nodes $12.2 M, NICs $307 k." */
 static void
-append_part (const char *what, double usd, const char *end, GString *out)
+append_items (const char *what, double total_usd, const Item *items, guint n, const char *end, GString *out)
 {
-  g_autofree char *shown = base_quantity_show (usd, BASE_DIM_MONEY);
-  g_string_append_printf (out, "%s %s%s", what, shown, end);
+  g_autofree char *total = base_quantity_show (total_usd, BASE_DIM_MONEY);
+  const char *before = ": ";
+  g_string_append_printf (out, "%s: %s", what, total);
+  for (guint i = 0; i < n; i++) {
+    if (!(items[i].usd > 0))
+      continue;
+    g_autofree char *usd = base_quantity_show (items[i].usd, BASE_DIM_MONEY);
+    g_string_append_printf (out, "%s%s %s", before, items[i].name, usd);
+    before = ", ";
+  }
+  g_string_append_printf (out, "%s.\n", end);
 }
 
-/* The cost of the first, part by part. */
+/* Rent, and what of storage is in it; a price list without such a price says so. */
+static void
+append_rent (const Pln *plan, const PlnMachine *machine, const PlnChoiceRow *row, const MdlMoney *money, GString *out)
+{
+  const double storage_usd = machine->storage_rent_usd_per_s * row->run_s;
+  g_autofree char *size = base_quantity_show (machine->storage_B, BASE_DIM_BYTES);
+  g_autofree char *end = storage_usd > 0 ? g_strdup_printf (" of %s; nodes come with network and power", size)
+                         : pln_prices (plan) == NULL
+                             ? g_strdup ("")
+                             : g_strdup ("; storage is not in it, as the price list has no rent of this tier");
+  const Item items[] = { { "nodes", money->rent_usd - storage_usd }, { "storage", storage_usd } };
+  append_items ("Cost of this run, rented", money->total_usd, items, G_N_ELEMENTS (items), end, out);
+}
+
+/* Of the first row: cash to buy, and what this run costs bought and rented, part by part. */
 static void
 append_cost (const Pln *plan, const PlnResult *result, GString *out)
 {
   const PlnChoiceRow *row = result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL;
-  if (row == NULL || row->way == PLN_ACQUISITION_NONE || !(pln_tokens (plan) > 0))
+  MdlMoney money;
+  if (row == NULL || !(pln_tokens (plan) > 0))
     return;
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
-  g_string_append (out, "Cost of the recommended option for this run: ");
-  for (int b = 0; row->way == PLN_ACQUISITION_BUY && b < PLN_BUY_N; b++)
-    if (machine->buy_usd[b] > 0)
-      append_part (b == PLN_BUY_NICS ? "NICs" : pln_buy_names[b], rep_plan_bought_usd (machine, row, (PlnBuy)b), ", ", out);
-  const gboolean rent = row->way == PLN_ACQUISITION_RENT;
-  append_part (rent ? "rent" : "energy", rent ? row->money.rent_usd : row->money.energy_usd, ".\n", out);
+  if (pln_money (plan, row, PLN_ACQUISITION_BUY, &money)) {
+    Item bought[PLN_BUY_N];
+    const Item run[] = { { "loss of value", money.capital_usd }, { "interest", money.interest_usd },
+                         { "support", money.support_usd },       { "colocation", money.colocation_usd },
+                         { "staff", money.staff_usd },           { "energy", money.energy_usd } };
+    for (int b = 0; b < PLN_BUY_N; b++)
+      bought[b] = (Item){ b == PLN_BUY_NICS ? "NICs" : pln_buy_names[b], machine->buy_usd[b] };
+    append_items ("Cash to buy the recommended option", machine->capital_usd, bought, PLN_BUY_N, "", out);
+    append_items ("Cost of this run, own", money.total_usd, run, G_N_ELEMENTS (run), "", out);
+  }
+  if (pln_money (plan, row, PLN_ACQUISITION_RENT, &money))
+    append_rent (plan, machine, row, &money, out);
+}
+
+/* What a run of owned machines bears of the time between runs, and when they stand there. */
+static void
+append_terms (const PlnPricesSpec *prices, GString *out)
+{
+  if (!prices->amortisation.set)
+    g_string_append (out, "# run cost, own: the run bears the whole purchase");
+  else
+    g_string_append_printf (out, "# run cost, own: life %.4g days, of which runs use %.3g %%; %.3g %% of the purchase is left",
+                            prices->amortisation.v / 86400, 100 * prices->utilisation.v, 100 * prices->residual.v);
+  if (prices->interest.v > 0)
+    g_string_append_printf (out, "; interest %.3g %% a year", 100 * prices->interest.v);
+  if (prices->lead_time.v > 0)
+    g_string_append_printf (out, "; delivered %.4g days after the order, which `deadline` does not count",
+                            prices->lead_time.v / 86400);
+  g_string_append_c (out, '\n');
 }
 
 /* Whose prices, and how many of them nobody has vouched for. */
@@ -94,8 +147,16 @@ append_prices (const Pln *plan, GString *out)
   if (prices == NULL)
     return;
   rep_plan_count_prices (plan, &figures, &assumed);
-  g_string_append_printf (out, "# prices %s of %s in %s: %u of %u prices are assumptions\n", prices->name.v, prices->date.v,
-                          prices->currency.v, assumed, figures);
+  g_string_append_printf (out, "# prices %s of %s in %s: %u of %u prices are assumptions\n",
+                          prices->name.v != NULL ? prices->name.v : "of the plan", prices->date.v, prices->currency.v, assumed,
+                          figures);
+  if (prices->exchange.set)
+    g_string_append_printf (out, "# 1 %s is %.6g USD (%s); costs are in USD\n", prices->currency.v, prices->exchange.v,
+                            prices->exchange_date.v);
+  if (pln_basis (plan) == PLN_ACQUISITION_BUY)
+    append_terms (prices, out);
+  g_string_append_printf (out, "# costs compare %s\n",
+                          pln_basis (plan) == PLN_ACQUISITION_BUY ? "bought with bought" : "rented with rented");
 }
 
 /* What the days hold of failures, and how sure that is. */
@@ -239,6 +300,7 @@ rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder
   rep_json_text (json, "objective", base_name (pln_aim_names, (int)pln_aim (plan)));
   rep_json_number (json, "tokens", pln_tokens (plan) > 0 ? pln_tokens (plan) : (double)NAN);
   rep_json_text (json, "prices", pln_prices (plan) != NULL ? pln_prices (plan)->name.v : NULL);
+  rep_json_text (json, "acquisition", base_name (pln_acquisition_names, (int)pln_basis (plan)));
   build_failures (plan, json);
   rep_json_number (json, "machines", pln_machines (plan)->len);
   rep_json_number (json, "configurations", (double)result->n_asked);
@@ -277,7 +339,7 @@ rep_plan_infeasible (const PlnResult *result)
   if (most >= PLN_REJECTED_MEMORY)
     g_string_append_printf (text, over >= 1000 && over < 1e6 ? "; the nearest by %.0f %%" : "; the nearest by %.3g %%", over);
   else if (most == PLN_REJECTED_PRICE)
-    g_string_append (text, "; the list of prices lacks their nodes, to buy and to rent");
+    g_string_append (text, "; the list of prices lacks their nodes");
   else if (most == PLN_REJECTED_LAYERS)
     g_string_append (text, "; 'fixed: {pipeline: {embedding_as_layer: true, head_as_layer: true}}' counts one or two layers more");
   else

@@ -1,0 +1,316 @@
+/* What a machine costs: its parts counted from its cluster, what stands beside them, and what renting it takes.
+ *
+ *     storage servers = ceil (nodes x 1.25 GB/s / what one server reads)      of each tier, at most the topology's own
+ *     racks = ceil (nodes / floor (rack / node)) + ceil ((switches + storage) / rack)      by power at load
+ *     spares = part x (nodes + network);  delivery = part x all before it
+ *
+ * 40 GB/s read for 32 nodes: NVIDIA DGX SuperPOD reference architecture, storage performance, one scalable unit. Check:
+ * test_plan_money (tables counted by hand; more nodes never cost less). */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/spec.h"
+#include "plan-private.h"
+
+#define READ_Bps 1.25e9 /* of storage for a node */
+#define KEPT     10.0   /* checkpoints */
+#define TOKEN_B  4.0    /* of a data set */
+#define YEAR_S   (365 * 86400.0)
+
+const char *const pln_buy_names[PLN_BUY_N] = {
+  [PLN_BUY_NODES] = "nodes",   [PLN_BUY_NETWORK] = "network",   [PLN_BUY_NICS] = "adapters",   [PLN_BUY_SWITCHES] = "switches",
+  [PLN_BUY_OPTICS] = "optics", [PLN_BUY_CABLES] = "cables",     [PLN_BUY_STORAGE] = "storage", [PLN_BUY_RACKS] = "racks",
+  [PLN_BUY_SPARES] = "spares", [PLN_BUY_DELIVERY] = "delivery",
+};
+
+/* By the plan's word for the topology, or by the topology's own name. */
+static const PlnNodePrice *
+price_of (const Pln *plan, const PlnMachine *machine)
+{
+  const char *own = clu_spec (machine->scenario->system.clu)->name.v;
+  for (guint i = 0; plan->has_prices && i < plan->prices.nodes.n; i++) {
+    const PlnNodePrice *price = BASE_LIST_AT (plan->prices.nodes, PlnNodePrice, i);
+    if (strcmp (price->topology.v, machine->topology) == 0 || g_strcmp0 (price->topology.v, own) == 0)
+      return price;
+  }
+  return NULL;
+}
+
+/* The first rate at or above `rate_Bps`; NULL: there is none. */
+static const PlnPortPrice *
+port_of (const PlnFabricPrice *fabric, double rate_Bps)
+{
+  for (guint i = 0; i < fabric->ports.n; i++) {
+    const PlnPortPrice *port = BASE_LIST_AT (fabric->ports, PlnPortPrice, i);
+    if (port->rate.v >= rate_Bps * (1 - 1e-9))
+      return port;
+  }
+  return NULL;
+}
+
+static const PlnSwitchPrice *
+switch_of (const PlnFabricPrice *fabric, const CluSwitchSpec *type)
+{
+  for (guint i = 0; type != NULL && i < fabric->switches.n; i++) {
+    const PlnSwitchPrice *one = BASE_LIST_AT (fabric->switches, PlnSwitchPrice, i);
+    if (strcmp (one->type.v, type->name.v) == 0)
+      return one;
+  }
+  return NULL;
+}
+
+static void
+add (PlnMachine *machine, PlnBuy kind, const char *name, double count, const BaseNum *price)
+{
+  const PlnPart part = { kind, name, count, price->v, *price };
+  if (!(count > 0) || !(price->v > 0))
+    return;
+  g_array_append_val (machine->parts, part);
+  machine->buy_usd[kind] += count * price->v;
+}
+
+/* A fraction of what else is bought. */
+static void
+add_share (PlnMachine *machine, PlnBuy kind, const char *name, double usd, const BaseNum *fraction)
+{
+  const PlnPart part = { kind, name, 1, usd * fraction->v, *fraction };
+  if (!(part.usd > 0))
+    return;
+  g_array_append_val (machine->parts, part);
+  machine->buy_usd[kind] += part.usd;
+}
+
+static gboolean
+price_fabric (const PlnFabricPrice *fabric, const CluFabricParts *parts, PlnMachine *machine, GError **error)
+{
+  const PlnPortPrice *port = port_of (fabric, parts->port_rate_Bps);
+  if (parts->adapters == 0)
+    return TRUE;
+  if (port == NULL)
+    return col_fail_at (error, fabric->ports.mark,
+                        "no port price covers %.4g Gb/s, which %s has; add a row of 'ports' with this 'rate' or more",
+                        parts->port_rate_Bps * 8e-9, machine->topology);
+  add (machine, PLN_BUY_NICS, "NIC ports", MAX (parts->host_ports, parts->adapters), &port->nic);
+  for (guint32 l = 0; l < parts->n_levels; l++) {
+    const PlnSwitchPrice *one = switch_of (fabric, parts->level[l].type);
+    if (one == NULL)
+      return col_fail_at (error, fabric->switches.mark,
+                          "switch type %s has no price, and %s has %u of these; add {type, price} to 'switches'",
+                          parts->level[l].type != NULL ? parts->level[l].type->name.v : "(none said)", machine->topology,
+                          parts->level[l].n_switches);
+    add (machine, PLN_BUY_SWITCHES, one->type.v, parts->level[l].n_switches, &one->price);
+  }
+  double cables = (double)parts->host_ports + parts->cables;
+  add (machine, PLN_BUY_OPTICS, "transceivers", 2 * cables, &port->transceiver);
+  add (machine, PLN_BUY_CABLES, "cables", cables, &port->cable);
+  return TRUE;
+}
+
+/* What the topology itself says that its parts cost (`cost`), where no list has a price of it. */
+static void
+price_by_topology (const CluCostSpec *cost, const CluFabricParts *parts, PlnMachine *machine)
+{
+  if (cost->rent.set)
+    machine->rent_usd_per_s = machine->nodes * cost->rent.v;
+  if (!cost->node.set)
+    return;
+  add (machine, PLN_BUY_NODES, machine->topology, machine->nodes, &cost->node);
+  add (machine, PLN_BUY_NICS, "NIC ports", MAX (parts->host_ports, parts->adapters), &cost->nic_port);
+  add (machine, PLN_BUY_SWITCHES, "switch ports", (double)parts->host_ports + 2 * (double)parts->cables, &cost->switch_port);
+  add (machine, PLN_BUY_CABLES, "cables", (double)parts->host_ports + parts->cables, &cost->cable);
+}
+
+/* Servers of a tier that the nodes need, of those that the topology has. */
+static double
+servers_of (const CluStorageSpec *tier, guint32 nodes)
+{
+  const MdlTierType *type = tier->type.value;
+  double read_Bps = tier->per_server.set ? tier->per_server.v : type != NULL ? type->side[MDL_IO_READ].rate.v : 0;
+  double needed = read_Bps > 0 ? ceil (nodes * READ_Bps / read_Bps - 1e-9) : tier->servers.v;
+  return fmin (fmax (needed, 1), tier->servers.v);
+}
+
+/* Storage that is bought, what it draws, and what the run keeps there. */
+static void
+size_storage (const Pln *plan, PlnMachine *machine)
+{
+  const CluSpec *spec = clu_spec (machine->scenario->system.clu);
+  TrnJob view = machine->scenario->training; /* borrows */
+  TrnResult training = { .n_ranks = machine->gpus, .n_nodes = machine->nodes, .dp = 1, .step_time_s = 1 };
+  if (trn_state (&view, &training, NULL))
+    machine->storage_B = KEPT * training.state_B + TOKEN_B * pln_tokens (plan);
+  for (guint i = 0; i < spec->storage.n; i++) {
+    const CluStorageSpec *tier = BASE_LIST_AT (spec->storage, CluStorageSpec, i);
+    const MdlTierType *type = tier->type.value;
+    double servers = servers_of (tier, machine->nodes);
+    if (i < PLN_TIERS && tier->servers.set)
+      machine->tier_servers[i] = servers;
+    machine->storage_servers += servers;
+    machine->storage_W += type != NULL ? servers * type->power.v : 0;
+  }
+}
+
+/* What the run keeps, on the first tier that has a price. */
+static void
+rent_storage (const Pln *plan, PlnMachine *machine)
+{
+  const CluSpec *spec = clu_spec (machine->scenario->system.clu);
+  for (guint i = 0; i < spec->storage.n; i++) {
+    const MdlTierType *type = BASE_LIST_AT (spec->storage, CluStorageSpec, i)->type.value;
+    for (guint k = 0; k < plan->prices.storage.n && type != NULL && machine->storage_rent_usd_per_s <= 0; k++) {
+      const PlnStoragePrice *price = BASE_LIST_AT (plan->prices.storage, PlnStoragePrice, k);
+      if (g_strcmp0 (price->type.v, type->name.v) == 0)
+        machine->storage_rent_usd_per_s = price->rent.v * machine->storage_B * 1e-12;
+    }
+  }
+}
+
+/* Racks of nodes, of whole NVLink domains where these are wider, and of all else. */
+static double
+racks_of (const PlnPricesSpec *prices, const PlnMachine *machine)
+{
+  guint32 domains = clu_domain_of_node (machine->scenario->system.clu, machine->nodes - 1) + 1;
+  double node_W = machine->load_W * machine->gpus_per_node + machine->host_W, rack_W = prices->rack_power.v;
+  double nodes = domains < machine->nodes ? domains : ceil (machine->nodes / fmax (floor (rack_W / fmax (node_W, 1)), 1));
+  return nodes + ceil ((machine->fabric_W + machine->storage_W) / rack_W);
+}
+
+/* What a run pays of it, but for the power. */
+static void
+take_rates (const Pln *plan, PlnMachine *machine)
+{
+  const PlnPricesSpec *p = &plan->prices;
+  double kW = 1e-3 * (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W + machine->storage_W);
+  for (int b = 0; b < PLN_BUY_N; b++)
+    machine->capital_usd += machine->buy_usd[b];
+  machine->own =
+      (MdlMoneyQuery){ .capital_usd = machine->capital_usd,
+                       .amortised_s = p->amortisation.set ? p->amortisation.v : 0,
+                       .utilisation = plan->has_prices ? p->utilisation.v : 1,
+                       .residual = p->residual.v,
+                       .interest_per_s = p->interest.v / YEAR_S,
+                       .lead_s = p->lead_time.v,
+                       .support_per_s = p->support.v / YEAR_S,
+                       .colocation_usd_per_s = p->colocation.v * kW,
+                       .staff_usd_per_s = p->staff.v * machine->racks,
+                       .pue = plan->has_prices ? fmax (p->pue.v, 1) : 1,
+                       .electricity_usd_per_J =
+                           plan->has_prices ? p->electricity.v : clu_spec (machine->scenario->system.clu)->cost.power.v };
+  if (machine->rent_usd_per_s > 0)
+    machine->rent_usd_per_s += machine->storage_rent_usd_per_s;
+  machine->rent = (MdlMoneyQuery){ .rent_usd_per_s = machine->rent_usd_per_s, .pue = machine->own.pue };
+}
+
+void
+pln_size_machine (const Pln *plan, PlnMachine *machine)
+{
+  CluFabricParts *parts = &machine->fabric;
+  if (machine->nodes > 1) /* one alone needs none */
+    clu_fabric_parts (machine->scenario->system.clu, parts);
+  for (guint32 l = 0; l < parts->n_levels; l++)
+    if (parts->level[l].type != NULL && parts->level[l].type->power.set)
+      machine->fabric_W += parts->level[l].n_switches * parts->level[l].type->power.v;
+  size_storage (plan, machine);
+}
+
+gboolean
+pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
+{
+  const PlnPricesSpec *prices = &plan->prices;
+  const Clu *clu = machine->scenario->system.clu;
+  const PlnNodePrice *price = price_of (plan, machine);
+  const CluFabricParts *parts = &machine->fabric;
+  machine->parts = g_array_new (FALSE, FALSE, sizeof (PlnPart));
+  rent_storage (plan, machine);
+  if (price == NULL)
+    price_by_topology (&clu_spec (clu)->cost, parts, machine);
+  else if (price->rent.set)
+    machine->rent_usd_per_s = machine->nodes * price->rent.v;
+  if (price != NULL && price->node.set) {
+    add (machine, PLN_BUY_NODES, machine->topology, machine->nodes, &price->node);
+    add (machine, PLN_BUY_NETWORK, "network per GPU", machine->gpus, &prices->network);
+    if (prices->fabric.head.set && !price_fabric (&prices->fabric, parts, machine, error))
+      return FALSE;
+    add (machine, PLN_BUY_STORAGE, "storage servers", machine->storage_servers, &prices->storage_server);
+  }
+  if (machine->parts->len > 0 && plan->has_prices) {
+    const double *buy = machine->buy_usd;
+    double hardware_usd = 0;
+    machine->racks = racks_of (prices, machine);
+    for (int b = PLN_BUY_NODES; b <= PLN_BUY_CABLES; b++)
+      hardware_usd += buy[b];
+    add (machine, PLN_BUY_RACKS, "racks", machine->racks, &prices->rack);
+    add_share (machine, PLN_BUY_SPARES, "spare parts", hardware_usd, &prices->spares);
+    add_share (machine, PLN_BUY_DELIVERY, "transport and installation",
+               hardware_usd + buy[PLN_BUY_STORAGE] + buy[PLN_BUY_RACKS] + buy[PLN_BUY_SPARES], &prices->delivery);
+  }
+  take_rates (plan, machine);
+  return TRUE;
+}
+
+/* ---- what is ranked ---- */
+
+static gboolean
+is_priced (const PlnMachine *machine, PlnAcquisition way)
+{
+  return way == PLN_ACQUISITION_BUY ? machine->capital_usd > 0 : machine->rent_usd_per_s > 0;
+}
+
+/* Topologies of machines without a price of `way`; NONE: of any. Returned: full; NULL: there are none. */
+static char *
+without_price (const Pln *plan, PlnAcquisition way)
+{
+  GString *names = g_string_new (NULL);
+  for (guint i = 0; i < plan->machines->len; i++) {
+    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i), *before = machine - 1;
+    if (i > 0 && strcmp (before->topology, machine->topology) == 0)
+      continue;
+    if (way != PLN_ACQUISITION_NONE ? !is_priced (machine, way)
+                                    : !is_priced (machine, PLN_ACQUISITION_BUY) && !is_priced (machine, PLN_ACQUISITION_RENT))
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", machine->topology);
+  }
+  gboolean any = names->len > 0;
+  char *text = g_string_free (names, !any);
+  return any ? text : NULL;
+}
+
+char *
+pln_unpriced (const Pln *plan)
+{
+  return plan->has_prices ? without_price (plan, PLN_ACQUISITION_NONE) : NULL;
+}
+
+void
+pln_choose_basis (Pln *plan)
+{
+  guint n[] = { [PLN_ACQUISITION_NONE] = 0, [PLN_ACQUISITION_BUY] = 0, [PLN_ACQUISITION_RENT] = 0 };
+  for (guint i = 0; i < plan->machines->len; i++)
+    for (int way = PLN_ACQUISITION_BUY; way <= PLN_ACQUISITION_RENT; way++)
+      n[way] += is_priced (&g_array_index (plan->machines, PlnMachine, i), (PlnAcquisition)way) ? 1u : 0u;
+  gboolean own = plan->spec.acquire.v == PLN_ACQUIRE_OWN ||
+                 (plan->spec.acquire.v == PLN_ACQUIRE_BOTH &&
+                  (n[PLN_ACQUISITION_BUY] >= n[PLN_ACQUISITION_RENT] || (plan->spec.goal.capex.set && n[PLN_ACQUISITION_BUY] > 0)));
+  plan->basis = n[PLN_ACQUISITION_BUY] + n[PLN_ACQUISITION_RENT] == 0 ? PLN_ACQUISITION_NONE
+                : own                                                 ? PLN_ACQUISITION_BUY
+                                                                      : PLN_ACQUISITION_RENT;
+  g_autofree char *none = pln_unpriced (plan);
+  if (none != NULL)
+    base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
+                    "no price of %s; add {topology, node, rent} to 'nodes' of 'prices', or give the topology a `cost`", none);
+  g_autofree char *other = plan->basis != PLN_ACQUISITION_NONE ? without_price (plan, plan->basis) : NULL;
+  if (other != NULL && (none == NULL || strcmp (none, other) != 0))
+    base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
+                    "%s prices are compared, and %s has none, so it has no cost; 'acquisition: %s' compares the other way",
+                    own ? "purchase" : "rent", other, own ? "rent" : "own");
+}
+
+gboolean
+pln_refuse_budget (const BaseYamlNode *map, GError **error)
+{
+  for (unsigned i = 0; map != NULL && i < base_yaml_n (map); i++)
+    if (base_yaml_kind (map) == BASE_YAML_MAP && strcmp (base_yaml_key (map, i), "budget") == 0 &&
+        !base_yaml_is_null (base_yaml_item (map, i)))
+      return col_fail_at (error, base_yaml_key_mark (map, i),
+                          "'budget' does not say which money; write 'capex' (cash to buy) or 'run_cost' (cost of this run)");
+  return TRUE;
+}
