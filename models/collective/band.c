@@ -1,10 +1,10 @@
 /* Error bands of collectives, by what was measured nearest to the question.
  *
  *     band = error x (outside the sizes of `range`: extrapolation_factor) x (1 + per_doubling log2 (nodes / nodes measured))
- * What was `tested`, by operation and algorithm, has the error found; over more nodes it grows. In one node: the calibration's
- * `error` by size, of points that were held out; `assumed_error` where a constant is assumed. Over other networks: the error of
- * clusters that nothing was fitted to, by kind of network, at least that in a node; `unmeasured` where no cluster of that kind was
- * measured, at least `assumed_error`.
+ * What was `tested`, by operation and algorithm, has the error found; over more nodes, at least that in a node, and it grows. In one
+ * node: the calibration's `error` by size, of points that were held out; `assumed_error` where a constant is assumed. Over other
+ * networks: the error of clusters that nothing was fitted to, by kind of network, at least that in a node; `unmeasured` where no
+ * cluster of that kind was measured, at least `assumed_error`.
  * Source: calibrate/defaults/networks.yaml. Check: law_models_band. */
 #include <math.h>
 #include <string.h>
@@ -100,7 +100,7 @@ growth (const MdlLibrary *library, const MdlCollQuestion *q, double measured)
 }
 
 static gboolean
-take_tested (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, MdlCollCost *cost)
+take_tested (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, double own, MdlCollCost *cost)
 {
   const MdlTested *tested = find_tested (library, algo, q, FALSE);
   if (tested != NULL) {
@@ -112,7 +112,7 @@ take_tested (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, 
   if (tested == NULL)
     return FALSE;
   cost->near = MDL_NEAR_MORE_NODES;
-  cost->band = tested->error.v * growth (library, q, tested->nodes.v);
+  cost->band = fmax (tested->error.v, own) * growth (library, q, tested->nodes.v);
   return TRUE;
 }
 
@@ -124,7 +124,7 @@ mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q
                assumed = by_size (library, &library->assumed_error, q->size_B);
   double nodes = 0.0; /* measured; 0: no matter */
   cost->fabric = mdl_fabric (library, q);
-  if (take_tested (library, algo, q, cost))
+  if (take_tested (library, algo, q, own, cost))
     return;
   cost->near = nearest (library, q, cost->fabric);
   switch (cost->near) {

@@ -157,7 +157,8 @@ a_cluster_that_was_fitted_has_its_own_band (void)
   TEST_NEAR (cost.band, assumed * growth, 1e-12);
 }
 
-/* Tested on two nodes with an error of 4 %: that there, twice that on 64 nodes. Other operations keep the network's. */
+/* Tested on two nodes with an error of 4 %: that there; on 64 nodes, which nobody tested, twice the error in a node. Other
+ * operations keep the network's. */
 static void
 what_was_tested_has_the_error_found (void)
 {
@@ -176,7 +177,8 @@ what_was_tested_has_the_error_found (void)
   TEST_INT (near.near, MDL_NEAR_CLUSTER);
   TEST_NEAR (near.band, 0.04, 1e-12);
   TEST_INT (far.near, MDL_NEAR_MORE_NODES);
-  TEST_NEAR (far.band, 0.04 * growth, 1e-12);
+  TEST_NEAR (far.band, fmax (0.04, library.error.large.v) * growth, 1e-12);
+  TEST_TRUE (library.error.large.v > 0.04);
   row.op.v = MDL_OP_ALL_GATHER;
   TEST_INT (cost_of (&library, "ib_ndr", 2, 8, sizes_B[2]).near, MDL_NEAR_NETWORK);
 }
