@@ -1,10 +1,10 @@
 /* Error bands of collectives, by what was measured nearest to the question.
  *
  *     band = error x (outside the sizes of `range`: extrapolation_factor) x (1 + per_doubling log2 (nodes / nodes measured))
- * What was `tested`, by operation and algorithm, has the error found; over more nodes, at least that in a node, and it grows. In one
- * node: the calibration's `error` by size, of points that were held out; `assumed_error` where a constant is assumed. Over other
- * networks: the error of clusters that nothing was fitted to, by kind of network, at least that in a node; `unmeasured` where no
- * cluster of that kind was measured, at least `assumed_error`.
+ * What was `tested`, by operation and algorithm, has the error found; over more nodes, at least that in a node. In one node: the
+ * calibration's `error` by size, of points that were held out; `assumed_error` where a constant is assumed. Over other networks:
+ * the error of clusters that nothing was fitted to, by kind of network, at least that in a node; `unmeasured` where no cluster of
+ * that kind was measured, at least `assumed_error`.
  * Source: calibrate/defaults/networks.yaml. Check: law_models_band. */
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,10 @@ add_test (NAME golden.readme
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/README.md)
 set_tests_properties (golden.readme PROPERTIES LABELS golden TIMEOUT 900)
+add_test (NAME golden.docs_calibrate_a_cluster
+          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
+                  ${PROJECT_SOURCE_DIR}/docs/calibrate_a_cluster.md)
+set_tests_properties (golden.docs_calibrate_a_cluster PROPERTIES LABELS golden TIMEOUT 300)
 add_test (NAME golden.docs_measurements
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/measurements.md)

@@ -24,6 +24,8 @@ forerun_script_test(architecture_is_what_is_built ${CMAKE_CURRENT_SOURCE_DIR}/ar
 forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/plots.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(gallery_draws_what_its_page_shows ${PROJECT_SOURCE_DIR}/plots/gallery.sh $<TARGET_FILE:forerun>
                     ${CMAKE_CURRENT_BINARY_DIR}/gallery)
+forerun_script_test(bandwidth_by_nodes_is_drawn ${PROJECT_SOURCE_DIR}/plots/nodes.sh $<TARGET_FILE:forerun>
+                    ${CMAKE_CURRENT_BINARY_DIR}/busbw_by_nodes.svg)
 set_tests_properties(unit.gallery_draws_what_its_page_shows PROPERTIES TIMEOUT 300)
 forerun_script_test(questions_are_answered_so ${CMAKE_CURRENT_SOURCE_DIR}/questions.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(unit.questions_are_answered_so PROPERTIES LABELS "unit;slow" TIMEOUT 600)
