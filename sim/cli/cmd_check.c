@@ -58,7 +58,9 @@ check_plan (Cli *cli, const char *path, GError **error)
   if (plan == NULL)
     return FALSE;
   cli_warn_all (cli, pln_warnings (plan));
-  return TRUE;
+  g_autofree char *unpriced = pln_unpriced (plan);
+  return unpriced == NULL ||
+         cli_fail (cli, error, "%s: no price of %s; add {topology, node, rent} to 'nodes' of 'prices'", path, unpriced);
 }
 
 static gboolean
@@ -70,6 +72,10 @@ check_part (Cli *cli, BaseYaml *yaml, const CliFileType *type, GError **error)
   BaseSchemaContext context = {
     .arena = base_yaml_arena (yaml), .diag = diag, .lookup = cli->lookup, .source = BASE_SOURCE_DATASHEET, .inputs = cli->yamls
   };
+  if (strcmp (type->key, "prices") == 0) {
+    PlnPricesSpec prices = { 0 };
+    return pln_read_prices (yaml, NULL, &context, &prices, error);
+  }
   g_autofree void *spec = g_malloc0 (type->size);
   base_schema_read (type->schema, base_yaml_root (yaml), FALSE, &context, spec);
   if (type->kind == CLI_FILE_FAILURES)

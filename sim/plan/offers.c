@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenario/loaded.h"
+#include "plan-private.h"
 
-const char *const pln_miss_names[] = { NULL, "deadline", "budget", "power" };
+const char *const pln_miss_names[] = { NULL, "deadline", "capex", "run_cost", "power" };
 
 static const BaseField option_fields[] = {
   BASE_ROW (PlnAcquisitionSpec, "name", name, STR, .required = TRUE, .help = "name in the table"),
@@ -40,7 +40,8 @@ static const BaseField offers_fields[] = {
   BASE_ROW_NUM (PlnOffersSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T",
                 .help = "tokens of the work, for the price per token"),
   BASE_ROW_NUM (PlnOffersSpec, "deadline", deadline, TIME, .min = "1 s", .help = "maximum time"),
-  BASE_ROW_NUM (PlnOffersSpec, "budget", budget, MONEY, .min = "$0.01", .help = "maximum cost"),
+  BASE_ROW_NUM (PlnOffersSpec, "capex", capex, MONEY, .min = "$0.01", .help = "maximum cash to buy"),
+  BASE_ROW_NUM (PlnOffersSpec, "run_cost", run_cost, MONEY, .min = "$0.01", .help = "maximum cost of this work"),
   BASE_ROW_NUM (PlnOffersSpec, "power", power, POWER, .min = "1 W", .help = "maximum power of purchased machines, with PUE"),
   BASE_ROW (PlnOffersSpec, "options", options, LIST, .was = "ways", .sub = &option_schema, .item_size = sizeof (PlnAcquisitionSpec),
             .required = TRUE, .help = "the offers"),
@@ -106,8 +107,10 @@ miss_of (const PlnOffersSpec *spec, const PlnOffer *offer)
 {
   if (spec->deadline.set && offer->way->time.v > spec->deadline.v)
     return PLN_MISS_DEADLINE;
-  if (spec->budget.set && offer->money.total_usd > spec->budget.v)
-    return PLN_MISS_BUDGET;
+  if (spec->capex.set && offer->capex_usd > spec->capex.v)
+    return PLN_MISS_CAPEX;
+  if (spec->run_cost.set && offer->money.total_usd > spec->run_cost.v)
+    return PLN_MISS_RUN_COST;
   return spec->power.set && offer->owned && offer->power_W > spec->power.v ? PLN_MISS_POWER : PLN_MISS_NONE;
 }
 
@@ -130,6 +133,7 @@ estimate (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way)
   mdl_money (&query, way->time.v, &offer.money);
   offer.power_W = way->power.set ? query.power_W * pue : (double)NAN;
   offer.usd_per_token = spec->tokens.set ? offer.money.total_usd / spec->tokens.v : (double)NAN;
+  offer.capex_usd = query.capital_usd;
   offer.miss = miss_of (spec, &offer);
   return offer;
 }
@@ -153,7 +157,7 @@ find_break_evens (PlnOffers *offers)
       const PlnOffer *own = &g_array_index (offers->rows, PlnOffer, o), *rent = &g_array_index (offers->rows, PlnOffer, r);
       if (!own->owned || rent->owned || own->amortised_s > 0)
         continue;
-      const double first_usd = own->money.capital_usd + own->once_usd - rent->once_usd,
+      const double first_usd = own->capex_usd + own->once_usd - rent->once_usd,
                    each_usd = rent->money.rent_usd - own->money.energy_usd;
       const PlnBreakEven even = { o, r, first_usd <= 0 ? 0 : each_usd > 0 ? first_usd / each_usd : HUGE_VAL };
       g_array_append_val (offers->break_evens, even);
@@ -188,7 +192,7 @@ pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *
       return NULL;
   }
   g_ptr_array_add (offers->inputs, base_yaml_ref (offers->yaml));
-  if (!read_offers (offers, lookup, error))
+  if (!pln_refuse_budget (base_yaml_root (offers->yaml), error) || !read_offers (offers, lookup, error))
     return NULL;
   for (guint i = 0; i < offers->spec.options.n; i++) {
     const PlnOffer offer = estimate (&offers->spec, BASE_LIST_AT (offers->spec.options, PlnAcquisitionSpec, i));

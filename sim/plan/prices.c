@@ -181,8 +181,9 @@ find_amounts (Conversion *c, const BaseYamlNode *node, const char *path)
     return TRUE;
   const BaseMark mark = base_yaml_mark (node);
   if (g_strcmp0 (code, c->currency) != 0)
-    return col_fail_at (c->error, mark, "an amount in %s, but the list is in %s; write it in %s or USD, or change 'currency'", code,
-                        c->currency, c->currency);
+    return col_fail_at (c->error, mark,
+                        "an amount in %s, but the list is in %s; write it in dollars, or 'currency: %s' with a dated 'exchange'",
+                        code, c->currency, code);
   g_auto (GStrv) halves = g_strsplit (rest, code, 2);
   g_autofree char *unit = g_strjoinv ("", halves);
   char digits[G_ASCII_DTOSTR_BUF_SIZE];

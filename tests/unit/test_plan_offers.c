@@ -87,13 +87,13 @@ the_cheapest_comes_first_and_what_misses_a_limit_last (void)
   g_autoptr (PlnOffers) free = right (HEAD "options:\n" SERVER CLOUD);
   TEST_STR (row (free, 0)->way->name.v, "cloud");
   TEST_TRUE (row (free, 0)->miss == PLN_MISS_NONE);
-  g_autoptr (PlnOffers) poor = right (HEAD "budget: $140000\ndeadline: 40 days\noptions:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) poor = right (HEAD "run_cost: $140000\ndeadline: 40 days\noptions:\n" SERVER CLOUD);
   TEST_TRUE (row (poor, 0)->miss == PLN_MISS_NONE);
   TEST_TRUE (row (poor, 1)->miss == PLN_MISS_DEADLINE);
-  g_autoptr (PlnOffers) slow = right (HEAD "budget: $125000\npower: 5 kW\noptions:\n" SERVER CLOUD);
+  g_autoptr (PlnOffers) slow = right (HEAD "run_cost: $125000\npower: 5 kW\noptions:\n" SERVER CLOUD);
   TEST_STR (row (slow, 0)->way->name.v, "cloud"); /* both miss: by cost */
-  TEST_TRUE (row (slow, 0)->miss == PLN_MISS_BUDGET);
-  TEST_TRUE (row (slow, 1)->miss == PLN_MISS_BUDGET);
+  TEST_TRUE (row (slow, 0)->miss == PLN_MISS_RUN_COST);
+  TEST_TRUE (row (slow, 1)->miss == PLN_MISS_RUN_COST);
   g_autoptr (PlnOffers) dim = right (HEAD "power: 5 kW\noptions:\n" SERVER CLOUD);
   TEST_TRUE (row (dim, 1)->miss == PLN_MISS_POWER); /* the cloud's is not drawn at home */
 }

@@ -21,18 +21,20 @@ static const BaseMember members[] = {
   WAY ("machines", machines.v, BASE_SHOWN ("machines", 1, "%.0f"), .rank = 3),
   { .key = "way", .text = way },
   WAY ("time_s", time.v, BASE_SHOWN ("days", 1 / DAY_S, "%.4g")),
-  OFFER ("capital_usd", money.capital_usd, .title = "purchase", .when = is_owned),
+  OFFER ("capital_usd", money.capital_usd, .title = "loss of value", .rank = 2, .when = is_owned),
   OFFER ("rent_usd", money.rent_usd, .title = "rent", .when = is_rented),
   OFFER ("once_usd", once_usd, .title = "one-off", .rank = 2),
   OFFER ("power_W", power_W, .title = "power", .rank = 3),
   OFFER ("energy_J", money.energy_J, .title = "energy", .rank = 3, .when = has_power),
   OFFER ("energy_usd", money.energy_usd, .title = "energy", .rank = 2, .when = is_owned),
-  OFFER ("total_usd", money.total_usd, .title = "cost"),
+  OFFER ("total_usd", money.total_usd, .title = "run cost"),
   OFFER ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.4g"), .rank = 1),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over cheapest (%)", 100, "%.1f"), .rank = 1),
   { .key = "misses", .text = misses, .title = "misses" },
   { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 1 },
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_minimum"),
+  OFFER ("capex_usd", capex_usd, .title = "to buy", .when = is_owned),
+  OFFER ("run_cost_usd", money.total_usd),
   BASE_MEMBER_END,
 };
 
@@ -63,10 +65,11 @@ append_said (const PlnOffers *offers, GString *out)
   g_autofree char *cost = base_quantity_show (first->money.total_usd, BASE_DIM_MONEY);
   if (first->miss != PLN_MISS_NONE)
     g_string_append (out, "No offer meets the limits. ");
-  g_string_append_printf (out, "Cheapest: %s (%s), %s, %.4g days", first->way->name.v, first->owned ? "buy" : "rent", cost,
-                          first->way->time.v / DAY_S);
+  g_autofree char *all = base_quantity_show (first->capex_usd, BASE_DIM_MONEY);
+  g_string_append_printf (out, "Cheapest: %s (%s), %s%srun cost %s, %.4g days", first->way->name.v, first->owned ? "buy" : "rent",
+                          first->owned ? all : "", first->owned ? " to buy, " : "", cost, first->way->time.v / DAY_S);
   if (first->miss != PLN_MISS_NONE)
-    g_string_append_printf (out, "; it misses the %s", pln_miss_names[first->miss]);
+    g_string_append_printf (out, "; it misses %s", pln_miss_names[first->miss]);
   g_string_append (out, ".\n");
   if (rows->len > 1) {
     const PlnOffer *next = &g_array_index (rows, PlnOffer, 1);
@@ -171,6 +174,6 @@ rep_offers_infeasible (const PlnOffers *offers)
   const PlnOffer *first = &g_array_index (rows, PlnOffer, 0);
   if (first->miss == PLN_MISS_NONE)
     return NULL;
-  return g_strdup_printf ("no offer meets the limits; the cheapest, '%s', misses the %s", first->way->name.v,
+  return g_strdup_printf ("no offer meets the limits; the cheapest, '%s', misses %s", first->way->name.v,
                           pln_miss_names[first->miss]);
 }

@@ -22,20 +22,21 @@ typedef struct {
   BaseStr name, description, currency, date;
   BaseNum electricity; /* USD/J */
   BaseNum pue, amortisation;
-  BaseNum tokens, deadline, budget, power;
+  BaseNum tokens, deadline, capex, run_cost, power;
   BaseList options; /* PlnAcquisitionSpec */
 } PlnOffersSpec;
 
 extern const BaseSchema pln_schema_offers;
 
 /* Why an offer will not do. */
-typedef enum { PLN_MISS_NONE, PLN_MISS_DEADLINE, PLN_MISS_BUDGET, PLN_MISS_POWER } PlnMiss;
+typedef enum { PLN_MISS_NONE, PLN_MISS_DEADLINE, PLN_MISS_CAPEX, PLN_MISS_RUN_COST, PLN_MISS_POWER } PlnMiss;
 extern const char *const pln_miss_names[]; /* "deadline" …; NULL for none */
 
 typedef struct {
   const PlnAcquisitionSpec *way; /* borrowed from the offers */
   gboolean owned;
   MdlMoney money; /* of the work: energy of rented machines is reported, and paid in the rent */
+  double capex_usd; /* cash to buy all of it; 0: rented */
   double once_usd;
   double power_W;       /* with the building's share; NAN: not told */
   double amortised_s;   /* 0: the work bears the price */
