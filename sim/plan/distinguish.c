@@ -24,6 +24,8 @@
 #define FOLDER "calibrate/defaults/comparisons"
 #define NAME   "steps"
 
+#define LEAST_ODDS 1e-3 /* that some hundreds of pairs can show */
+
 #define ROW(rows, i) (&g_array_index (rows, PlnChoiceRow, i))
 
 const BaseName pln_similarity_names[] = {
@@ -182,6 +184,8 @@ static double
 more_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
   gboolean run = a->simulated && b->simulated;
+  if (pln_aim (plan) == PLN_AIM_GPUS && machine_of (plan, a)->gpus == machine_of (plan, b)->gpus)
+    return run ? b->run_s / a->run_s - 1 : b->formula_s / a->formula_s - 1;
   return run ? pln_least (plan, b) / pln_least (plan, a) - 1 : b->formula / a->formula - 1;
 }
 
@@ -189,9 +193,8 @@ more_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
 static double
 odds_of (double more, double half, double most)
 {
-  static const double LEAST = 1e-3;
   double odds = more >= 0 ? pln_odds (more, half, most) : 1 - pln_odds (1 / (1 + more) - 1, half, most);
-  return CLAMP (odds, LEAST, 1 - LEAST);
+  return CLAMP (odds, LEAST_ODDS, 1 - LEAST_ODDS);
 }
 
 /* ---- networks ---- */
@@ -334,6 +337,13 @@ find_rivals (const Pln *plan, PlnResult *out)
       const PlnDistinguishRow *pairs = measured (plan, rival.similarity);
       its.half = log1p (pairs->half.v);
       its.most = its.below = its.above = log1p (pairs->most.v);
+    }
+    if (pln_aim (plan) == PLN_AIM_GPUS && a->gpus != b->gpus) { /* counts are exact: fewer GPUs lose only where they are too slow */
+      double chance = plan->deadline_s > 0 ? 1 - pln_chance_within (first, plan->deadline_s) : 0;
+      rival.more_lo = rival.more_hi = rival.more = (double)b->gpus / a->gpus - 1;
+      rival.odds = CLAMP (chance, LEAST_ODDS, 1 - LEAST_ODDS);
+      g_array_append_val (out->rivals, rival);
+      continue;
     }
     add_price_error (leaves, plan, first, row, &its);
     rival.more_lo = expm1 (log1p (rival.more) - its.below);

@@ -47,6 +47,14 @@ margin (Search *s, double factor)
   return least;
 }
 
+/* Fractions are at most 1, and what is a plain number (PUE) at least 1. */
+static gboolean
+may_be (const PlnPriceLeaf *leaf, double factor)
+{
+  return (leaf->dim != BASE_DIM_RATIO || leaf->num->v * factor <= 1) &&
+         (leaf->dim != BASE_DIM_NUMBER || leaf->num->v * factor >= 1);
+}
+
 /* The price at which the order flips, up or down, as a factor; 0: none within reach. */
 static double
 solve (Search *s, double step)
@@ -54,6 +62,8 @@ solve (Search *s, double step)
   double before = 1, after = 1;
   for (int k = 0; k < STEPS; k++) {
     after = before * step;
+    if (!may_be (s->leaf, after))
+      return 0;
     if (margin (s, after) < 0)
       break;
     before = after;

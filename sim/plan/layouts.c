@@ -74,6 +74,7 @@ read_lists (const Pln *plan, const PlnMachine *machine, Lists *out, GError **err
   const PlnFreeSpec *f = &plan->spec.free;
   const MdlLlm *llm = &machine->scenario->training.llm;
   guint32 layers = (guint32)llm->layers.v + counted_as_layers (machine), experts = (guint32)llm->moe.experts.v;
+  const gboolean uneven = machine->scenario->training.spec.model.pipeline.uneven.v;
   memset (out, 0, sizeof *out);
   if (f->tp.n == 0 || is_auto (&f->tp))
     for (guint32 v = 1; v <= machine->gpus_per_node; v *= 2)
@@ -82,13 +83,13 @@ read_lists (const Pln *plan, const PlnMachine *machine, Lists *out, GError **err
     return FALSE;
   if (f->pp.n == 0 || is_auto (&f->pp)) {
     for (guint32 v = 1; v <= MIN (layers, 64); v++)
-      if (layers % v == 0)
+      if (layers % v == 0 || (uneven && (v & (v - 1)) == 0)) /* powers of two besides */
         add_value (&out->pp, v);
   } else if (!read_counts (&f->pp, 1, 4096, &out->pp, error))
     return FALSE;
   if (f->vp.n == 0 || is_auto (&f->vp)) {
     for (guint32 v = 1; v <= MIN (layers, 16); v++)
-      if (layers % v == 0)
+      if (layers % v == 0 || (uneven && (v & (v - 1)) == 0))
         add_value (&out->vp, v);
   } else if (!read_counts (&f->vp, 1, 4096, &out->vp, error))
     return FALSE;
@@ -132,7 +133,8 @@ divides (const PlnMachine *machine, TrnClosedQuery *query, PlnRejection *why)
     return FALSE;
   query->dp = machine->gpus / cut;
   *why = PLN_REJECTED_LAYERS;
-  if (layers % (query->pp * query->vp * MAX (mdl_schedule_cuts (query->schedule), 1)) != 0)
+  guint32 chunks = query->pp * query->vp * MAX (mdl_schedule_cuts (query->schedule), 1);
+  if (layers < chunks || (layers % chunks != 0 && !spec->pipeline.uneven.v))
     return FALSE;
   *why = PLN_REJECTED_BATCH;
   guint32 each = query->dp * query->micro_batch, batch = (guint32)spec->global_batch.v;

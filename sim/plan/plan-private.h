@@ -24,7 +24,7 @@ typedef struct {
   BaseHead head;
   BaseStrs topology;
   BaseNums nodes;
-  BaseStrs nic_rate, oversubscription;
+  BaseStrs domain, nic_count, nic_rate, kind, oversubscription;
 } PlnChoicesSpec;
 
 /* Values of each key, "auto" for all that divide. */
@@ -113,6 +113,8 @@ gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error
 void pln_choose_basis (Pln *plan);
 /* `budget` of earlier versions, which did not say which money it meant. FALSE and *error where a mapping has it. */
 gboolean pln_refuse_budget (const BaseYamlNode *map, GError **error);
+/* The same, of whole NVLink domains, and with the power of their nodes that are not used. */
+gboolean pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error);
 
 /* What a configuration takes of time, money and power, from its step; the way is the cheaper one. */
 void pln_price (const Pln *plan, PlnChoiceRow *row);

@@ -14,6 +14,7 @@ const BaseName pln_aim_names[] = {
   { "cost", PLN_AIM_COST, "lowest cost" },
   { "energy", PLN_AIM_ENERGY, "least energy" },
   { "cost_per_token", PLN_AIM_COST_PER_TOKEN, "lowest cost per token" },
+  { "gpus", PLN_AIM_GPUS, "fewest GPUs, then the shortest time" },
   { "pareto", PLN_AIM_PARETO, "the Pareto front of time and cost" },
   { NULL, 0, NULL },
 };
@@ -45,7 +46,13 @@ static const BaseField choices_fields[] = {
   BASE_ROW (PlnChoicesSpec, "topology", topology, STRS, .required = TRUE, .help = "names or paths of topologies"),
   BASE_ROW (PlnChoicesSpec, "nodes", nodes, NUMS, .dim = BASE_DIM_COUNT, .required = TRUE, .min = "1", .max = "100000",
             .help = "numbers of nodes"),
+  BASE_ROW (PlnChoicesSpec, "nvlink_domain.nodes", domain, STRS,
+            .help =
+                "nodes used of each NVLink domain, whose price is paid whole: 16 of an NVL72's 18 are 64 of 72 GPUs; default: all"),
+  BASE_ROW (PlnChoicesSpec, "nics.count", nic_count, STRS, .help = "NICs of a node; default: the topology's"),
   BASE_ROW (PlnChoicesSpec, "nics.rate", nic_rate, STRS, .help = "NIC rates; default: the topology's"),
+  BASE_ROW (PlnChoicesSpec, "fabric.kind", kind, STRS,
+            .help = "kinds of network (rail_optimised, fat_tree …); default: the topology's"),
   BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS,
             .help = "oversubscription ratios; default: the topology's"),
   BASE_ROW_END,
@@ -54,7 +61,8 @@ static const BaseSchema choices_schema = { .name = "choices",
                                            .help = "Cluster options: every combination of the lists.",
                                            .fields = choices_fields };
 
-static const char *const dotted_keys[] = { "nics.rate", "fabric.oversubscription", NULL };
+static const char *const dotted_keys[] = { "nvlink_domain.nodes",     "nics.count", "nics.rate", "fabric.kind",
+                                           "fabric.oversubscription", NULL };
 
 static const BaseField free_fields[] = {
   BASE_ROW (PlnFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default `auto`: powers of two within a node"),
@@ -188,6 +196,14 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *
   g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < plan->fixed->len; i++)
     add_set (sets, "%s", (const char *)plan->fixed->pdata[i]);
+  if (machine->domain != NULL)
+    add_set (sets, "topology.nvlink_domain={nodes: %s}", machine->domain);
+  if (machine->nic_count != NULL)
+    add_set (sets, "topology.node.nics.per_gpu="); /* which would contradict it */
+  if (machine->nic_count != NULL)
+    add_set (sets, "topology.node.nics.count=%s", machine->nic_count);
+  if (machine->kind != NULL)
+    add_set (sets, "topology.fabric.kind=%s", machine->kind);
   if (machine->nic_rate != NULL)
     add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
   if (machine->oversubscription != NULL)
@@ -278,7 +294,14 @@ tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
     } else if (g_str_has_prefix (why, "node.nics.rate:")) {
       mark = mark_of_choice (&c->nic_rate, machine->nic_rate);
       why += strlen ("node.");
-    } else if (g_str_has_prefix (why, "fabric.oversubscription:"))
+    } else if (g_str_has_prefix (why, "nvlink_domain")) {
+      mark = mark_of_choice (&c->domain, machine->domain);
+    } else if (g_str_has_prefix (why, "node.nics.count:")) {
+      mark = mark_of_choice (&c->nic_count, machine->nic_count);
+      why += strlen ("node.");
+    } else if (g_str_has_prefix (why, "fabric.kind:"))
+      mark = mark_of_choice (&c->kind, machine->kind);
+    else if (g_str_has_prefix (why, "fabric.oversubscription:"))
       mark = mark_of_choice (&c->oversubscription, machine->oversubscription);
   } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
     char *rest = NULL;
@@ -300,6 +323,47 @@ machine_free (PlnMachine *machine)
 {
   scn_free (machine->scenario);
   g_clear_pointer (&machine->parts, g_array_unref);
+}
+
+/* Nodes of an NVLink domain; 0: a domain is one node. */
+static guint32
+domain_nodes (const Clu *clu)
+{
+  const BaseYamlNode *domain = clu_spec (clu)->nvlink_domain;
+  const BaseYamlNode *nodes = domain != NULL && base_yaml_kind (domain) == BASE_YAML_MAP ? base_yaml_get (domain, "nodes") : NULL;
+  return nodes != NULL ? (guint32)g_ascii_strtoull (base_yaml_text (nodes), NULL, 10) : 0;
+}
+
+/* How many nodes a domain of this machine's topology has, and how many of them it uses. FALSE and *error if it has not as many. */
+static gboolean
+take_domain (const Pln *plan, PlnMachine *machine, GError **error)
+{
+  machine->nodes_per_rack = machine->used_per_rack = domain_nodes (machine->scenario->system.clu);
+  if (machine->domain == NULL)
+    return TRUE;
+  PlnMachine whole = { .topology = machine->topology, .nodes = machine->nodes };
+  g_autoptr (GError) ignored = NULL;
+  Scn *scenario = pln_scenario (plan, &whole, NULL, &ignored);
+  machine->nodes_per_rack = scenario != NULL ? domain_nodes (scenario->system.clu) : 0;
+  scn_free (scenario);
+  return machine->used_per_rack <= machine->nodes_per_rack ||
+         col_fail_at (error, mark_of_choice (&plan->spec.choices.domain, machine->domain),
+                      "an NVLink domain of %s has %u node%s, so %u of it cannot be used; write that number or less",
+                      machine->topology, MAX (machine->nodes_per_rack, 1), machine->nodes_per_rack > 1 ? "s" : "",
+                      machine->used_per_rack);
+}
+
+gboolean
+pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
+{
+  const guint32 used = machine->nodes;
+  if (machine->used_per_rack < machine->nodes_per_rack)
+    machine->nodes = (used + machine->used_per_rack - 1) / machine->used_per_rack * machine->nodes_per_rack;
+  const guint32 idle = machine->nodes - used;
+  gboolean priced = pln_price_machine (plan, machine, error);
+  machine->nodes = used;
+  machine->fabric_W += idle * (machine->gpus_per_node * machine->idle_W + machine->host_W);
+  return priced;
 }
 
 static gboolean
@@ -324,6 +388,10 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
   machine.gpus = machine.scenario->system.gpus->len;
   machine.gpus_per_node = machine.gpus / machine.nodes;
+  if (!take_domain (plan, &machine, error)) {
+    scn_free (machine.scenario);
+    return FALSE;
+  }
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine.host_W = clu_node_spec (clu, 0)->power.v;
@@ -343,7 +411,7 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
   }
   machine.doubt = pln_doubt (plan, &machine);
   g_array_append_val (plan->bare, machine);
-  if (!pln_price_machine (plan, &machine, error)) {
+  if (!pln_price_domains (plan, &machine, error)) {
     machine_free (&machine);
     return FALSE;
   }
@@ -355,17 +423,24 @@ static gboolean
 add_machines (Pln *plan, GError **error)
 {
   const PlnChoicesSpec *c = &plan->spec.choices;
-  for (guint t = 0; t < c->topology.n; t++)
-    for (guint n = 0; n < c->nodes.n; n++)
-      for (guint r = 0; r < MAX (c->nic_rate.n, 1); r++)
-        for (guint o = 0; o < MAX (c->oversubscription.n, 1); o++) {
-          const PlnMachine machine = { .topology = c->topology.item[t].v,
-                                       .nodes = (guint32)c->nodes.item[n].v,
-                                       .nic_rate = c->nic_rate.n > 0 ? c->nic_rate.item[r].v : NULL,
-                                       .oversubscription = c->oversubscription.n > 0 ? c->oversubscription.item[o].v : NULL };
-          if (!add_machine (plan, machine, error))
-            return FALSE;
-        }
+  const guint n[] = { c->topology.n, c->nodes.n, c->domain.n, c->nic_count.n, c->nic_rate.n, c->kind.n, c->oversubscription.n };
+  guint at[G_N_ELEMENTS (n)] = { 0 };
+  for (gboolean more = TRUE; more;) {
+    const PlnMachine machine = { .topology = c->topology.item[at[0]].v,
+                                 .nodes = (guint32)c->nodes.item[at[1]].v,
+                                 .domain = c->domain.n > 0 ? c->domain.item[at[2]].v : NULL,
+                                 .nic_count = c->nic_count.n > 0 ? c->nic_count.item[at[3]].v : NULL,
+                                 .nic_rate = c->nic_rate.n > 0 ? c->nic_rate.item[at[4]].v : NULL,
+                                 .kind = c->kind.n > 0 ? c->kind.item[at[5]].v : NULL,
+                                 .oversubscription = c->oversubscription.n > 0 ? c->oversubscription.item[at[6]].v : NULL };
+    if (!add_machine (plan, machine, error))
+      return FALSE;
+    guint k = G_N_ELEMENTS (n);
+    for (more = FALSE; k-- > 0 && !more;) { /* the last one turns fastest */
+      more = ++at[k] < n[k];
+      at[k] = more ? at[k] : 0;
+    }
+  }
   return TRUE;
 }
 
@@ -389,8 +464,9 @@ check_lists (const Pln *plan, GError **error)
 {
   const PlnChoicesSpec *c = &plan->spec.choices;
   const PlnFreeSpec *f = &plan->spec.free;
-  const BaseStrs *lists[] = { &c->topology, &c->nic_rate, &c->oversubscription, &f->tp,       &f->cp,       &f->pp, &f->vp,
-                              &f->ep,       &f->zero,     &f->micro_batch,      &f->schedule, &f->recompute };
+  const BaseStrs *lists[] = { &c->topology,    &c->domain,   &c->nic_count, &c->nic_rate, &c->kind, &c->oversubscription,
+                              &f->tp,          &f->cp,       &f->pp,        &f->vp,       &f->ep,   &f->zero,
+                              &f->micro_batch, &f->schedule, &f->recompute };
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
     if (!check_list (lists[i], error))
       return FALSE;

@@ -80,7 +80,7 @@ price_again (const Pln *plan, const GArray *rows)
     if (done[at])
       continue;
     done[at] = TRUE;
-    gboolean priced = pln_price_machine (plan, &machine, NULL);
+    gboolean priced = pln_price_domains (plan, &machine, NULL);
     g_clear_pointer (&machine.parts, g_array_unref);
     if (priced)
       g_array_index (machines, PlnMachine, at) = machine;

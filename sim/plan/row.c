@@ -118,6 +118,8 @@ pln_least (const Pln *plan, const PlnChoiceRow *row)
       return row->usd_per_token;
     case PLN_AIM_ENERGY:
       return row->power_W * row->run_s;
+    case PLN_AIM_GPUS: /* of as many the fastest: less than one GPU for any time */
+      return g_array_index (plan->machines, PlnMachine, row->machine).gpus + row->run_s / (row->run_s + 3e9);
     case PLN_AIM_TIME:
     default:
       return row->run_s;

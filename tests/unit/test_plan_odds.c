@@ -29,7 +29,8 @@ a_run_keeps_a_limit_with_a_chance (void)
 static void
 a_deadline_with_confidence_constrains (void)
 {
-  static const char *const sets[] = { "goal.deadline={days: 50, confidence: 95 %}", "goal.budget=", NULL };
+  static const char *const sets[] = { "goal.deadline={days: 50, confidence: 95 %}", "failures=none",
+                                      "goal.capex=", "goal.run_cost=", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnChoiceRow in_time = of_days (38), late = of_days (39);
@@ -70,7 +71,7 @@ steps_that_were_never_measured_widen_the_odds (void)
 {
   /* of MI300X nothing was measured: 95 % of what the ratio may be is within 112 %, and 90 % of its own time within 88 % at least */
   static const char *const sets[] = { "choices={topology: [hgx_h100, mi300x], nodes: [1]}", "objective=time",
-                                      "goal.budget=", NULL };
+                                      "goal.capex=", "goal.run_cost=", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, sets);
   PlnResult *result = search (small.plan, 1, 0);
@@ -90,14 +91,18 @@ steps_that_were_never_measured_widen_the_odds (void)
 }
 
 /* Two nodes that differ by their price: $302,600 and $342,600; all else is in both. */
-static const char *const priced[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}", "objective=cost",
-                                      "goal.budget=", "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml", NULL };
+static const char *const priced[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}",
+                                      "objective=cost",
+                                      "goal.capex=",
+                                      "goal.run_cost=",
+                                      "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml",
+                                      NULL };
 
 static void
 errors_of_prices_enter_the_odds (void)
 {
   static const char *const by_time[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}", "objective=time",
-                                         "goal.budget=", NULL };
+                                         "goal.capex=", "goal.run_cost=", NULL };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) money = load_small (lookup, priced);
   g_auto (Loaded) time = load_small (lookup, by_time);

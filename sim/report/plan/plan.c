@@ -52,6 +52,10 @@ static void
 append_margin (const Pln *plan, double margin, GString *out)
 {
   const PlnAim aim = pln_aim (plan);
+  if (aim == PLN_AIM_GPUS) {
+    g_string_append_c (out, '\n');
+    return;
+  }
   g_string_append_printf (out, "\nThe second row %s %.2f %% more%s.\n",
                           aim == PLN_AIM_TIME     ? "takes"
                           : aim == PLN_AIM_ENERGY ? "uses"
@@ -341,7 +345,7 @@ rep_plan_infeasible (const PlnResult *result)
   else if (most == PLN_REJECTED_PRICE)
     g_string_append (text, "; the list of prices lacks their nodes");
   else if (most == PLN_REJECTED_LAYERS)
-    g_string_append (text, "; 'fixed: {pipeline: {embedding_as_layer: true, head_as_layer: true}}' counts one or two layers more");
+    g_string_append (text, "; 'fixed: {pipeline: {uneven: true}}' lets the stages of a pipeline differ by one layer");
   else
     g_string_append (text, "; change the global batch, the layers or the number of GPUs");
   return g_string_free (text, FALSE);

@@ -11,11 +11,19 @@
 static char *
 variant_of (const PlnMachine *machine)
 {
-  const char *rate = machine->nic_rate, *over = machine->oversubscription;
-  if (rate == NULL && over == NULL)
-    return NULL;
-  return g_strconcat (rate != NULL ? rate : "", rate != NULL && over != NULL ? ", " : "", over != NULL ? over : "",
-                      over != NULL ? ":1" : "", NULL);
+  GString *text = g_string_new (NULL);
+  if (machine->domain != NULL)
+    g_string_append_printf (text, "%s of %u%s", machine->domain, machine->nodes_per_rack,
+                            machine->nic_count != NULL || machine->nic_rate != NULL ? ", " : "");
+  if (machine->nic_count != NULL)
+    g_string_append_printf (text, machine->nic_rate != NULL ? "%s x " : "%s NICs", machine->nic_count);
+  if (machine->nic_rate != NULL)
+    g_string_append (text, machine->nic_rate);
+  if (machine->kind != NULL)
+    g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", machine->kind);
+  if (machine->oversubscription != NULL)
+    g_string_append_printf (text, "%s%s:1", text->len > 0 ? ", " : "", machine->oversubscription);
+  return g_string_free (text, text->len == 0);
 }
 
 char *
@@ -245,6 +253,9 @@ static const BaseMember members[] = {
   CAPEX ("racks", RACKS),
   CAPEX ("spares", SPARES),
   CAPEX ("delivery", DELIVERY),
+  MACHINE ("nvlink_domain_nodes", domain),
+  MACHINE ("nic_count", nic_count),
+  MACHINE ("fabric_kind", kind),
   BASE_MEMBER_END,
 };
 

@@ -79,8 +79,23 @@ append_choice (const Verdict *v, const PlnChoiceRow *row, GString *text)
   const PlnMachine *m = machine_of (v, row->machine);
   g_autofree char *node = product (m->topology), *layout = rep_plan_layout (&row->query, TRUE);
   g_string_append_printf (text, "%u x %s, ", m->nodes, node);
+  if (m->nodes_per_rack > 1)
+    g_string_erase (text, (gssize)text->len - 2, 2);
+  if (m->nodes_per_rack > 1)
+    g_string_append_printf (text, " trays (%.3g rack%s of %u", (double)m->nodes / m->used_per_rack,
+                            m->nodes == m->used_per_rack ? "" : "s", m->nodes_per_rack);
+  if (m->nodes_per_rack > 1 && m->used_per_rack < m->nodes_per_rack)
+    g_string_append_printf (text, ", %u GPUs used of each", m->used_per_rack * m->gpus_per_node);
+  if (m->nodes_per_rack > 1)
+    g_string_append (text, "), ");
+  if (m->nic_count != NULL)
+    g_string_append_printf (text, "%s%s, ", m->nic_count, m->nic_rate != NULL ? " x" : " NICs a node");
+  if (m->nic_count != NULL && m->nic_rate != NULL)
+    g_string_erase (text, (gssize)text->len - 2, 1);
   if (m->nic_rate != NULL)
     g_string_append_printf (text, "%s NICs, ", m->nic_rate);
+  if (m->kind != NULL)
+    g_string_append_printf (text, "%s network, ", m->kind);
   if (m->oversubscription != NULL)
     g_string_append_printf (text, "%s:1 fabric, ", m->oversubscription);
   g_string_append (text, layout);
@@ -93,11 +108,12 @@ append_chance (const Verdict *v, const PlnChoiceRow *row, GString *text)
   const double limit_s = pln_deadline_s (v->plan, NULL), chance = pln_chance_within (row, limit_s);
   if (!(limit_s > 0))
     return;
-  g_string_append_printf (text, ", %s%.*f %% likely within %.4g days",
+  g_string_append_printf (text, ", %s%.*f %% likely within %.4g day%s",
                           chance > 0.999   ? "over "
                           : chance < 0.001 ? "under "
                                            : "",
-                          chance > 0.99 || chance < 0.01 ? 1 : 0, 100 * CLAMP (chance, 0.001, 0.999), limit_s / DAY_S);
+                          chance > 0.99 || chance < 0.01 ? 1 : 0, 100 * CLAMP (chance, 0.001, 0.999), limit_s / DAY_S,
+                          limit_s > DAY_S || limit_s < DAY_S ? "s" : "");
 }
 
 static const char *
@@ -217,7 +233,7 @@ say_assumed (Verdict *v)
 
 /* ---- why the others lose ---- */
 
-typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_RATE, AXIS_OVER, AXIS_N } Axis;
+typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_DOMAIN, AXIS_COUNT, AXIS_RATE, AXIS_KIND, AXIS_OVER, AXIS_N } Axis;
 
 /* Returned: full; NULL where the plan leaves it to the topology. */
 static char *
@@ -225,7 +241,10 @@ value_of (const PlnMachine *m, Axis axis)
 {
   return axis == AXIS_TOPOLOGY ? g_strdup (m->topology)
          : axis == AXIS_NODES  ? g_strdup_printf ("%u", m->nodes)
+         : axis == AXIS_DOMAIN ? g_strdup (m->domain)
+         : axis == AXIS_COUNT  ? g_strdup (m->nic_count)
          : axis == AXIS_RATE   ? g_strdup (m->nic_rate)
+         : axis == AXIS_KIND   ? g_strdup (m->kind)
                                : g_strdup (m->oversubscription);
 }
 
@@ -326,7 +345,10 @@ with_value (const char *value, Axis axis)
   g_autofree char *node = product (value);
   return axis == AXIS_TOPOLOGY ? g_strdup_printf ("With %s", node)
          : axis == AXIS_NODES  ? g_strdup_printf ("With %s node%s", value, strcmp (value, "1") == 0 ? "" : "s")
+         : axis == AXIS_DOMAIN ? g_strdup_printf ("With %s nodes of each NVLink domain", value)
+         : axis == AXIS_COUNT  ? g_strdup_printf ("With %s NICs a node", value)
          : axis == AXIS_RATE   ? g_strdup_printf ("With %s NICs", value)
+         : axis == AXIS_KIND   ? g_strdup_printf ("With a network of kind %s", value)
                                : g_strdup_printf ("With a %s:1 fabric", value);
 }
 

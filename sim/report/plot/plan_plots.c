@@ -138,11 +138,9 @@ cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
 static char *
 title_of_front (const Pln *plan, const PlnChoiceRow *row)
 {
-  static const char *const praise[] = { [PLN_AIM_TIME] = "is the fastest",
-                                        [PLN_AIM_COST] = "is the cheapest",
-                                        [PLN_AIM_ENERGY] = "needs the least energy",
-                                        [PLN_AIM_COST_PER_TOKEN] = "is the cheapest",
-                                        [PLN_AIM_PARETO] = "is the fastest" };
+  static const char *const praise[] = { [PLN_AIM_TIME] = "is the fastest",           [PLN_AIM_COST] = "is the cheapest",
+                                        [PLN_AIM_ENERGY] = "needs the least energy", [PLN_AIM_COST_PER_TOKEN] = "is the cheapest",
+                                        [PLN_AIM_PARETO] = "is the fastest",         [PLN_AIM_GPUS] = "has the fewest GPUs" };
   const double days = row->run_s / 86400, lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
   g_autofree char *machine = rep_plan_machine (plan, row->machine), *cost = rep_money (row->money.total_usd);
   const double per = days < 3 ? 24 : 1;

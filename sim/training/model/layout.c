@@ -3,6 +3,13 @@
 
 #include "model-private.h"
 
+/* Whether a chunk is one of `few` with a layer fewer: the last, the first, the last but one … (the ends hold more). */
+static gboolean
+has_fewer (guint32 c, guint32 n, guint32 few)
+{
+  return n - 1 - c < (few + 1) / 2 || c < few / 2;
+}
+
 /* Units that are dealt out: layers, and embedding and head where they count as one; they have to divide. Source: Megatron-LM,
  * account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split (docs of
  * --account-for-embedding-in-pipeline-split); Llama 3 (2407.21783) 3.3.2: first and last chunk have a layer fewer. */
@@ -17,14 +24,16 @@ deal_out (TrnModel *model, GError **error)
   if (units < n)
     return col_fail_at (error, mark, "%u layers for %u chunks (pp %u x vp %u); accepted: at least one layer a chunk", layers, n,
                         model->pipe.p, model->pipe.v);
-  if (units % n != 0 && n > 1)
+  if (units % n != 0 && n > 1 && !spec->uneven.v)
     return col_fail_at (error, mark,
                         "%u layers%s do not divide into %u chunks (pp %u x vp %u); accepted: counts that divide, "
-                        "`pipeline: {embedding_as_layer: true, head_as_layer: true}` where that makes them, or a `layout`",
+                        "`pipeline: {uneven: true}`, `pipeline: {embedding_as_layer: true, head_as_layer: true}` where that makes "
+                        "them, or a `layout`",
                         layers, front + back > 0 ? " with embedding or head counted as one" : "", n, model->pipe.p, model->pipe.v);
   guint32 next = 0;
   for (guint32 c = 0; c < n; c++) {
-    guint32 taken = units / n - (c == 0 ? front : 0) - (c + 1 == n ? back : 0);
+    guint32 more = units % n != 0 && !has_fewer (c, n, n - units % n) ? 1 : 0;
+    guint32 taken = units / n + more - (c == 0 ? front : 0) - (c + 1 == n ? back : 0);
     model->cut[c] = (TrnStageLayers){ .first = next, .n = taken };
     next += taken;
   }

@@ -33,6 +33,8 @@ const BaseSchema trn_schema_precision = { .name = "precision", .help = "Number f
 static const BaseField pipeline_fields[] = {
   BASE_ROW (TrnPipelineSpec, "embedding_as_layer", embedding, BOOL, .fallback = "false",
             .help = "count the embedding as a layer when distributing layers"),
+  BASE_ROW (TrnPipelineSpec, "uneven", uneven, BOOL, .fallback = "false",
+            .help = "layers that do not divide: chunks differ by one layer, and the last, first, last but one … have fewer"),
   BASE_ROW (TrnPipelineSpec, "head_as_layer", head_layer, BOOL, .fallback = "false",
             .help = "count the output head as a layer too"),
   BASE_ROW (TrnPipelineSpec, "layout", layout, NODE,

@@ -7,7 +7,7 @@
 #include "scenario/scenario.h"
 #include "training/closed.h"
 
-typedef enum { PLN_AIM_TIME, PLN_AIM_COST, PLN_AIM_ENERGY, PLN_AIM_COST_PER_TOKEN, PLN_AIM_PARETO } PlnAim;
+typedef enum { PLN_AIM_TIME, PLN_AIM_COST, PLN_AIM_ENERGY, PLN_AIM_COST_PER_TOKEN, PLN_AIM_PARETO, PLN_AIM_GPUS } PlnAim;
 extern const BaseName pln_aim_names[];
 typedef enum { PLN_ACQUISITION_NONE, PLN_ACQUISITION_BUY, PLN_ACQUISITION_RENT } PlnAcquisition; /* NONE: no price is known */
 extern const BaseName pln_acquisition_names[];
@@ -131,7 +131,9 @@ typedef struct {
 /* A machine that the plan may take. Texts are borrowed from the plan. */
 typedef struct {
   const char *topology;
-  const char *nic_rate, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
+  const char *domain;                                         /* nodes used of each NVLink domain; likewise: */
+  const char *nic_count, *nic_rate, *kind, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
+  guint32 nodes_per_rack, used_per_rack;                      /* of an NVLink domain of several nodes, which is a rack; else 0 */
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
   double buy_usd[PLN_BUY_N];          /* what the capital is made of */

@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseBool embedding, head_layer; /* each counts as a layer where layers are dealt out */
+  BaseBool uneven;                /* chunks may differ by one layer */
   const BaseYamlNode *layout;     /* list of lists of layers, a list a chunk */
 } TrnPipelineSpec;
 
