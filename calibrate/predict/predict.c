@@ -150,9 +150,7 @@ take_constants (CalPredictor *predictor, const CalPredict *how, const char *nccl
   const Cst *constants = cal_predictor_constants (predictor, calibration, gpu != NULL ? gpu->name.v : NULL, nccl, error);
   if (constants == NULL)
     return FALSE;
-  group->library = mdl_library_with (cst_library (constants), &group->settings.env);
-  group->settings.library = group->library;
-  col_nccl_settle (group->clu, &group->settings);
+  group->library = col_nccl_library (group->clu, cst_library (constants), &group->settings);
   const struct MdlLinks *links = how->links != NULL ? how->links : mdl_library_links (group->library);
   return links == NULL || clu_links_set (group->clu, links, error);
 }

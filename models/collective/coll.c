@@ -38,11 +38,19 @@ why_not_ll128 (const MdlCollQuestion *question)
   return NULL;
 }
 
-static gboolean
-keeps_to_simple (const MdlLibrary *library, const MdlCollQuestion *question)
+static const char *
+why_not_plugin (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question)
 {
   const MdlPlugin *plugin = mdl_plugin (library, question);
-  return plugin != NULL && plugin->simple_only.v;
+  if (plugin == NULL)
+    return NULL;
+  if (plugin->simple_only.v && proto != MDL_PROTO_SIMPLE)
+    return "the plugin of this network keeps to simple";
+  if (plugin->no_ll.v && proto == MDL_PROTO_LL)
+    return "the plugin of this network does without ll";
+  if (plugin->no_nvls.v && (coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE))
+    return "the plugin of this network does without NVLS";
+  return NULL;
 }
 
 gboolean
@@ -62,8 +70,8 @@ mdl_coll_possible (const MdlLibrary *library, const MdlColl *coll, MdlProto prot
     why = coll->why_not (library, proto, question);
   else if (proto == MDL_PROTO_LL128)
     why = why_not_ll128 (question);
-  if (why == NULL && proto != MDL_PROTO_SIMPLE && library != NULL && keeps_to_simple (library, question))
-    why = "the plugin of this network keeps to simple: stores that arrive out of order would break LL and LL128";
+  if (why == NULL && library != NULL)
+    why = why_not_plugin (library, coll, proto, question);
   if (why != NULL && reason != NULL)
     *reason = why;
   return why == NULL;

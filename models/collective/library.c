@@ -126,21 +126,28 @@ mdl_library_tuner (const MdlLibrary *library)
   return library->tuner;
 }
 
-static const MdlPlugin *
-plugin_of (const MdlLibrary *library, const char *link_class)
+const MdlPlugin *
+mdl_plugin_of (const MdlLibrary *library, const char *link_class)
 {
-  for (unsigned i = 0; i < library->plugins.n; i++) {
+  for (unsigned i = library->plugins.n; i-- > 0;) {
     const MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
-    if (g_strcmp0 (plugin->link_class.v, link_class) == 0)
+    if (!plugin->off.v && g_strcmp0 (plugin->link_class.v, link_class) == 0)
       return plugin;
   }
   return NULL;
 }
 
+double
+mdl_library_buffer_B (const MdlLibrary *library, const char *link_class)
+{
+  const MdlPlugin *plugin = mdl_plugin_of (library, link_class);
+  return plugin != NULL && plugin->buffer.set ? plugin->buffer.v : 0.0;
+}
+
 gboolean
 mdl_library_plugged (const MdlLibrary *library, const char *link_class)
 {
-  return plugin_of (library, link_class) != NULL;
+  return mdl_plugin_of (library, link_class) != NULL;
 }
 
 static void
@@ -185,20 +192,20 @@ mdl_create_time (const MdlLibrary *library, const MdlCreateQuestion *q, MdlCreat
 gboolean
 mdl_library_groups (const MdlLibrary *library, const char *link_class)
 {
-  const MdlPlugin *plugin = plugin_of (library, link_class);
+  const MdlPlugin *plugin = mdl_plugin_of (library, link_class);
   return plugin != NULL && plugin->groups.v;
 }
 
 double
 mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_class)
 {
-  const MdlPlugin *plugin = plugin_of (library, link_class);
+  const MdlPlugin *plugin = mdl_plugin_of (library, link_class);
   return plugin != NULL && plugin->tuner_latency.set ? plugin->tuner_latency.v : 0.0;
 }
 
 const struct MdlTunerRegions *
 mdl_library_regions (const MdlLibrary *library, const char *link_class)
 {
-  const MdlPlugin *plugin = plugin_of (library, link_class);
+  const MdlPlugin *plugin = mdl_plugin_of (library, link_class);
   return plugin != NULL ? plugin->tuner.value : NULL;
 }

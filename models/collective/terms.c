@@ -146,12 +146,7 @@ mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question)
 {
   if (question->n_nodes <= 1 || (question->inter != MDL_HOP_NET && question->inter != MDL_HOP_NET_HOST))
     return NULL;
-  for (unsigned i = 0; i < library->plugins.n; i++) {
-    const MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
-    if (g_strcmp0 (plugin->link_class.v, question->network) == 0)
-      return plugin;
-  }
-  return NULL;
+  return mdl_plugin_of (library, question->network);
 }
 
 /* Channels that one proxy thread serves: a process a GPU, and of its GPUs those that have an adapter. */

@@ -405,12 +405,32 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   return base_diag_n_errors (context->diag) == before;
 }
 
+/* Of the adapters between nodes; NULL: none. */
+static const CluLinkClass *
+port_of (const Clu *clu)
+{
+  const CluNicSpec *nic = clu_nic_spec (clu, 0);
+  return nic != NULL ? nic->port.link_class.value : NULL;
+}
+
+MdlLibrary *
+col_nccl_library (const Clu *clu, const MdlLibrary *library, ColSettings *settings)
+{
+  const CluLinkClass *port = port_of (clu);
+  MdlLibraryEnv env = settings->env;
+  if (env.buffer_B <= 0.0 && port != NULL && clu_n_nodes (clu) > 1)
+    env.buffer_B = mdl_library_buffer_B (library, port->name.v);
+  MdlLibrary *own = mdl_library_with (library, &env);
+  settings->library = own;
+  col_nccl_settle (clu, settings);
+  return own;
+}
+
 void
 col_nccl_settle (const Clu *clu, ColSettings *settings)
 {
   const CluGpuSpec *gpu = clu_n_gpus (clu) > 0 ? clu_gpu_spec (clu, 0) : NULL;
-  const CluNicSpec *nic = clu_nic_spec (clu, 0);
-  const CluLinkClass *port = nic != NULL ? nic->port.link_class.value : NULL;
+  const CluLinkClass *port = port_of (clu);
   settings->degrade.no_p2p |= gpu != NULL && gpu->isolated.v;
   if (settings->library == NULL || port == NULL || !mdl_library_plugged (settings->library, port->name.v))
     return;

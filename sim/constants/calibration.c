@@ -144,13 +144,15 @@ check_region (const MdlTunerRegion *region, BaseDiag *diag)
     base_diag_error (diag, region->op.mark, "a region is of an operation, an algorithm and a protocol that NCCL tunes");
 }
 
-/* Tuners of the plugins: those that this version of NCCL does not ask yet are dropped. */
+/* Rows of plugins that are of later versions than the one asked for, and their tuners that this version of NCCL does not ask yet,
+ * are dropped. */
 static gboolean
-settle_plugins (MdlLibrary *library, GError **error)
+settle_plugins (MdlLibrary *library, const char *asked, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
   for (unsigned i = 0; i < library->plugins.n; i++) {
     MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
+    plugin->off.v = plugin->from.v != NULL && cst_tuner_is_before (asked, &plugin->from, diag);
     const MdlTunerRegions *tuner = plugin->tuner.value;
     if (tuner == NULL)
       continue;
@@ -186,7 +188,7 @@ load_tuner (const Load *load, const CstQuery *query, GError **error)
     library->pairwise.net_share = library->tuner->peer_share;
     library->pairwise.net_share.set = library->tuner->peer_share.v > 0.0;
   }
-  return settle_plugins (library, error);
+  return settle_plugins (library, query->nccl, error);
 }
 
 static gboolean

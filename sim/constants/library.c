@@ -276,7 +276,13 @@ static SCHEMA (plugin_schema, "plugin", "A network plugin: the library's softwar
                FROM (MdlPlugin, nvls_tree_piece, BYTES, "1 KiB", "largest piece of NVLSTree, set by the plugin"),
                ROW (MdlPlugin, tuner, REF, "the plugin's own choices", .sub = &regions_schema,
                     .item_size = sizeof (MdlTunerRegions), .folder = "calibrate/defaults"),
+               ROW (MdlPlugin, from, STR,
+                    "NCCL version from which the row holds; of several rows of a class the last that fits counts; "
+                    "default: any version, and none asked for"),
+               FROM (MdlPlugin, buffer, BYTES, "64 KiB", "`NCCL_BUFFSIZE` between nodes, unless it is given"),
                ROW (MdlPlugin, simple_only, BOOL, "LL and LL128 are switched off"),
+               ROW (MdlPlugin, no_ll, BOOL, "LL is switched off", .fallback = "no"),
+               ROW (MdlPlugin, no_nvls, BOOL, "NVLS and NVLSTree are switched off", .fallback = "no"),
                ROW (MdlPlugin, groups, BOOL, "the NICs near one GPU count as one device", .fallback = "no"));
 
 static SCHEMA (create_schema, "create", "Time to create communicators.",

@@ -75,9 +75,7 @@ list_ranks (const ScnRanksQuery *query, ScnRanks *ranks, GError **error)
 gboolean
 scn_library_lay (const MdlLibrary *library, Clu *clu, ColSettings *settings, MdlLibrary **own, GError **error)
 {
-  *own = mdl_library_with (library, &settings->env);
-  settings->library = *own;
-  col_nccl_settle (clu, settings);
+  *own = col_nccl_library (clu, library, settings);
   const struct MdlLinks *links = mdl_library_links (library);
   return links == NULL || clu_links_set (clu, links, error);
 }

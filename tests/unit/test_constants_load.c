@@ -49,6 +49,31 @@ defaults_are_nccls_and_assumed (void)
   TEST_HAS (base_diag_warning (warnings, 0), "no calibration for 'no_such_gpu'");
 }
 
+/* Google's guides for TCPXO: Simple alone, then LL128, then NVLS; without a version the first, which published runs used. */
+static void
+plugins_follow_the_version_asked_for (void)
+{
+  static const struct {
+    const char *nccl;
+    gboolean simple_only, no_ll, no_nvls;
+  } rows[] = {
+    { NULL, TRUE, FALSE, TRUE }, { "2.21.5", TRUE, FALSE, TRUE }, { "2.23.4", FALSE, TRUE, TRUE }, { "2.28", FALSE, TRUE, FALSE }
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    const CstQuery query = { .gpu_type = "h100_sxm", .nccl = rows[i].nccl, .lookup = lookup };
+    g_autoptr (Cst) cal = cst_load (&query, &error);
+    const MdlPlugin *plugin = cal != NULL ? mdl_plugin_of (cst_library (cal), "tcpxo") : NULL;
+    TEST_TRUE (plugin != NULL);
+    if (plugin == NULL)
+      continue;
+    TEST_INT (plugin->simple_only.v, rows[i].simple_only);
+    TEST_INT (plugin->no_ll.v, rows[i].no_ll);
+    TEST_INT (plugin->no_nvls.v, rows[i].no_nvls);
+    TEST_NEAR (mdl_library_buffer_B (cst_library (cal), "tcpxo"), 8388608, 0);
+  }
+}
+
 /* Files of version 0.2 name keys as that version did. */
 static void
 earlier_names_of_constants_are_read (void)
@@ -150,8 +175,7 @@ overlap_is_measured_where_it_was (void)
   TEST_INT (cst_library (a100)->overlap->gemm.channel_traffic.source, BASE_SOURCE_ASSUMED);
   TEST_NEAR (cst_library (h100)->overlap->gemm.channel_traffic.v, cst_library (h200)->overlap->gemm.channel_traffic.v, 0);
   TEST_TRUE (cst_library (a100)->overlap->gemm.channel_traffic.v > 0 &&
-             cst_library (a100)->overlap->attention.channel_traffic.v > 0 &&
-             cst_library (a100)->overlap->wait.v > 0);
+             cst_library (a100)->overlap->attention.channel_traffic.v > 0 && cst_library (a100)->overlap->wait.v > 0);
 }
 
 static void
@@ -214,6 +238,7 @@ a_name_that_is_not_shipped_is_an_error (void)
 }
 
 static const TestCase cases[] = {
+  { "plugins follow the version asked for", plugins_follow_the_version_asked_for },
   { "defaults are NCCL's and assumed", defaults_are_nccls_and_assumed },
   { "earlier names of constants are read", earlier_names_of_constants_are_read },
   { "a GPU with a file of its name is calibrated", a_gpu_with_a_file_of_its_name_is_calibrated },

@@ -105,6 +105,13 @@ a_plugin_may_keep_to_simple (void)
   q.network = "ib_ndr";
   TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
   q.network = "efa1";
+  plugin.simple_only.v = FALSE;
+  plugin.no_ll.v = plugin.no_nvls.v = TRUE;
+  TEST_FALSE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
+  TEST_HAS (reason, "does without ll");
+  TEST_TRUE (possible (MDL_ALGO_TREE, MDL_PROTO_LL128, &q, &reason));
+  TEST_FALSE (possible (MDL_ALGO_NVLS_TREE, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_HAS (reason, "does without NVLS");
   q.inter = MDL_HOP_TCP; /* sockets do not go through the plugin */
   TEST_TRUE (possible (MDL_ALGO_RING, MDL_PROTO_LL, &q, &reason));
   library.plugins = (BaseList){ 0 };

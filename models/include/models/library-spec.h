@@ -272,7 +272,12 @@ typedef struct {
   BaseNum ll_line;      /* s for each line of a message by LL, whose flags the CPU reads; absent: none */
   BaseNum nvls_tree_piece; /* B, NVLSTree's at most, which it sets; absent: NCCL's own */
   BaseRef tuner;        /* struct MdlTunerRegions: what it chooses in NCCL's place; value NULL: nothing */
-  BaseBool simple_only; /* stores may arrive out of order: LL and LL128 are switched off */
+  BaseStr from;         /* version of NCCL from which on this row holds, where it is asked for; NULL: without one */
+  BaseBool off;         /* no key of the file: another row of the class holds for this version */
+  BaseNum buffer;       /* B, NCCL_BUFFSIZE that it asks for; absent: NCCL's own */
+  BaseBool simple_only; /* LL and LL128 are switched off: stores may arrive out of order, or its maker's guide says so */
+  BaseBool no_ll;       /* LL is */
+  BaseBool no_nvls;     /* NVLS and NVLSTree are */
   BaseBool groups;      /* the adapters beside one GPU are one device to the library */
 } MdlPlugin;
 
@@ -354,5 +359,8 @@ struct MdlLibrary {
   BaseNum extrapolation_factor;  /* factor on the band outside `range` */
   MdlRange range;
 };
+
+/* The plugin that serves networks of this link class (NULL: none); NULL: the library's own transport does. */
+const MdlPlugin *mdl_plugin_of (const MdlLibrary *library, const char *link_class);
 
 #endif

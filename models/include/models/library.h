@@ -55,6 +55,9 @@ const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 /* Whether a plugin of the library serves networks of this link class (NULL: none), in place of the library's own transport. */
 gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);
 
+/* Buffers of a Simple connection that this plugin asks for, B; 0: NCCL's own. */
+double mdl_library_buffer_B (const MdlLibrary *library, const char *link_class);
+
 /* Communicators that are created one after another. */
 typedef struct {
   unsigned count, ranks, local, nodes; /* local: ranks of a node */

@@ -56,6 +56,10 @@ void col_nccl_tell_place (const ColSettings *settings, GError **error);
 /* Once library and cluster are known: takes back what NCCL's variables do not move on this network. */
 void col_nccl_settle (const Clu *clu, ColSettings *settings);
 
+/* `library` with NCCL's variables laid over it, and between nodes what the plugin of this network asks for; settings->library is
+ * it, and settings are settled. Returned: full, g_free; `library` must outlive it. */
+MdlLibrary *col_nccl_library (const Clu *clu, const MdlLibrary *library, ColSettings *settings);
+
 /* A warning with the variables that were given and are not modelled. */
 void col_nccl_warn (const ColSettings *settings, BaseDiag *diag);
 
