@@ -136,7 +136,7 @@ run (const FrPlan *asked, GError **error)
     return NULL;
   const PlnOptions how = { .text = file->text, .sets = (const char *const *)file->sets->pdata, .has_seed = TRUE, .seed = seed };
   g_auto (CstStore) constants = { .lookup = file->session->lookup };
-  g_autoptr (Pln) plan = pln_load (file->path, file->session->lookup, &how, cst_store_load, &constants, error);
+  g_autoptr (Pln) plan = pln_load (file->path, file->session->lookup, &how, cst_store_share, &constants, error);
   if (plan == NULL)
     return NULL;
   const PlnQuery query = fr_plan_query (&asked->flags, &counts, plan);

@@ -196,7 +196,7 @@ Pln *
 cli_plan_read (Cli *cli, const char *path, GError **error)
 {
   const PlnOptions options = plan_options (cli);
-  return pln_load (path, cli->lookup, &options, cst_store_load, &cli->constants, error);
+  return pln_load (path, cli->lookup, &options, cst_store_share, &cli->constants, error);
 }
 
 Pln *

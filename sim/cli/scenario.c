@@ -79,7 +79,7 @@ cli_scenario_run_clear (CliScenarioRun *run)
 StdQuestion
 cli_scenario_question (const Cli *cli, const CliScenarioRun *run)
 {
-  return (StdQuestion){ run->path, cli->lookup, run->options };
+  return (StdQuestion){ .path = run->path, .lookup = cli->lookup, .options = run->options };
 }
 
 gboolean

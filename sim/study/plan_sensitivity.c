@@ -39,7 +39,7 @@ ask_again (const void *data, gboolean whole, BaseWatch *watch, StdAnswer *answer
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->query->lookup));
   base_lookup_set_watch (lookup, watch);
   g_auto (CstStore) constants = { .lookup = lookup };
-  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &question->query->options, cst_store_load, &constants, error);
+  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &question->query->options, cst_store_share, &constants, error);
   if (plan == NULL)
     return FALSE;
   if (whole) {

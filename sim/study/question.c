@@ -20,6 +20,30 @@ std_loaded_free (StdLoaded *loaded)
   g_free (loaded);
 }
 
+void
+std_constants_init (StdConstants *constants, const BaseLookup *lookup)
+{
+  g_mutex_init (&constants->lock);
+  constants->store = (CstStore){ .lookup = lookup };
+}
+
+void
+std_constants_clear (StdConstants *constants)
+{
+  cst_store_clear (&constants->store);
+  g_mutex_clear (&constants->lock);
+}
+
+static const MdlLibrary *
+load_shared (void *user, const MdlLibraryQuery *query, GError **error)
+{
+  StdConstants *constants = user;
+  g_mutex_lock (&constants->lock);
+  const MdlLibrary *library = cst_store_share (&constants->store, query, error);
+  g_mutex_unlock (&constants->lock);
+  return library;
+}
+
 /* Both lists, the second after the first; texts are borrowed. Returned: full, g_free. */
 static const char **
 join (const char *const *first, const char *const *second)
@@ -33,6 +57,16 @@ join (const char *const *first, const char *const *second)
   return (const char **)g_ptr_array_free (all, FALSE);
 }
 
+static StdLoaded *
+open_question (const StdQuestion *question, const BaseLookup *lookup, const ScnOptions *options, GError **error)
+{
+  if (question->constants == NULL)
+    return std_loaded_new (question->path, NULL, lookup, options, error);
+  g_autoptr (StdLoaded) loaded = g_new0 (StdLoaded, 1);
+  loaded->scenario = scn_load (question->path, NULL, lookup, options, load_shared, question->constants, error);
+  return loaded->scenario != NULL ? g_steal_pointer (&loaded) : NULL;
+}
+
 gboolean
 std_question_run (const StdQuestion *question, const char *const *sets, BaseWatch *watch, StdRun *run, GError **error)
 {
@@ -41,7 +75,7 @@ std_question_run (const StdQuestion *question, const char *const *sets, BaseWatc
   options.sets = all;
   run->lookup = base_lookup_new (base_lookup_root (question->lookup));
   base_lookup_set_watch (run->lookup, watch);
-  run->loaded = std_loaded_new (question->path, NULL, run->lookup, &options, error);
+  run->loaded = open_question (question, run->lookup, &options, error);
   run->result = run->loaded != NULL ? scn_run (run->loaded->scenario, FALSE, error) : NULL;
   return run->result != NULL;
 }

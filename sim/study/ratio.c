@@ -487,10 +487,16 @@ std_ratio_free (StdRatio *ratio)
 StdRatio *
 std_ratio (const StdRatioQuery *query)
 {
-  g_autoptr (GArray) jobs = make_jobs (query);
+  StdConstants constants; /* no point changes one */
+  StdRatioQuery own = *query;
+  std_constants_init (&constants, own.question.lookup);
+  own.question.constants = &constants;
+  GArray *jobs = make_jobs (&own);
   base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "points", work);
   StdRatio *ratio = ratio_new (query);
   take_jobs (jobs, ratio);
+  g_array_unref (jobs);
+  std_constants_clear (&constants);
   return ratio;
 }
 

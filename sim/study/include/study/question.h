@@ -17,11 +17,20 @@ StdLoaded *std_loaded_new (const char *path, const char *text, const BaseLookup 
 void std_loaded_free (StdLoaded *loaded);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StdLoaded, std_loaded_free)
 
+/* Constants that runs of one question share, in any thread. */
+typedef struct {
+  GMutex lock;
+  CstStore store;
+} StdConstants;
+void std_constants_init (StdConstants *constants, const BaseLookup *lookup);
+void std_constants_clear (StdConstants *constants);
+
 /* What is run again. All is borrowed. */
 typedef struct {
   const char *path; /* a file that can be read many times */
   const BaseLookup *lookup;
   ScnOptions options;
+  StdConstants *constants; /* for runs that change none; they outlive the runs. NULL: each run reads its own */
 } StdQuestion;
 
 /* Initialise with zeroes. */
