@@ -32,6 +32,7 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
 {
   static const double MOST_CHANNELS = 1024, MOST_ITERS = 1e6, MOST_B = 0x1p50;
   int op = 0, algo = 0, proto = 0, launch = 0;
+  const char *buffers = base_json_text (object, "buffers"); /* absent: plain */
   CalMeasured point = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl };
   CalPointState state;
   double median_s;
@@ -60,6 +61,11 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
        !count_in (probe, i, "channels", MOST_CHANNELS, &point.max_channels, error)) ||
       (json_object_has_member (object, "iters") && !count_in (probe, i, "iters", MOST_ITERS, &point.iters, error)))
     return FALSE;
+  if (buffers != NULL) { /* graphs on registered buffers are a launch of their own; no system describes the others yet */
+    launch = strcmp (buffers, "registered") == 0 && launch == MDL_LAUNCH_GRAPH ? (int)MDL_LAUNCH_REGISTERED : -1;
+    if (launch < 0)
+      return TRUE;
+  }
   point.op = (MdlOp)op;
   point.algo =
       op == MDL_OP_ALLTOALL || op == MDL_OP_SENDRECV ? MDL_ALGO_AUTO : (MdlAlgo)algo; /* what is forced does not hold there */

@@ -262,12 +262,14 @@ the_plan_begins_with_what_is_worth_most (void)
 {
   NcclPlan plan;
   TEST_TRUE (nccl_plan_make (&plan, 8, false));
-  static const char *const names[] = { "choice",  "auto",       "ring_ll",     "ring_ll128", "ring_simple",
-                                       "tree_ll", "tree_ll128", "tree_simple", "auto",       "p2p_off" };
+  static const char *const names[] = { "choice",     "auto",        "ring_ll", "ring_ll128", "ring_simple", "tree_ll",
+                                       "tree_ll128", "tree_simple", "auto",    "registered", "symmetric",   "p2p_off" };
   TEST_INT (plan.n, G_N_ELEMENTS (names));
   for (size_t s = 0; s < plan.n; s++) {
     const NcclStage *stage = &plan.stage[s];
+    const gboolean own = g_str_equal (stage->name, "registered") || g_str_equal (stage->name, "symmetric");
     TEST_STR (stage->name, names[s]);
+    TEST_STR (stage->buffers, own ? stage->name : NULL);
     TEST_TRUE (stage->weight > 0 && stage->n > 0);
     g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
     for (size_t i = 0; i < stage->n; i++) {

@@ -70,6 +70,14 @@ HAND_ON (ncclCommInitRankConfig, (ncclComm_t * comm, int n, ncclUniqueId id, int
 HAND_ON (ncclCommDestroy, (ncclComm_t comm), (comm))
 HAND_ON (ncclCommAbort, (ncclComm_t comm), (comm))
 HAND_ON (ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *error), (comm, error))
+HAND_ON (ncclMemAlloc, (void **out, size_t bytes), (out, bytes))
+HAND_ON (ncclCommRegister, (const ncclComm_t comm, void *buffer, size_t bytes, void **out), (comm, buffer, bytes, out))
+HAND_ON (ncclCommDeregister, (const ncclComm_t comm, void *held), (comm, held))
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+HAND_ON (ncclCommWindowRegister, (ncclComm_t comm, void *buffer, size_t bytes, ncclWindow_t *out, int flags),
+         (comm, buffer, bytes, out, flags))
+HAND_ON (ncclCommWindowDeregister, (ncclComm_t comm, ncclWindow_t window), (comm, window))
+#endif
 HAND_ON (ncclGroupStart, (void), ())
 HAND_ON (ncclGroupEnd, (void), ())
 HAND_ON (ncclAllReduce,

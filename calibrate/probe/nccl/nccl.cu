@@ -7,6 +7,7 @@
  *   ring_ll …  forced: ring and tree by each protocol; 2 and n, graphs; channels; threads; other counts
  *   collnet …  over nodes: what NCCL may offer
  *   auto       the other launches and counts, on one node in the worker of before
+ *   registered, symmetric   one node: buffers that peers write without a copy
  *   p2p_off    one node: NCCL_P2P_DISABLE=1, few sizes */
 #include "nccl_section.h"
 
@@ -70,6 +71,8 @@ make_point (const NcclSection *s, const ProbeRequest *request)
   if (request->channels > 0)
     probe_add (point, { { "channels", request->channels } });
   probe_add (point, { { "p2p", stage->p2p } });
+  if (stage->buffers != NULL)
+    probe_add (point, { { "buffers", stage->buffers } });
   return point;
 }
 

@@ -2,6 +2,8 @@
 
 #include "probe.h"
 
+#include <string.h>
+
 bool
 nccl_ok (ncclResult_t result, const char *what)
 {
@@ -33,6 +35,69 @@ nccl_join (const NcclPart *part, const ncclUniqueId *id, const int *device, nccl
                   "ncclCommInitRank");
   }
   return nccl_ok (ncclGroupEnd (), "making communicators") && ok; /* also after an error: the group must not stay open */
+}
+
+NcclBuffers
+nccl_buffers_named (const char *name)
+{
+  if (name == NULL)
+    return NCCL_BUFFERS_PLAIN;
+  return strcmp (name, "registered") == 0  ? NCCL_BUFFERS_REGISTERED
+         : strcmp (name, "symmetric") == 0 ? NCCL_BUFFERS_SYMMETRIC
+                                           : NCCL_BUFFERS_PLAIN;
+}
+
+bool
+nccl_buffer_make (NcclBuffers buffers, size_t bytes, float **out)
+{
+  if (buffers == NCCL_BUFFERS_PLAIN)
+    return PROBE_CUDA (cudaMalloc (out, bytes));
+  return nccl_ok (ncclMemAlloc ((void **)out, bytes), "ncclMemAlloc");
+}
+
+static bool
+hold_one (NcclBuffers buffers, ncclComm_t comm, float *buffer, size_t bytes, NcclHold *out)
+{
+  if (buffers == NCCL_BUFFERS_REGISTERED)
+    return nccl_ok (ncclCommRegister (comm, buffer, bytes, out), "ncclCommRegister");
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+  return nccl_ok (ncclCommWindowRegister (comm, buffer, bytes, (ncclWindow_t *)out, NCCL_WIN_COLL_SYMMETRIC),
+                  "ncclCommWindowRegister");
+#else
+  return probe_fail ("built with NCCL before 2.27, which has no windows");
+#endif
+}
+
+/* Buffer by buffer: a window is made by all ranks at once, in a group. */
+bool
+nccl_hold (const NcclMemory *memory, unsigned n, const int *device, const ncclComm_t *comm, NcclHold (*hold)[2])
+{
+  bool ok = true;
+  for (unsigned b = 0; b < 2 && ok && memory->buffers != NCCL_BUFFERS_PLAIN; b++) {
+    float *const *buffer = b == 0 ? memory->in : memory->out;
+    if (!nccl_ok (ncclGroupStart (), "ncclGroupStart"))
+      return false;
+    for (unsigned i = 0; i < n && ok; i++)
+      ok = PROBE_CUDA (cudaSetDevice (device[i])) && hold_one (memory->buffers, comm[i], buffer[i], memory->bytes, &hold[i][b]);
+    ok = nccl_ok (ncclGroupEnd (), "registering buffers") && ok;
+  }
+  return ok;
+}
+
+void
+nccl_let_go (NcclBuffers buffers, ncclComm_t comm, NcclHold hold[2])
+{
+  for (unsigned b = 0; b < 2; b++) {
+    if (hold[b] == NULL)
+      continue;
+    if (buffers == NCCL_BUFFERS_REGISTERED)
+      ncclCommDeregister (comm, hold[b]);
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+    else
+      ncclCommWindowDeregister (comm, (ncclWindow_t)hold[b]);
+#endif
+    hold[b] = NULL;
+  }
 }
 
 /* The part of a buffer that is peer's. */

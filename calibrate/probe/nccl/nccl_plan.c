@@ -8,6 +8,7 @@
 #define WEIGHT_OFFERED 1
 #define WEIGHT_OTHERS  5
 #define WEIGHT_P2P_OFF 1.5
+#define WEIGHT_BUFFERS 1.5
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -29,6 +30,7 @@ static const Ops tuned_ops = {
 };
 static const Ops offered_ops = { 3, { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_REDUCE_SCATTER } };
 static const Ops p2p_ops = { 3, { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_SENDRECV } };
+static const Ops symmetric_ops = { 3, { PROBE_OP_ALL_REDUCE, PROBE_OP_ALL_GATHER, PROBE_OP_REDUCE_SCATTER } };
 static const Ops all_reduce = { 1, { PROBE_OP_ALL_REDUCE } };
 
 /* Trees know all-reduce alone. */
@@ -181,6 +183,26 @@ add_offered (Maker *maker, bool nvls)
   }
 }
 
+/* Buffers of ncclMemAlloc: registered with the communicator, so that a peer writes into them without a copy; or in windows of
+ * symmetric memory, which NCCL 2.27 and later serve by kernels of their own. */
+static void
+add_buffers (Maker *maker)
+{
+  static const struct {
+    const char *name, *buffers, *setting;
+    const Ops *ops;
+  } kinds[] = { { "registered", "registered", "FORERUN_PROBE_BUFFERS=registered", &all_ops },
+                { "symmetric", "symmetric", "FORERUN_PROBE_BUFFERS=symmetric", &symmetric_ops } };
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    NcclStage *stage = begin (maker, kinds[k].name, "auto", "auto", WEIGHT_BUFFERS);
+    stage->buffers = kinds[k].buffers;
+    stage->offered = true;
+    stage->setting[0] = kinds[k].setting;
+    add_all (maker, kinds[k].ops, &maker->few, maker->first, GRAPH);
+    add_all (maker, kinds[k].ops, &maker->few, maker->first, THREADS);
+  }
+}
+
 enum { BY_2 = 1, BY_4 = 2, BY_8 = 3, BY_16 = 4 };
 
 /* False: out of memory. */
@@ -217,6 +239,7 @@ make (Maker *maker, bool quick, bool nvls)
   if (nodes)
     return !maker->failed;
 
+  add_buffers (maker);
   NcclStage *off = begin (maker, "p2p_off", "auto", "auto", WEIGHT_P2P_OFF);
   off->p2p = false;
   off->setting[0] = "NCCL_P2P_DISABLE=1";

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 #define NCCL_SETTINGS_MOST 4
-#define NCCL_STAGES_MOST   16
+#define NCCL_STAGES_MOST   18
 /* Communicators that a worker keeps: four counts, and two by five numbers of channels; making one takes a second. */
 #define NCCL_PLAN_SETS_MOST 16
 
@@ -17,6 +17,7 @@ typedef struct {
   const char *name;                        /* "auto", "ring_ll", …: one setting, one worker */
   const char *algo, *proto;                /* "auto", or what is forced */
   const char *setting[NCCL_SETTINGS_MOST]; /* NAME=VALUE of NCCL's environment */
+  const char *buffers; /* "registered" with the communicator, "symmetric": in a window of all ranks; NULL: plain ones */
   bool p2p, choice;
   bool offered; /* NCCL may have it or not: where its first case is refused, the rest is not tried */
   bool stays;   /* its worker goes on: a later stage has the same name */

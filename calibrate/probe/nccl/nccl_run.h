@@ -15,6 +15,7 @@ typedef struct {
   unsigned first, local;          /* ranks first to first + local - 1 are here */
   unsigned long used;             /* when last: the oldest gives way, or is the first to be closed */
   ncclComm_t comm[PROBE_GPUS_MOST];
+  NcclHold hold[PROBE_GPUS_MOST][2]; /* of the input's and the output's buffer, where they are registered */
 } NcclSet;
 
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
   bool alone; /* all ranks are here; else sets are made by nccl_make_set, as others do at the same time, by command */
   int device[PROBE_GPUS_MOST];
   size_t capacity_B; /* of each buffer */
+  NcclBuffers buffers;
   float *in[PROBE_GPUS_MOST], *out[PROBE_GPUS_MOST];
   unsigned filled[PROBE_GPUS_MOST];           /* whose input `in` holds, from 1; 0: nobody's */
   unsigned long long *wrong[PROBE_GPUS_MOST]; /* a counter on each GPU */

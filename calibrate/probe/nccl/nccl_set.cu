@@ -4,11 +4,13 @@
 #include <string.h>
 
 static void
-close_set (NcclSet *set)
+close_set (const NcclWorker *worker, NcclSet *set)
 {
   for (unsigned i = 0; i < set->local; i++)
-    if (set->comm[i] != NULL)
+    if (set->comm[i] != NULL) {
+      nccl_let_go (worker->buffers, set->comm[i], set->hold[i]);
       ncclCommDestroy (set->comm[i]);
+    }
   memset (set, 0, sizeof *set);
 }
 
@@ -28,7 +30,7 @@ void
 nccl_close_sets (NcclWorker *worker)
 {
   for (NcclSet *set = oldest_set (worker, false); set != NULL; set = oldest_set (worker, false))
-    close_set (set);
+    close_set (worker, set);
 }
 
 static NcclSet *
@@ -45,9 +47,10 @@ add_set (NcclWorker *worker, const NcclSet *wanted, const ncclUniqueId *id)
 {
   NcclSet *set = oldest_set (worker, true);
   const NcclPart part = { wanted->nodes * wanted->gpus, wanted->first, wanted->local, wanted->channels };
-  close_set (set);
+  const NcclMemory memory = { worker->buffers, worker->capacity_B, worker->in, worker->out };
+  close_set (worker, set);
   *set = *wanted;
-  if (!nccl_join (&part, id, worker->device, set->comm)) {
+  if (!nccl_join (&part, id, worker->device, set->comm) || !nccl_hold (&memory, set->local, worker->device, set->comm, set->hold)) {
     memset (set, 0, sizeof *set); /* what is half made hangs whoever takes it apart */
     return NULL;
   }
@@ -96,6 +99,6 @@ nccl_drop_set (NcclWorker *worker, const ProbeJoin *join)
 {
   NcclSet *set = find_set (worker, join->nodes, join->gpus, join->channels);
   if (set != NULL)
-    close_set (set);
+    close_set (worker, set);
   return set != NULL;
 }

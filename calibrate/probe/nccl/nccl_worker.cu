@@ -74,6 +74,7 @@ open_worker (NcclWorker *worker, int device, unsigned node_gpus)
 {
   long processors = sysconf (_SC_NPROCESSORS_ONLN);
   worker->alone = device < 0;
+  worker->buffers = nccl_buffers_named (getenv ("FORERUN_PROBE_BUFFERS"));
   worker->team = probe_team_new (worker->n);
   if (worker->team == NULL)
     return probe_fail ("no threads to be had");
@@ -84,8 +85,8 @@ open_worker (NcclWorker *worker, int device, unsigned node_gpus)
     say_alive ();
   }
   for (unsigned i = 0; i < worker->n && ok; i++) {
-    ok = PROBE_CUDA (cudaSetDevice (worker->device[i])) && PROBE_CUDA (cudaMalloc (&worker->in[i], worker->capacity_B)) &&
-         PROBE_CUDA (cudaMalloc (&worker->out[i], worker->capacity_B));
+    ok = PROBE_CUDA (cudaSetDevice (worker->device[i])) && nccl_buffer_make (worker->buffers, worker->capacity_B, &worker->in[i]) &&
+         nccl_buffer_make (worker->buffers, worker->capacity_B, &worker->out[i]);
     say_alive ();
   }
   return ok;
