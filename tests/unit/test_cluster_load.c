@@ -43,6 +43,8 @@ wrong_input_is_refused_with_its_position (void)
       "RAID 5 is not built; accepted: 0 (striped)" },
     { NODE ("  storage: {local_nvme: {drives: 2, on: [], type: {drive: d, read: 1 GB/s}}}\n"),
       "'on' is empty; accepted: what the drives stand on" },
+    { NODE ("  nics: {type: " T_NIC ", count: 8, on: []}\n"), "'on' is empty; accepted: what the NICs stand on" },
+    { NODE ("  nics: {type: " T_NIC ", count: 8, on: [gpu0]}\n"), "NICs cannot stand on 'gpu0'; accepted: socket0 to socket0" },
     { NODE ("nodes: 2\n"), "2 nodes and no 'fabric' to join them" },
     { NODE ("gpus: {type: " T_GPU "}\n"), "'gpus' is also in 'node'; give it once" },
     { "topology: t\nnode: {power: 1 W}\n", "'gpus' in 'node' is missing" },

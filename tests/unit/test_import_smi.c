@@ -32,6 +32,27 @@ test_h200 (void)
   TEST_INT (clu_n_gpus (clu), 8);
 }
 
+static void
+test_uneven_nics (void)
+{
+  static const char text[] = "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\tNIC2\tNIC3\tCPU Affinity\tNUMA Affinity\n"
+                             "GPU0\t X \tPIX\tSYS\tSYS\tPIX\tPIX\tSYS\tNODE\t0-31\t0\n"
+                             "GPU1\tPIX\t X \tSYS\tSYS\tPIX\tPIX\tSYS\tNODE\t0-31\t0\n"
+                             "GPU2\tSYS\tSYS\t X \tPIX\tSYS\tSYS\tPIX\tSYS\t32-63\t1\n"
+                             "GPU3\tSYS\tSYS\tPIX\t X \tSYS\tSYS\tPIX\tSYS\t32-63\t1\n"
+                             "NIC0\tPIX\tPIX\tSYS\tSYS\t X \tPIX\tSYS\tNODE\t\t\n"
+                             "NIC1\tPIX\tPIX\tSYS\tSYS\tPIX\t X \tSYS\tNODE\t\t\n"
+                             "NIC2\tSYS\tSYS\tPIX\tPIX\tSYS\tSYS\t X \tSYS\t\t\n"
+                             "NIC3\tNODE\tNODE\tSYS\tSYS\tNODE\tNODE\tSYS\t X \t\t\n"
+                             "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n  NIC2: mlx5_2\n  NIC3: mlx5_3\n";
+  g_auto (Import) import = import_text (text, "h100_pcie");
+  TEST_HAS (import.text, "    on: [pcie_switch0, pcie_switch0, pcie_switch1, socket0] # measured\n");
+  TEST_TRUE (strstr (import.text, "under_switch") == NULL);
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL_FATAL (clu);
+  TEST_INT (clu_node_n (clu, 0, CLU_DEV_NIC), 4);
+}
+
 /* Underlined header, tabs, ten NICs of which NIC4 and NIC9 stand alone. */
 static void
 test_a100_underlined (void)
@@ -170,6 +191,7 @@ main (void)
   static const TestCase cases[] = {
     { "NV18 between all needs the GPU type, and is a switch", test_h200 },
     { "an underlined header with ten NICs imports", test_a100_underlined },
+    { "NICs that do not divide evenly say where they stand", test_uneven_nics },
     { "a hybrid cube mesh in blanks imports", test_v100_mesh },
     { "bridged pairs after a shell prompt import", test_bridged_pairs_after_a_prompt },
     { "fewer links than the type has are a switch with links down", test_fewer_links_than_the_type },

@@ -22,6 +22,7 @@ typedef struct {
   /* network */
   GArray *nics;               /* CluImportNic: those of the fabric, alike and dividing over the GPUs */
   gboolean nics_under_switch;
+  GPtrArray *nics_on;         /* char *: what each NIC stands on ("pcie_switch0"); NULL: they divide evenly */
   double frontend_bps;        /* 0: none */
   const char *frontend_name;
 } CluImportShape;

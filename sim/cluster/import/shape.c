@@ -380,12 +380,61 @@ shape_even_nics (CluImportMachine *machine, CluImportShape *shape)
     n_beside += is_beside_gpu (machine, &g_array_index (fabric, CluImportNic, i)) ? 1 : 0;
   if (shape->switch_per == 0 || n_beside == 0)
     return;
-  gboolean even = divides (fabric->len, n_gpus / shape->switch_per);
-  shape->nics_under_switch = even && 2 * n_beside > fabric->len;
-  if (!even || n_beside < fabric->len)
-    clu_import_warn (machine, g_array_index (fabric, CluImportNic, 0).mark,
-                     "%u of %u NICs stand behind the GPUs' %u PCIe switches; a topology file puts all %s", n_beside, fabric->len,
-                     n_gpus / shape->switch_per, shape->nics_under_switch ? "there" : "on the sockets");
+  shape->nics_under_switch = divides (fabric->len, n_gpus / shape->switch_per) && 2 * n_beside > fabric->len;
+}
+
+/* What a NIC stands on by the names of a topology file; NULL where no GPU stands there. */
+static char *
+stand_of (const CluImportMachine *machine, const CluImportShape *shape, const CluImportNic *nic)
+{
+  guint32 n = machine->gpus->len;
+  for (guint32 i = 0; shape->switch_per > 0 && nic->pcie_switch != CLU_NONE && i < n; i++)
+    if (gpu_at (machine, i)->pcie_switch == nic->pcie_switch)
+      return g_strdup_printf ("pcie_switch%u", i / shape->switch_per);
+  for (guint32 i = 0; i < n; i++)
+    if (gpu_at (machine, i)->socket == nic->socket)
+      return g_strdup_printf ("socket%u", i * shape->n_sockets / n);
+  return NULL;
+}
+
+/* Whether as many stand on each switch, or socket, as a topology file without `on` puts there. */
+static gboolean
+stand_evenly (const CluImportMachine *machine, const CluImportShape *shape, const GPtrArray *on)
+{
+  guint32 n = on->len, places = shape->nics_under_switch ? machine->gpus->len / shape->switch_per : shape->n_sockets;
+  const char *what = shape->nics_under_switch ? "pcie_switch" : "socket";
+  for (guint32 p = 0; p < places; p++) {
+    g_autofree char *name = g_strdup_printf ("%s%u", what, p);
+    guint32 here = 0, expected = 0;
+    for (guint32 k = 0; k < n; k++) {
+      here += g_str_equal (on->pdata[k], name) ? 1 : 0;
+      expected += k * places / n == p ? 1 : 0;
+    }
+    if (here != expected)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Where they do not divide evenly, each says what it stands on. */
+static void
+shape_stands (CluImportMachine *machine, CluImportShape *shape)
+{
+  g_autoptr (GPtrArray) on = g_ptr_array_new_with_free_func (g_free);
+  for (guint32 k = 0; k < shape->nics->len; k++) {
+    char *stand = stand_of (machine, shape, &g_array_index (shape->nics, CluImportNic, k));
+    if (stand == NULL) {
+      clu_import_warn (machine, g_array_index (shape->nics, CluImportNic, k).mark,
+                       "%s stands on a NUMA node without a GPU; a topology file puts the NICs evenly on the others",
+                       g_array_index (shape->nics, CluImportNic, k).name);
+      return;
+    }
+    g_ptr_array_add (on, stand);
+  }
+  if (on->len == 0 || stand_evenly (machine, shape, on))
+    return;
+  shape->nics_under_switch = FALSE;
+  shape->nics_on = g_steal_pointer (&on);
 }
 
 static void
@@ -416,6 +465,7 @@ shape_nics (CluImportMachine *machine, CluImportShape *shape)
   CluImportNic model = common_nic (shape->nics);
   keep_nics (machine, shape->nics, keep_alike, &model, "most others have another rate or wire");
   shape_even_nics (machine, shape);
+  shape_stands (machine, shape);
 }
 
 void
@@ -437,4 +487,5 @@ clu_import_shape_clear (CluImportShape *shape)
 {
   g_clear_pointer (&shape->links, g_array_unref);
   g_clear_pointer (&shape->nics, g_array_unref);
+  g_clear_pointer (&shape->nics_on, g_ptr_array_unref);
 }

@@ -298,6 +298,9 @@ write_nics (Writer *w)
   put (w, "  nics:\n    type: %s%s\n", type, rate_known ? "" : " # assumed: the dump does not say the rate");
   g_autofree char *names = nic_names (shape);
   leaf_count (w, "    ", "count", shape->nics->len, MEASURED, names);
+  for (guint32 k = 0; shape->nics_on != NULL && k < shape->nics_on->len; k++)
+    put (w, "%s%s%s", k == 0 ? "    on: [" : ", ", (const char *)shape->nics_on->pdata[k],
+         k + 1 == shape->nics_on->len ? "] # measured\n" : "");
   if (nic.rate_bps != type_bps) {
     g_autofree char *rate = rate_text (nic.rate_bps);
     clu_import_warn (w->machine, nic.mark, "no NIC type of %s is shipped; %s with that rate is taken", rate, type);

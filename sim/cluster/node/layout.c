@@ -167,6 +167,21 @@ lay_gpus (CluLoader *loader, CluTemplate *t)
   }
 }
 
+/* What the i-th of n drives or NICs (`what`) stands on, where the node says; CLU_NONE, with an error, where that is no switch and
+ * no socket. */
+static guint32
+place_by_name (CluLoader *loader, const CluTemplate *t, const BaseStrs *on, const char *what, guint32 i, guint32 n)
+{
+  const BaseStr *name = &on->item[place (i, n, on->n)];
+  guint32 dev = clu_template_find (t, name->v), index;
+  CluDevKind kind = dev != CLU_NONE ? clu_template_kind (t, dev, &index) : CLU_DEV_GPU;
+  if (kind == CLU_DEV_PCIE_SWITCH || kind == CLU_DEV_SOCKET)
+    return dev;
+  clu_error (loader, name->mark, "%s cannot stand on '%s'; accepted: socket0 to socket%u%s", what, name->v,
+             t->n[CLU_DEV_SOCKET] - 1, t->n[CLU_DEV_PCIE_SWITCH] > 0 ? ", pcie_switch0 and so on" : "");
+  return CLU_NONE;
+}
+
 static void
 lay_nics (CluLoader *loader, CluTemplate *t)
 {
@@ -191,15 +206,21 @@ lay_nics (CluLoader *loader, CluTemplate *t)
                                 nic->pcie.head.mark, "the adapter's pcie", &slot))
     return;
   gboolean below = stands_under_switch (s, "nics") && switches > 0;
+  if (t->on_chip_nics && s->nics.on.n > 0)
+    clu_error (loader, s->nics.on.mark, "these NICs are parts of the GPUs and stand on no switch or socket; leave 'on' out");
   gboolean wired = clu_fabric_attaches ((CluFabricKind)loader->clu->spec.fabric.kind.v);
   for (guint32 k = 0; k < n; k++) {
     guint32 dev = t->first[CLU_DEV_NIC] + k, above;
     if (t->on_chip_nics)
       above = t->first[CLU_DEV_GPU] + place (k, n, gpus);
+    else if (s->nics.on.n > 0)
+      above = place_by_name (loader, t, &s->nics.on, "NICs", k, n);
     else if (below)
       above = t->first[CLU_DEV_PCIE_SWITCH] + place (k, n, switches);
     else
       above = socket_of (t, k, n);
+    if (above == CLU_NONE)
+      return;
     t->up[dev] = clu_template_link (t, dev, above, CLU_END_LOCAL, &slot);
     /* Fewer adapters than GPUs: a part of each GPU that it serves. The tree knows the first; the others have links beside it. */
     for (guint32 g = 1; t->on_chip_nics && n < gpus && g < gpus / n; g++)
@@ -207,20 +228,6 @@ lay_nics (CluLoader *loader, CluTemplate *t)
     if (wired)
       t->wire[k] = clu_template_link (t, dev, 0, CLU_END_FABRIC, &wire);
   }
-}
-
-/* What a drive stands on, where the node says; else CLU_NONE, with an error where that is no switch and no socket. */
-static guint32
-place_by_name (CluLoader *loader, const CluTemplate *t, const BaseStrs *on, guint32 i, guint32 n)
-{
-  const BaseStr *name = &on->item[place (i, n, on->n)];
-  guint32 dev = clu_template_find (t, name->v), index;
-  CluDevKind kind = dev != CLU_NONE ? clu_template_kind (t, dev, &index) : CLU_DEV_GPU;
-  if (kind == CLU_DEV_PCIE_SWITCH || kind == CLU_DEV_SOCKET)
-    return dev;
-  clu_error (loader, name->mark, "drives cannot stand on '%s'; accepted: socket0 to socket%u%s", name->v, t->n[CLU_DEV_SOCKET] - 1,
-             t->n[CLU_DEV_PCIE_SWITCH] > 0 ? ", pcie_switch0 and so on" : "");
-  return CLU_NONE;
 }
 
 static void
@@ -248,7 +255,7 @@ lay_drives (CluLoader *loader, CluTemplate *t)
     guint32 dev = t->first[CLU_DEV_NVME] + i;
     guint32 above = below ? t->first[CLU_DEV_PCIE_SWITCH] + place (i, n, switches) : socket_of (t, i, n);
     if (s->storage.local_nvme.on.n > 0)
-      above = place_by_name (loader, t, &s->storage.local_nvme.on, i, n);
+      above = place_by_name (loader, t, &s->storage.local_nvme.on, "drives", i, n);
     if (above == CLU_NONE)
       return;
     t->up[dev] = clu_template_link (t, dev, above, CLU_END_LOCAL, &slot);

@@ -242,8 +242,10 @@ check_nics (CluLoader *loader, CluNodeSpec *node)
     clu_error (loader, nics->head.mark, "nics needs 'type' (a name in topologies/nics, or inline)");
   if (!divides (nics->count.v, gpus))
     clu_error (loader, nics->count.mark, "%.0f adapters do not divide over %.0f GPUs", nics->count.v, gpus);
+  if (nics->on.set && nics->on.n == 0)
+    clu_error (loader, nics->on.mark, "'on' is empty; accepted: what the NICs stand on (e.g. [socket0]), or leave it out");
   double per = node->pcie.switch_per.v, switches = per > 0 ? floor (gpus / per) : 0;
-  for (unsigned i = 0; i < node->pcie.under_switch.n; i++)
+  for (unsigned i = 0; i < node->pcie.under_switch.n && nics->on.n == 0; i++)
     if (g_strcmp0 (node->pcie.under_switch.item[i].v, "nics") == 0 && !divides (nics->count.v, switches))
       clu_error (loader, nics->count.mark, "%.0f adapters do not divide over %.0f PCIe switches", nics->count.v, switches);
 }

@@ -115,6 +115,9 @@ static const BaseField nics_fields[] = {
   CLU_NUM (CluNicsSpec, count, COUNT, .max = "1024", .help = "NICs per node; default: `per_gpu` x GPUs"),
   CLU_NUM (CluNicsSpec, per_gpu, NUMBER, .min = "0.0009", .max = "1024", .help = "NICs per GPU; default: `count` / GPUs"),
   CLU_RATE (CluNicsSpec, rate, .help = "port rate of one NIC, one direction; default: the type's"),
+  CLU_ROW (CluNicsSpec, on, STRS,
+           .help = "switches or sockets that the NICs connect to, divided evenly in this order: pcie_switch0, socket1 …; default: "
+                   "all switches with `pcie.under_switch: [nics]`, else all sockets"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_nics = {

@@ -197,6 +197,7 @@ typedef struct {
   BaseNum count;             /* a node */
   BaseNum per_gpu;           /* default count / GPUs; when it does not divide: an error at `count` */
   BaseNum rate;              /* overrides the type's wire */
+  BaseStrs on;               /* PCIe switches and sockets that they stand on, in this order; absent: see `pcie.under_switch` */
 } CluNicsSpec;
 
 typedef struct {
