@@ -350,6 +350,17 @@ test_type_that_contradicts_the_file (void)
   TEST_TRUE (warned (&import, "the file says Aqua Vanjaram [Instinct MI300X]; GPU type mi325x, which was given, is taken"));
 }
 
+/* As clouds write for NCCL: bus ids and classes of GPUs and of the NICs that it is to use. */
+static void
+test_nics_of_static_files_do_rdma (void)
+{
+  static const char text[] = SYSTEM ("<pci busid='1' class='0x030200'/><pci busid='2' class='0x020000'/>");
+  g_auto (Import) import = import_text_as ("t.xml", text, strlen (text), "a100_40_sxm");
+  TEST_HAS (import.text, "type: cx6_roce200 # assumed");
+  g_autoptr (Clu) clu = load (&import);
+  CU_ASSERT_PTR_NOT_NULL (clu);
+}
+
 static void
 test_links_that_are_not_listed (void)
 {
@@ -479,6 +490,7 @@ main (void)
     { "an architecture alone names the class of the links", test_rccl_architecture },
     { "links of one direction are taken, with a warning", test_links_that_fail_break_the_mesh },
     { "a GPU type that contradicts the file is warned about", test_type_that_contradicts_the_file },
+    { "NICs of files that list bus ids only do RDMA", test_nics_of_static_files_do_rdma },
     { "links of unswitched GPUs that the file does not list are warned about", test_links_that_are_not_listed },
     { "two ports merged by NCCL are one adapter", test_merged_ports_are_one_adapter },
     { "adapters that do not divide over the switches say where they stand", test_nics_that_do_not_divide_over_switches },

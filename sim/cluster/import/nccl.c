@@ -175,8 +175,8 @@ read_gpu (Reader *reader, const CluXml *pci, const CluXml *element, const Place 
   g_hash_table_insert (reader->busids, g_strdup_printf ("0 %s", lower), GUINT_TO_POINTER (machine->gpus->len));
 }
 
-/* The wire, by PCI class and vendor where a <pci> is above, else by name. A Mellanox adapter in a file without <net>, which a
- * cloud wrote for NCCL, does RDMA. */
+/* The wire, by PCI class and vendor where a <pci> is above, else by name. A Mellanox adapter, or one without ids, in a file without
+ * <net>, which a cloud wrote for NCCL, does RDMA. */
 static CluImportWire
 wire_of (const char *name, guint32 class, const CluImportNic *nic, gboolean named, gboolean gdr)
 {
@@ -189,7 +189,7 @@ wire_of (const char *name, guint32 class, const CluImportNic *nic, gboolean name
     return CLU_IMPORT_WIRE_ROCE;
   if (wire != CLU_IMPORT_WIRE_UNKNOWN && (wire != CLU_IMPORT_WIRE_ETHERNET || !gdr))
     return wire;
-  return gdr || (!named && nic->vendor == CLU_PCI_MELLANOX) ? CLU_IMPORT_WIRE_ROCE : CLU_IMPORT_WIRE_ETHERNET;
+  return gdr || (!named && (nic->vendor == CLU_PCI_MELLANOX || nic->vendor == 0)) ? CLU_IMPORT_WIRE_ROCE : CLU_IMPORT_WIRE_ETHERNET;
 }
 
 /* `net`: NULL where only its <pci> is given; `pci`: NULL where the <nic> is attached to the CPU. */
