@@ -225,21 +225,27 @@ is_free (const Choose *s, guint c)
   return s->seen[c] && !s->banned[c] && !is_active (s, c);
 }
 
-/* Where among a few values candidate `c` costs least: beyond kinks that no derivative sees. */
+/* Where among some values candidate `c` costs least, beyond kinks that no derivative sees: of few, then between the best of them
+ * and its neighbours. */
 static double
 scan (Choose *s, guint c, double *best_x)
 {
   static const double at[] = { -2.5, -1.2, -0.5, -0.15, 0.15, 0.5, 1.2, 2.5 };
-  double least = HUGE_VAL;
+  enum { HALVINGS = 2 };
+  double least = HUGE_VAL, width = 0;
   *best_x = 0;
-  for (gsize i = 0; i < G_N_ELEMENTS (at); i++) {
-    double x = CLAMP (at[i], low (&s->c[c]), high (&s->c[c]));
+  for (gsize i = 0; i < G_N_ELEMENTS (at) + 2 * HALVINGS; i++) {
+    gboolean first = i < G_N_ELEMENTS (at);
+    double x = first ? at[i] : *best_x + (i % 2 == 0 ? width : -width);
+    x = CLAMP (x, low (&s->c[c]), high (&s->c[c]));
     put (s, c, x);
     double here = cost (s);
     if (here < least) {
       least = here;
+      width = first ? 0.7 * fabs (x) : width;
       *best_x = x;
     }
+    width *= !first && i % 2 == 1 ? 0.5 : 1;
   }
   put (s, c, 0);
   return least;
@@ -423,11 +429,13 @@ name_moved (Choose *s, const Set *best, const Set *set, guint c)
         name_alike (&s->c[best->active[a]], &s->c[c]);
 }
 
-/* Tries each candidate in the place of active constant number `a`; of those that do as well, the first of the table stays. TRUE:
- * another took its place, and the others are to be tried anew. */
-static gboolean
-try_others (Choose *s, guint a, Set *best)
+/* Marks candidates that may do as well as active constant number `a`: what they move lies in the same direction, beside the other
+ * active ones, or a value of theirs takes most of the cost that it takes away. They bind in other places, so that where it stands
+ * their own derivative may be 0. */
+static void
+find_rivals (Choose *s, guint a, const Set *best, const Set *without, gboolean *rival)
 {
+  static const double MOST = 0.3;
   guint at = best->active[a], n_basis;
   g_autofree double *r = g_new (double, s->m), *part = g_new (double, s->m), *mine = g_new (double, s->m),
                     *v = g_new (double, s->m);
@@ -435,19 +443,39 @@ try_others (Choose *s, guint a, Set *best)
   g_autofree double *basis = span_of (s, part, at, &n_basis);
   column (s, at, part, mine);
   project (basis, n_basis, s->m, mine);
-  double length = dot (mine, mine, s->m);
+  double length = dot (mine, mine, s->m), least = cost (s), x;
   for (guint c = 0; c < s->n; c++) {
-    if (!is_free (s, c))
+    rival[c] = is_free (s, c);
+    if (!rival[c])
       continue;
     column (s, c, part, v);
     project (basis, n_basis, s->m, v);
     double along = dot (v, mine, s->m), other = dot (v, v, s->m);
-    if (!(other > 0) || along * along < SIMILAR * length * other)
+    rival[c] = other > 0 && along * along >= SIMILAR * length * other;
+  }
+  restore (s, without);
+  double whole = cost (s);
+  for (guint c = 0; c < s->n; c++)
+    if (c != at && !rival[c] && is_free (s, c))
+      rival[c] = whole - scan (s, c, &x) > MOST * (whole - least);
+  restore (s, best);
+}
+
+/* Tries each candidate in the place of active constant number `a`; of those that do as well, the first of the table stays. TRUE:
+ * another took its place, and the others are to be tried anew. */
+static gboolean
+try_others (Choose *s, guint a, Set *best)
+{
+  guint at = best->active[a];
+  g_autofree gboolean *rival = g_new (gboolean, s->n);
+  Set without = *best;
+  without.k--;
+  without.active[a] = best->active[without.k];
+  without.x[a] = best->x[without.k];
+  find_rivals (s, a, best, &without, rival);
+  for (guint c = 0; c < s->n; c++) {
+    if (!rival[c])
       continue;
-    Set without = *best;
-    without.k--;
-    without.active[a] = best->active[without.k];
-    without.x[a] = best->x[without.k];
     restore (s, &without);
     const Set set = keep (s, add (s, c));
     restore (s, best);

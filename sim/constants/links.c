@@ -39,7 +39,11 @@ static SCHEMA (figures_schema, "link rates",
                NUM (MdlLinkConstants, sm_efficiency, RATIO, "fraction of the specified rate by kernels' stores", .min = "0.001",
                     .max = "1"),
                NUM (MdlLinkConstants, latency, TIME, "one crossing"),
-               NUM (MdlLinkConstants, duplex, RATIO, "rate of both directions together over twice one", .min = "0.1", .max = "1"));
+               NUM (MdlLinkConstants, duplex, RATIO, "rate of both directions together over twice one", .min = "0.1", .max = "1"),
+               NUM (MdlLinkConstants, rdma_efficiency, RATIO,
+                    "PCIe: fraction of the specified rate between a NIC and a GPU's memory (GPUDirect RDMA)", .min = "0.001",
+                    .max = "1"),
+               NUM (MdlLinkConstants, rdma_duplex, RATIO, "PCIe: `duplex` of such transfers", .min = "0.1", .max = "1"));
 
 static SCHEMA (
     network_schema, "network rates",

@@ -33,6 +33,7 @@ typedef struct {
   BaseNum efficiency, sm_efficiency; /* of the specified rate: by copy engines, by kernels' writes */
   BaseNum latency;                   /* s, one crossing */
   BaseNum duplex;                    /* both ways together over twice one way */
+  BaseNum rdma_efficiency, rdma_duplex; /* the same where a NIC reads and writes a GPU's memory: of PCIe */
 } MdlLinkConstants;
 
 /* A socket's memory as copies see it, B/s: read, written, both together. */

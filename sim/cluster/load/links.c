@@ -72,6 +72,14 @@ take (double *here, double usual, const BaseNum *measured)
   return TRUE;
 }
 
+/* Transfers between a NIC and a GPU's memory. */
+static void
+lay_rdma (CluParams *p, const CluParams *usual, const MdlLinkConstants *figures)
+{
+  take (&p->rdma_efficiency, usual->rdma_efficiency, &figures->rdma_efficiency);
+  take (&p->rdma_duplex, usual->rdma_duplex, &figures->rdma_duplex);
+}
+
 static void
 lay_figures (CluParams *p, const CluParams *usual, const MdlLinkConstants *figures)
 {
@@ -98,7 +106,9 @@ lay_links (CluTemplate *t, const Usual *usual, const MdlLinks *links)
       lay_figures (&link->p, &usual->scale_up, &links->scale_up);
     else if (usual->slot.link_class != NULL && is_slot (t, link, &usual->slot))
       lay_figures (&link->p, &usual->slot, &links->pcie);
-    else if (link->end == CLU_END_FABRIC && g_strcmp0 (link->p.link_class->name.v, usual->cable.link_class->name.v) == 0)
+    if (usual->slot.link_class != NULL && g_strcmp0 (link->p.link_class->name.v, usual->slot.link_class->name.v) == 0)
+      lay_rdma (&link->p, &usual->slot, &links->pcie); /* slots of NICs too */
+    if (link->end == CLU_END_FABRIC && g_strcmp0 (link->p.link_class->name.v, usual->cable.link_class->name.v) == 0)
       lay_figures (&link->p, &usual->cable, &links->network);
   }
 }
@@ -181,6 +191,8 @@ tell_figures (CluParams p, MdlLinkConstants *out)
   tell (&out->sm_efficiency, p.sm_efficiency, p.source);
   tell (&out->latency, p.latency_s, p.source);
   tell (&out->duplex, p.duplex, p.source);
+  tell (&out->rdma_efficiency, p.rdma_efficiency, p.source);
+  tell (&out->rdma_duplex, p.rdma_duplex, p.source);
 }
 
 void
