@@ -50,16 +50,31 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
   return mdl_why_not_nvls_node (q);
 }
 
-const BaseNum *
-mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability)
+unsigned
+mdl_nvls_heads (const MdlLibrary *library, unsigned gpus)
 {
+  return library != NULL && library->nvls.heads.set ? MIN (gpus, (unsigned)library->nvls.heads.v) : gpus;
+}
+
+const BaseNum *
+mdl_nvls_stages (const MdlLibrary *library, unsigned gpus)
+{
+  const MdlNvlsSpec *spec = &library->nvls;
+  return spec->rack_stages.set && gpus > mdl_nvls_heads (library, gpus) ? &spec->rack_stages : &spec->stages;
+}
+
+const BaseNum *
+mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability, unsigned gpus)
+{
+  if (library->nvls.rack_efficiency.set && gpus > mdl_nvls_heads (library, gpus))
+    return &library->nvls.rack_efficiency;
   return compute_capability >= 100 ? &library->nvls.efficiency_from_100 : &library->nvls.efficiency;
 }
 
 double
-mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability)
+mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability, unsigned gpus)
 {
-  const BaseNum *efficiency = library != NULL ? mdl_nvls_efficiency_of (library, compute_capability) : NULL;
+  const BaseNum *efficiency = library != NULL ? mdl_nvls_efficiency_of (library, compute_capability, gpus) : NULL;
   return efficiency != NULL && efficiency->set ? efficiency->v : 1.0;
 }
 
@@ -89,11 +104,11 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
     channels = fmin (channels, (double)q->max_channels);
 
   cost->channels = (unsigned)channels;
-  cost->wire = wide ? 1.0 : 1.0 / mdl_nvls_efficiency (library, q->compute_capability);
+  cost->wire = wide ? 1.0 : 1.0 / mdl_nvls_efficiency (library, q->compute_capability, q->ranks_per_node);
   mdl_cost_bound (cost, channels * spec->rate.v, &spec->rate);
   if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, &spec->rate);
-  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
+  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node));
   mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us per reduction through the switch",
                  spec->latency.v * 1e6);
@@ -104,13 +119,14 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
   }
   cost->hop_software_s[0] = fmax (spec->latency.v / (double)n_steps (q) - q->intra_latency_s, 0.0);
 
-  double heads = (double)(wide ? q->ranks_per_node : q->n_ranks), part_B = q->size_B / (channels * heads);
+  double heads = (double)mdl_nvls_heads (library, wide ? q->ranks_per_node : q->n_ranks), part_B = q->size_B / (channels * heads);
   double piece_B = mdl_cut_piece (&spec->cuts, part_B, spec->piece.v, 1.0);
-  double round_B = piece_B * channels * heads, fill_s = (spec->stages.v - 1.0) * mdl_time_s (round_B, mdl_cost_rate (q, cost));
+  const double behind = mdl_nvls_stages (library, wide ? q->ranks_per_node : q->n_ranks)->v - 1.0;
+  double round_B = piece_B * channels * heads, fill_s = behind * mdl_time_s (round_B, mdl_cost_rate (q, cost));
   if (wide)
     fill_s += mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
-  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.0f B per head and channel%s",
-                 spec->stages.v - 1.0, piece_B, wide ? ", and one over the network" : "");
+  mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.0f B per head and channel%s", behind, piece_B,
+                 wide ? ", and one over the network" : "");
   cost->piece_B = round_B;
 }
 

@@ -47,7 +47,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 
 /* What NCCL's figure for a head allows of the whole; HUGE_VAL where it has none. */
 static double
-cap_Bps (const MdlNvlsTreeSpec *spec, const MdlCollQuestion *q, const BaseNum **from)
+cap_Bps (const MdlNvlsTreeSpec *spec, const MdlCollQuestion *q, double heads, const BaseNum **from)
 {
   *from = NULL;
   for (unsigned i = 0; i < spec->caps.n; i++) {
@@ -58,7 +58,7 @@ cap_Bps (const MdlNvlsTreeSpec *spec, const MdlCollQuestion *q, const BaseNum **
   if (*from == NULL || !(*from)->set)
     return HUGE_VAL;
   double n = (double)q->n_ranks;
-  return (double)q->ranks_per_node * (*from)->v * n / (2.0 * (n - 1.0));
+  return heads * (*from)->v * n / (2.0 * (n - 1.0));
 }
 
 static void
@@ -66,9 +66,9 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
 {
   (void)proto; /* Simple alone */
   const MdlNvlsTreeSpec *spec = &library->nvls_tree;
-  double channels = mdl_nvls_channels (library, q), heads = (double)q->ranks_per_node;
+  double channels = mdl_nvls_channels (library, q), heads = (double)mdl_nvls_heads (library, q->ranks_per_node);
   const BaseNum *cap, *rate = &library->nvls.rate;
-  double capped_Bps = cap_Bps (spec, q, &cap);
+  double capped_Bps = cap_Bps (spec, q, heads, &cap);
   MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, MDL_PROTO_SIMPLE, q, channels, cost);
 
   cost->channels = (unsigned)channels;
@@ -83,7 +83,7 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
     cost->bound_name = NULL;
     mdl_cost_use (cost, &inter.step->rate);
   }
-  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability));
+  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node));
   mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us through the node's switch",
                  spec->latency.v * 1e6);
@@ -97,16 +97,22 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   gboolean far = spec->many_nodes_from.set && (double)q->n_nodes >= spec->many_nodes_from.v;
   double part_B = q->size_B / (channels * heads);
   const MdlPlugin *plugin = mdl_plugin (library, q);
+  if (plugin != NULL && plugin->nvls_tree_start.set)
+    mdl_cost_term (q, cost, "network plugin", plugin->nvls_tree_start.v, &plugin->nvls_tree_start, "once per operation");
   const BaseNum *most = plugin != NULL && plugin->nvls_tree_piece.set ? &plugin->nvls_tree_piece
                         : far                                         ? &spec->many_nodes_piece
                                                                       : &spec->piece;
   double piece_B = mdl_cut_piece (&spec->cuts, part_B, most->v, 1.0);
   double round_B = piece_B * channels * heads;
-  double node_Bps = q->intra_rate_Bps * mdl_nvls_efficiency_of (library, q->compute_capability)->v / (1.0 + 1.0 / heads);
+  double node_Bps =
+      q->intra_rate_Bps * mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node)->v / (1.0 + 1.0 / heads);
   double round_s = mdl_time_s (round_B, node_Bps);
   double net_s = mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
-  mdl_cost_term (q, cost, "pipeline fill", (spec->stages.v - 1.0) * round_s + hops * net_s, &spec->stages,
-                 "%.3g rounds of %.0f B per head and channel in the node, %.4g between nodes", spec->stages.v - 1.0, piece_B, hops);
+  /* one stage more than NVLS alone */
+  const BaseNum *stages = mdl_nvls_stages (library, q->ranks_per_node);
+  const double behind = stages == &library->nvls.stages ? spec->stages.v - 1.0 : stages->v;
+  mdl_cost_term (q, cost, "pipeline fill", behind * round_s + hops * net_s, &spec->stages,
+                 "%.3g rounds of %.0f B per head and channel in the node, %.4g between nodes", behind, piece_B, hops);
   cost->piece_B = round_B;
 }
 

@@ -30,7 +30,9 @@ double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *ques
 /* NVLS, alone and over several nodes (nvls.c): channels in use, the constant of the links' efficiency, and why a node cannot
  * (static text, NULL if it can). */
 double mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *question);
-const BaseNum *mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability);
+const BaseNum *mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability, unsigned gpus);
+/* Rounds of pieces in flight in a domain of so many GPUs. */
+const BaseNum *mdl_nvls_stages (const MdlLibrary *library, unsigned gpus);
 const char *mdl_why_not_nvls_node (const MdlCollQuestion *question);
 
 /* Start on the GPU: the spec's start plus what each further channel adds, as a term and in start_s. */

@@ -107,7 +107,7 @@ prepared (ColComm *comm)
     /* One lane that carries all says nothing of the NVLinks that the search counts; on one node the library's table is measured. */
     const gboolean counted = comm->n_islands > 1 && (question.nvlinks != 1.0 || comm->max_local == 1);
     comm->channels = counted ? search.channels : 0;
-    comm->nvls_channels = counted ? search.nvls_channels : 0;
+    comm->nvls_channels = search.nvls_channels;
     comm->tuner = g_new (MdlTuner, 1);
     mdl_tuner_prepare (spec, &tuned, &search, comm->tuner);
   }

@@ -71,7 +71,7 @@ bound_by (ColSpread *spread, CluRes res, const ColScratch *scratch)
     bounds->bottleneck = res;
   }
   if (!clu_resource_is_both_ways (spread->clu, res))
-    bounds->most = fmax (bounds->most, scratch->sum[res].load);
+    bounds->most = fmax (bounds->most, scratch->sum[res].load / clu_resource_cables (spread->clu, res));
   bounds->source = MIN (bounds->source, clu_resource_source (spread->clu, res));
 }
 

@@ -74,7 +74,7 @@ load_nvls_islands (ColComm *comm, const Members *m, MdlOp op, GError **error)
 {
   const CluGpuSpec *gpu = clu_gpu_spec (comm->clu, comm->slow_node);
   unsigned capability = gpu->compute_capability.set ? (unsigned)gpu->compute_capability.v : 0;
-  double reach = mdl_nvls_efficiency (comm->settings->library, capability);
+  double reach = mdl_nvls_efficiency (comm->settings->library, capability, comm->max_local);
   for (guint32 v = 0; v < comm->n_islands; v++)
     if (!load_nvls (comm, m->rank + m->at[v], m->at[v + 1] - m->at[v], m->heads, op, reach, error))
       return FALSE;
@@ -342,8 +342,10 @@ col_load_nvls (ColComm *comm, MdlOp op, GError **error)
 {
   g_auto (Members) m;
   members_init (&m, comm);
+  if (op == MDL_OP_ALL_REDUCE)
+    m.heads = mdl_nvls_heads (comm->settings->library, m.heads);
   if (comm->n_islands == 1) /* the efficiency is the answer's wire factor */
-    return load_nvls (comm, m.rank, comm->n, comm->n, op, 1, error);
+    return load_nvls (comm, m.rank, comm->n, m.heads, op, 1, error);
   return load_nvls_islands (comm, &m, op, error) && load_rails_of_heads (comm, &m, op, error);
 }
 
@@ -354,5 +356,6 @@ col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error)
     return col_load_nvls (comm, op, error);
   g_auto (Members) m;
   members_init (&m, comm);
+  m.heads = mdl_nvls_heads (comm->settings->library, m.heads);
   return load_nvls_islands (comm, &m, op, error) && load_trees_of_heads (comm, &m, error);
 }

@@ -155,7 +155,12 @@ static SCHEMA (nvls_schema, "nvls", "Reduction in the NVSwitch. A head is the pa
                     .min = "0.01", .max = "1"),
                FROM (MdlNvlsSpec, piece, BYTES, "1 B", "piece of one head and channel"),
                LIST (MdlNvlsSpec, cuts, &cut_schema, MdlCut, "how the piece shrinks"),
-               FROM (MdlNvlsSpec, stages, COUNT, "1", "rounds of pieces in flight"));
+               FROM (MdlNvlsSpec, stages, COUNT, "1", "rounds of pieces in flight"),
+               FROM (MdlNvlsSpec, heads, COUNT, "1", "GPUs of an NVLink domain that are heads, at most; default: all"),
+               NUM (MdlNvlsSpec, rack_efficiency, RATIO,
+                    "`efficiency` where a domain has more GPUs than heads; default: as elsewhere", .min = "0.01", .max = "1"),
+               FROM (MdlNvlsSpec, rack_stages, NUMBER, "1",
+                     "`stages` where a domain has more GPUs than heads; default: as elsewhere"));
 
 static SCHEMA (cap_schema, "nvls_tree.caps", "Largest busbw of one head.",
                NUM (MdlCapRow, capability, COUNT, "compute capability from which the row applies (90: Hopper)"),
@@ -171,7 +176,7 @@ static SCHEMA (nvls_tree_schema, "nvls_tree", "Reduction in the NVSwitches, a do
                FROM (MdlNvlsTreeSpec, many_nodes_from, COUNT, "2", "nodes from which `many_nodes_piece` applies; default: never",
                      .was = "far_nodes"),
                LIST (MdlNvlsTreeSpec, cuts, &cut_schema, MdlCut, "how the piece shrinks"),
-               FROM (MdlNvlsTreeSpec, stages, COUNT, "1", "rounds of pieces in flight in a node"),
+               FROM (MdlNvlsTreeSpec, stages, NUMBER, "1", "rounds of pieces in flight in a node"),
                LIST (MdlNvlsTreeSpec, caps, &cap_schema, MdlCapRow, "by compute capability, ascending"));
 
 #define SHARE(T, member, help_) NUM (T, member, RATIO, help_, .min = "0.01", .max = "1")
@@ -273,6 +278,7 @@ static SCHEMA (plugin_schema, "plugin", "A network plugin: the library's softwar
                NUM (MdlPlugin, ll128_start, TIME,
                     "time added once per operation by LL128, if a NIC's thread serves two channels or more"),
                NUM (MdlPlugin, ll_line, TIME, "time added per line of a message by LL, whose flags the CPU reads"),
+               NUM (MdlPlugin, nvls_tree_start, TIME, "added once per operation by NVLSTree"),
                FROM (MdlPlugin, nvls_tree_piece, BYTES, "1 KiB", "largest piece of NVLSTree, set by the plugin"),
                ROW (MdlPlugin, tuner, REF, "the plugin's own choices", .sub = &regions_schema,
                     .item_size = sizeof (MdlTunerRegions), .folder = "calibrate/defaults"),

@@ -337,7 +337,7 @@ nvls_efficiency_holds_inside_nodes_alone (void)
   b.settings.library = cst_library (calibration);
   bench_open (&b, 4);
   const ColTraffic *t = col_comm_traffic (b.comm, MDL_OP_ALL_REDUCE, MDL_ALGO_NVLS_TREE, 0, NULL);
-  double efficiency = mdl_nvls_efficiency (b.settings.library, 90);
+  double efficiency = mdl_nvls_efficiency (b.settings.library, 90, 8);
   TEST_TRUE (efficiency > .5 && efficiency < 1);
   g_autoptr (GArray) loads = col_spread_loads (t->spread);
   for (guint i = 0; i < loads->len; i++) {

@@ -231,7 +231,7 @@ racks_have_few_rings_whatever_their_nics (void)
   MdlSearch found;
   mdl_search (&cst_tuner_spec (release)->search, &q, &found);
   same_graph (&found.ring, 15, 48, 48);
-  TEST_INT (found.nvls.channels, 32);
+  TEST_INT (found.nvls.channels, 32); /* heads, as mdl_nvls_heads has them for the price */
   TEST_INT (found.channels, 32);
 }
 

@@ -125,6 +125,8 @@ const char *mdl_fabric_name (const struct MdlFabric *fabric); /* NULL for NULL *
 
 /* What NVLS reaches of the links behind an NVSwitch that reduces, by compute capability; 1 for the plain library. In a node alone
  * it is the answer's wire factor; over several nodes only the links inside the nodes suffer it, so that the traffic has it. */
-double mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability);
+double mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability, unsigned gpus);
+/* GPUs of an NVLink domain that are heads: NCCL has 32 at most. All for the plain library. */
+unsigned mdl_nvls_heads (const MdlLibrary *library, unsigned gpus);
 
 #endif

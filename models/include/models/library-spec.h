@@ -149,6 +149,8 @@ typedef struct {
   BaseNum piece;           /* B of one head and channel */
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* pieces in flight before the first comes out: copy in, reduce, copy out */
+  BaseNum heads;           /* GPUs of a domain that are heads, at most; absent: all */
+  BaseNum rack_efficiency, rack_stages; /* in place of efficiency and stages where a domain has more GPUs than heads; absent: those */
 } MdlNvlsSpec;
 
 /* Most busbw of one head of NVLSTree. */
@@ -271,6 +273,7 @@ typedef struct {
   BaseNum ll128_start;  /* s, once an operation by LL128 where a NIC's thread serves two channels or more; absent: nothing */
   BaseNum ll_line;      /* s for each line of a message by LL, whose flags the CPU reads; absent: none */
   BaseNum nvls_tree_piece; /* B, NVLSTree's at most, which it sets; absent: NCCL's own */
+  BaseNum nvls_tree_start;  /* s, once an operation by NVLSTree; absent: none */
   BaseRef tuner;        /* struct MdlTunerRegions: what it chooses in NCCL's place; value NULL: nothing */
   BaseStr from;         /* version of NCCL from which on this row holds, where it is asked for; NULL: without one */
   BaseBool off;         /* no key of the file: another row of the class holds for this version */

@@ -454,6 +454,13 @@ clu_resource_sm_factor (const Clu *clu, CluRes res)
   return res_view (clu, res).sm_factor;
 }
 
+guint32
+clu_resource_cables (const Clu *clu, CluRes res)
+{
+  g_return_val_if_fail (res < clu->n_res, 1);
+  return MAX (res_view (clu, res).n_cables, 1);
+}
+
 double
 clu_resource_rdma_factor (const Clu *clu, CluRes res)
 {

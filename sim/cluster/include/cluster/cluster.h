@@ -147,6 +147,8 @@ gboolean clu_resource_is_both_ways (const Clu *clu, CluRes res);
 /* The devices that it joins, in the direction that it counts. FALSE: it is a device's own. */
 gboolean clu_resource_ends (const Clu *clu, CluRes res, CluDev *from, CluDev *to);
 char *clu_resource_name (const Clu *clu, CluRes res); /* full: "node0.gpu0 -> node0.nvswitch0" */
+/* Cables that share it: those of a trunk, else 1. */
+guint32 clu_resource_cables (const Clu *clu, CluRes res);
 /* Ratio of a kernel's reach to a DMA's on this resource: sm_efficiency / efficiency. */
 double clu_resource_sm_factor (const Clu *clu, CluRes res);
 /* Ratio of what an adapter's RDMA to a GPU's memory reaches on this resource to its capacity: its own efficiency and duplex. */
