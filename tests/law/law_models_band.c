@@ -98,7 +98,8 @@ a_network_is_found_by_the_class_of_its_links (void)
                { "efa2", "EFA 2", 2, 8, MDL_NEAR_NETWORK },
                { NULL, "NVLink rack", 1, 72, MDL_NEAR_NETWORK },
                { "ib_ndr", "NVLink racks", 2, 72, MDL_NEAR_NETWORK },
-               { "tcpxo", "TCPXO", 2, 8, MDL_NEAR_NOTHING },
+               { "tcpxo", "TCPXO", 2, 8, MDL_NEAR_NETWORK },
+               { "tcpx", "TCPX", 2, 8, MDL_NEAR_NOTHING },
                { "my_own", NULL, 2, 8, MDL_NEAR_NOTHING } };
   for (guint i = 0; i < G_N_ELEMENTS (want); i++) {
     MdlCollCost cost = cost_of (library_of (0), want[i].network, want[i].nodes, want[i].local, sizes_B[2]);
