@@ -163,7 +163,7 @@ point_of_file (const CalMeasuredFile *file)
 static gboolean
 check_ranks (const Reader *reader, const char *text, const CalMeasured *point, GError **error)
 {
-  guint32 ranks;
+  guint32 ranks = 0;
   if (text == NULL || *text == '\0')
     return TRUE;
   if (!read_count (reader, "ranks", text, G_MAXUINT32, &ranks, error))
