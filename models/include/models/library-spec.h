@@ -150,7 +150,8 @@ typedef struct {
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* pieces in flight before the first comes out: copy in, reduce, copy out */
   BaseNum heads;           /* GPUs of a domain that are heads, at most; absent: all */
-  BaseNum rack_efficiency, rack_stages; /* in place of efficiency and stages where a domain has more GPUs than heads; absent: those */
+  /* In place of efficiency and stages where a domain has more GPUs than heads; absent: those. */
+  BaseNum rack_efficiency, rack_stages;
 } MdlNvlsSpec;
 
 /* Most busbw of one head of NVLSTree. */
