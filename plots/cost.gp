@@ -18,7 +18,7 @@ series = ""
 columns_needed = "machine ".parts
 without_sizes = 1
 n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
-height = 210 + 40 * (n_rows < 3 ? 3 : n_rows)
+height = 250 + 40 * (n_rows < 3 ? 3 : n_rows)
 load folder (ARG0)."common.gp"
 
 # Nine colours, dark beside pale: neighbours differ in grey too, and wide parts say their name.

@@ -134,12 +134,12 @@ several_nodes_over_efa (void)
   const Wanted a100 = { "aws-samples", "a100_sxm", "2.20.3", MDL_OP_ALL_REDUCE, 0 };
   errors = errors_of (&p4de, published, is_of_nodes, &a100);
   /* A tree's pieces of half a MiB follow each other closer than predicted at 8 MiB. */
-  hold ("2 x p4de, all-reduce", &errors, (const double[3]){ 0.12, 0.10, 0.10 }, 0.42);
+  hold ("2 x p4de, all-reduce", &errors, (const double[3]){ 0.12, 0.10, 0.10 }, 0.46);
   /* Timed from PyTorch, some 40 us a call above these constants, and below 16 MiB unsteady: large messages alone. */
   const Machine p6 = { "p6_b200", NULL, 4, 8, 0, MDL_LAUNCH_THREADS, "2.27.7" };
   const Wanted b200 = { "stas00", "b200", "2.27.7", MDL_OP_ALL_REDUCE, 67108864.0 };
   errors = errors_of (&p6, published, is_of_nodes, &b200);
-  hold ("4 x p6-b200, all-reduce", &errors, (const double[3]){ 0, 0, 0.06 }, 0.20);
+  hold ("4 x p6-b200, all-reduce", &errors, (const double[3]){ 0, 0, 0.06 }, 0.28);
 }
 
 /* ---- one node, operations ---- */

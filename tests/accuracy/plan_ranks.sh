@@ -11,7 +11,7 @@ set -euo pipefail
 [ $# -eq 1 ] && [ -x "$1" ] || { echo "usage: plan_ranks.sh FORERUN" >&2; exit 2; }
 forerun=$1
 MOST_OUT=2
-MOST_OVER=7
+MOST_OVER=9
 
 # model nodes batch tp pp recompute schedules chunks
 plan_of ()

@@ -214,6 +214,9 @@ append_html_cell (const BaseColumn *column, const char *head, const char *text, 
   g_string_append_printf (out, "<%s%s%s>%s</%s>", element, kind, label != NULL ? label : " scope=\"col\"", escaped, element);
 }
 
+/* Columns of this rank and above are left out. */
+#define PAGE_RANK 9
+
 void
 base_table_print_html (const BaseTable *table, GString *out)
 {
@@ -221,7 +224,7 @@ base_table_print_html (const BaseTable *table, GString *out)
   unsigned n = 0;
   g_string_append (out, "<table>\n<thead><tr>");
   for (unsigned i = 0; i < table->n_columns; i++)
-    if (base_table_has_values (table, i)) {
+    if (base_table_has_values (table, i) && table->columns[i].rank < PAGE_RANK) {
       shown[n] = base_table_shown (table, i);
       append_html_cell (shown[n].column, NULL, shown[n].head, out);
       n++;

@@ -28,7 +28,7 @@ BASE_MEMBER_WHEN (has_band, ColAnswer, it->cost.band > 0) /* textbook algorithms
 
 const BaseMember rep_coll_row_members[] = {
   { .kind = BASE_MEMBER_GROUP, .sub = rep_coll_members },
-  MEMBER ("validated", cost.near, .title = "validated", .rank = 5, .names = mdl_near_names, .when = has_band),
+  MEMBER ("validated", cost.near, .title = "validated", .rank = 9, .names = mdl_near_names, .when = has_band),
   BASE_MEMBER_END,
 };
 
