@@ -352,13 +352,8 @@ load_env (const BaseYamlNode *name, const BaseSchemaContext *context, ColSetting
 
 /* `env: FILE`. A tuner that a cluster names there, other than its network's own, is not modelled; in a scenario it is an error. */
 static gboolean
-read_env (const BaseYamlNode *name, const BaseSchemaContext *context, Spec *spec, ColSettings *settings)
+read_env (const BaseYaml *yaml, const BaseSchemaContext *context, Spec *spec, ColSettings *settings)
 {
-  g_autoptr (BaseYaml) yaml = load_env (name, context, settings);
-  if (yaml == NULL)
-    return FALSE;
-  if (context->inputs != NULL)
-    g_ptr_array_add (context->inputs, base_yaml_ref (yaml));
   const BaseYamlNode *root = base_yaml_root (yaml);
   if (!base_schema_read (&col_schema_nccl, root, FALSE, context, spec) || !refuse_units (root, context->diag))
     return FALSE;
@@ -376,8 +371,14 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
 {
   Spec spec = { 0 };
   const BaseYamlNode *env = base_yaml_get (node, "env");
-  if (env != NULL && base_yaml_text (env) != NULL && !read_env (env, context, &spec, settings))
-    return FALSE;
+  g_autoptr (BaseYaml) yaml = NULL; /* its marks and texts are read until the end */
+  if (env != NULL && base_yaml_text (env) != NULL) {
+    yaml = load_env (env, context, settings);
+    if (yaml == NULL || !read_env (yaml, context, &spec, settings))
+      return FALSE;
+    if (context->inputs != NULL)
+      g_ptr_array_add (context->inputs, base_yaml_ref (yaml));
+  }
   if (!base_schema_read (&col_schema_nccl, node, env != NULL, context, &spec) || !refuse_units (node, context->diag))
     return FALSE;
   unsigned before = base_diag_n_errors (context->diag);
