@@ -17,7 +17,14 @@
 /* What the program ends with; a signal's number is added to the last. */
 typedef enum { CLI_EXIT_DONE, CLI_EXIT_RUN, CLI_EXIT_INPUT, CLI_EXIT_INFEASIBLE, CLI_EXIT_SIGNAL = 128 } CliExit;
 
-typedef enum { CLI_FORMAT_TEXT, CLI_FORMAT_JSON, CLI_FORMAT_TSV, CLI_FORMAT_NCCL_TESTS, CLI_FORMAT_NCCL_TESTS_JSON } CliFormat;
+typedef enum {
+  CLI_FORMAT_TEXT,
+  CLI_FORMAT_JSON,
+  CLI_FORMAT_TSV,
+  CLI_FORMAT_CSV, /* of flags alone: verbs write TSV, which becomes CSV in the end */
+  CLI_FORMAT_NCCL_TESTS,
+  CLI_FORMAT_NCCL_TESTS_JSON
+} CliFormat;
 
 /* ---- flags ---- */
 
@@ -79,6 +86,7 @@ struct Cli {
   gboolean quiet, help, wide;
   gboolean is_point; /* of --vary: its answer is kept, not printed */
   CliFormat format;
+  gboolean csv; /* the rows of CLI_FORMAT_TSV are written as CSV */
   guint64 seed;
   /* what the run gathers */
   BaseLookup *lookup;  /* NULL until cli_lookup */

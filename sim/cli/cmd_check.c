@@ -252,6 +252,6 @@ const CliVerb cli_verb_check = {
            "failures, calibration, llm, network, plan, prices or offers. A model may also be config.json of HuggingFace. Valid "
            "files are listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status "
            "is then 2.\n",
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

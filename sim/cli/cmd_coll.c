@@ -172,6 +172,7 @@ write_rows (Cli *cli, const FrCollQuery *question, Rows *rows)
       break;
     }
     case CLI_FORMAT_TSV:
+    case CLI_FORMAT_CSV:
       cli_rows (cli, base_table_ref (rows->table));
       break;
     case CLI_FORMAT_NCCL_TESTS:
@@ -221,10 +222,10 @@ answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **erro
   if (!cli_sizes_read (cli, &flags->coll, mdl_dtype_size_B (question->dtype), &rows.sizes, error))
     return FALSE;
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && flags->plot != NULL)
-    return cli_fail (cli, error, "--plot goes with --format text, json and tsv");
+    return cli_fail (cli, error, "--plot goes with --format text, json, tsv and csv");
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
-    return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json or tsv", cli->format_text,
-                     question->n_nodes);
+    return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json, tsv or csv",
+                     cli->format_text, question->n_nodes);
   if (!cli_coll_price (cli, question, &rows.sizes, &(FrCollSink){ &rows, begin_comm, add_row }, error))
     return FALSE;
   warn_above (cli, &rows);

@@ -181,7 +181,7 @@ const CliVerb cli_verb_compare = {
       "cannot run here, or leaves off by default, are listed as left out; --in-network and --disable change the list.\n",
   .flags = { cli_coll_flags_where, flags_table, cli_coll_flags_sizes, cli_coll_flags_how },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .varies = TRUE,
   .run = run,
 };

@@ -446,7 +446,7 @@ const CliVerb cli_verb_explain = {
            "With a scenario, only --mode, --steps and the common flags apply.\n",
   .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
   .size = sizeof (FrCollFlags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .varies = TRUE,
   .run = run,
 };

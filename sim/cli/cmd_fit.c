@@ -287,6 +287,6 @@ const CliVerb cli_verb_fit = {
       "(docs/fit.md).\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

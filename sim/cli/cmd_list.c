@@ -269,6 +269,6 @@ const CliVerb cli_verb_list = {
            "(zb_v: between its own start and end). in flight: activations on the rank that holds the most, in micro-batches.\n"
            "For llms, parameters and active parameters for each token are in billions; json and tsv give exact counts and "
            "sources.\n",
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

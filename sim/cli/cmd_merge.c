@@ -112,6 +112,6 @@ const CliVerb cli_verb_merge = {
       "same plan, version and input files; --set and --seed are taken from them. Then the engine simulates the best few options.\n",
   .flags = { cli_plan_flags },
   .size = sizeof (CliPlanFlags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

@@ -87,6 +87,6 @@ const CliVerb cli_verb_offers = {
            "computes the times itself. Exit status 3: no offer meets the limits.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

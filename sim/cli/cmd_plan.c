@@ -376,7 +376,7 @@ const CliVerb cli_verb_plan = {
            "computers: mpirun -n 64 forerun plan …; or --shard in a job array, then forerun merge. The answer is the same.\n",
   .flags = { cli_plan_flags, share_flags },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .varies = TRUE,
   .headlines = headlines,
   .run = run,

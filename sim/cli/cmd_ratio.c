@@ -243,6 +243,6 @@ const CliVerb cli_verb_ratio = {
            "number of nodes and the smallest batch.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

@@ -285,7 +285,7 @@ const CliVerb cli_verb_run = {
            "cluster.nodes=4, --set workload.bytes='2 GiB' or --set topology.node.nics.rate='200 Gb/s'.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .varies = TRUE,
   .run = run,
 };

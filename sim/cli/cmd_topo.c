@@ -174,7 +174,7 @@ const CliVerb cli_verb_topo = {
            "times the efficiency of the link.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .varies = TRUE,
   .run = run,
 };

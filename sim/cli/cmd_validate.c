@@ -149,6 +149,6 @@ const CliVerb cli_verb_validate = {
            "Exit status 1: an error is larger than margins.yaml allows.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
-  .formats = CLI_FORMAT_TSV,
+  .formats = CLI_FORMAT_CSV,
   .run = run,
 };

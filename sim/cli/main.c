@@ -97,6 +97,8 @@ clean_answer (Cli *cli)
   const gboolean json = cli->format == CLI_FORMAT_JSON || cli->format == CLI_FORMAT_NCCL_TESTS_JSON || *cli->out->str == '{';
   const gboolean tabs = cli->format == CLI_FORMAT_TSV || cli->document;
   base_text_clean (cli->out, tabs ? "\n\t" : "\n", json);
+  if (cli->csv && !cli->document)
+    base_table_tsv_to_csv (cli->out);
 }
 
 /* All of the answer exists before any of it is written; stdout comes last, since it cannot be taken back. */

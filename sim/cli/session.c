@@ -11,6 +11,7 @@
 static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
                                          { "json", CLI_FORMAT_JSON, NULL },
                                          { "tsv", CLI_FORMAT_TSV, NULL },
+                                         { "csv", CLI_FORMAT_CSV, NULL },
                                          { "nccl-tests", CLI_FORMAT_NCCL_TESTS, NULL },
                                          { "nccl-tests-json", CLI_FORMAT_NCCL_TESTS_JSON, NULL },
                                          { NULL, 0, NULL } };
@@ -27,7 +28,8 @@ check_common (Cli *cli, GError **error)
   if (!cli_name_value (cli, "--format", cli->format_text, formats, &format, error) ||
       !cli_count_value (cli, "--seed", cli->seed_text, 0, G_MAXINT64, &cli->seed, error))
     return FALSE;
-  cli->format = (CliFormat)format;
+  cli->csv = format == CLI_FORMAT_CSV;
+  cli->format = cli->csv ? CLI_FORMAT_TSV : (CliFormat)format;
   for (char **set = cli->sets; set != NULL && *set != NULL; set++) {
     const char *equals = strchr (*set, '=');
     if (equals == NULL || equals == *set)

@@ -231,7 +231,7 @@ check (const Cli *cli, char *const *rest, GError **error)
   if (!cli->verb->varies)
     return cli_fail (cli, error, "--vary has nothing to vary here; run, coll, compare, plan, explain and topo take it");
   if (cli->format > CLI_FORMAT_TSV)
-    return cli_fail (cli, error, "--vary makes a table of its own; text, json and tsv are accepted by --format");
+    return cli_fail (cli, error, "--vary makes a table of its own; text, json, tsv and csv are accepted by --format");
   for (char *const *word = rest; *word != NULL; word++)
     if (strcmp (*word, "-") == 0)
       return cli_fail (cli, error, "--vary reads its input many times: a file is accepted, stdin is not");

@@ -227,6 +227,33 @@ numbers_that_cannot_be_are_kept_for_the_writer (void)
   TEST_STR (fault, "time_s is -1");
 }
 
+static void
+csv_quotes_what_needs_it (void)
+{
+  static const struct {
+    const char *tsv, *csv;
+  } rows[] = {
+    { "a\tb_s\n1\t2.5\n", "a,b_s\r\n1,2.5\r\n" },
+    { "x, y\tsaid \"no\"\n", "\"x, y\",\"said \"\"no\"\"\"\r\n" },
+    { "two\\nlines\ta\\tb\n", "\"two\nlines\",a\tb\r\n" },  /* a tab needs no quotes */
+    { "C:\\\\new\t\\x1b\\r\n", "C:\\new,\"\\x1b\r\"\r\n" }, /* other control characters stay escaped */
+    { "\t\n\nm\n", ",\r\n\r\nm\r\n" },
+    { "µ\t\\", "µ,\\\r\n" },
+    { "", "" }, /* without an end */
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GString) text = g_string_new (rows[i].tsv);
+    base_table_tsv_to_csv (text);
+    TEST_STR (text->str, rows[i].csv);
+  }
+  g_autoptr (BaseTable) table = sample ();
+  g_autoptr (GString) text = g_string_new (NULL);
+  base_table_print_tsv (table, text);
+  base_table_tsv_to_csv (text);
+  TEST_STR (text->str, "size_B,algo,time_s,seed,bound_by\r\n1048576,ring,3.8250000000000001e-05,1,latency\r\n"
+                       "8,\"a\tb\n\xef\xbf\xbd\",,,\r\n,µ,0,,\r\n");
+}
+
 int
 main (void)
 {
@@ -241,6 +268,7 @@ main (void)
     { "an empty table is a header", an_empty_table_is_a_header },
     { "yes and no are 1 and 0 in TSV and booleans in JSON", yes_and_no_are_1_and_0_in_tsv_and_booleans_in_json },
     { "whole numbers may be scaled for people", whole_numbers_may_be_scaled_for_people },
+    { "CSV quotes what needs it", csv_quotes_what_needs_it },
     { "wide characters keep columns aligned", wide_characters_keep_columns_aligned },
     { 0 },
   };

@@ -197,6 +197,39 @@ base_table_print_tsv (const BaseTable *table, GString *out)
   }
 }
 
+/* A cell of TSV that begins at `p`, as text. Returned: where it ends. */
+static const char *
+read_tsv_cell (const char *p, GString *cell)
+{
+  static const char escapes[] = "tnr\\", meanings[] = "\t\n\r\\";
+  g_string_truncate (cell, 0);
+  for (; *p != '\0' && *p != '\t' && *p != '\n'; p++) {
+    const char *escape = *p == '\\' && p[1] != '\0' ? strchr (escapes, p[1]) : NULL;
+    g_string_append_c (cell, escape != NULL ? meanings[escape - escapes] : *p);
+    p += escape != NULL ? 1 : 0;
+  }
+  return p;
+}
+
+void
+base_table_tsv_to_csv (GString *rows)
+{
+  g_autoptr (GString) cell = g_string_new (NULL);
+  GString *out = g_string_sized_new (rows->len + rows->len / 8);
+  for (const char *p = rows->str; *p != '\0'; p++) {
+    p = read_tsv_cell (p, cell);
+    const gboolean quoted = strpbrk (cell->str, ",\"\r\n") != NULL;
+    g_string_append (out, quoted ? "\"" : "");
+    for (const char *c = cell->str; *c != '\0'; c++)
+      g_string_append_printf (out, *c == '"' ? "\"%c" : "%c", *c);
+    g_string_append_printf (out, "%s%s", quoted ? "\"" : "", *p == '\t' ? "," : "\r\n");
+    if (*p == '\0')
+      break;
+  }
+  g_string_assign (rows, out->str);
+  g_string_free (out, TRUE);
+}
+
 /* `head`: of its column, for a cell of a row; narrow screens show it before the value. NULL: the cell is a head. */
 static void
 append_html_cell (const BaseColumn *column, const char *head, const char *text, GString *out)

@@ -23,7 +23,7 @@ static const struct {
   { "launch", "launch-modes" },
   { "mode", "modes" },
   { "steps", "steps" },
-  { "format", "=text json tsv" },
+  { "format", "=text json tsv csv" },
   { "mpi", "=auto on off" },
   { "library", "=nccl plain" },
   { "sensitivity", "=assumed datasheet" },

@@ -5,7 +5,7 @@
 
 const CliFlag cli_common_flags[] = {
   { CLI_FLAG_HEADING, "output and input", 0, 0, NULL, NULL },
-  { CLI_FLAG_TEXT, "format", 0, offsetof (Cli, format_text), "FORMAT", "text (default), json or tsv" },
+  { CLI_FLAG_TEXT, "format", 0, offsetof (Cli, format_text), "FORMAT", "text (default), json, tsv or csv" },
   { CLI_FLAG_OUTPUT, "output", 'o', offsetof (Cli, output), "FILE",
     "write the answer there, not to stdout; an existing file is replaced only when the answer is complete" },
   { CLI_FLAG_TEXT, "columns", 0, offsetof (Cli, columns), "NAMES",

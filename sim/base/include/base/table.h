@@ -64,6 +64,9 @@ char *base_cell_text (const BaseCell *cell);
 void base_table_print_text (const BaseTable *table, GString *out);
 /* A header line of keys, or of base_layout_columns; numbers %.17g; '' for null. */
 void base_table_print_tsv (const BaseTable *table, GString *out);
+/* Rows that base_table_print_tsv wrote become CSV as of RFC 4180: commas, lines that end with CR LF, quotes around a cell with a
+ * comma, a quote or a line end. Tabs, line ends and backslashes of texts are themselves again. */
+void base_table_tsv_to_csv (GString *rows);
 /* A <table>, the columns of the text that have a value, with their titles as heads; numbers in cells of class "n", long texts of
  * class "l". All text is escaped. */
 void base_table_print_html (const BaseTable *table, GString *out);
