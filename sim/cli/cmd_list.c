@@ -90,6 +90,7 @@ static const ListKind kinds[] = {
   { "llms", "language models", .columns = cli_llm_columns, .fill_all = cli_list_llms },
   { "networks", "networks of operations: models that are not decoders", .folder = TRN_NET_FOLDER, .first_key = "network" },
   { "calibrations", "measured constants (--calibration)", .folder = "calibrate/defaults", .first_key = "calibration" },
+  { "sizes", "flow sizes of workloads of kind flows", .folder = "scenarios/sizes", .first_key = "sizes" },
   { "failures", "failure rates", .folder = "calibrate/defaults/failures", .first_key = "failures" },
   { "ops", "collective operations", .names = mdl_op_names },
   { "algorithms", "collective algorithms (--algo)", .names = mdl_algo_names },

@@ -6,7 +6,7 @@
 #include "collective/comm.h"
 #include "collective/spread.h"
 #include "models/tuner.h"
-#include "series-private.h"
+#include "collective/series.h"
 
 /* What the routes of one kind of step (inside an island, between islands) have in common: their slowest member. */
 typedef struct {

@@ -11,7 +11,7 @@
  *
  * Messages by the million then cost the engine two links each on a star and not six.
  * Check: rates are the same with and without (test_collective_series). */
-#include "series-private.h"
+#include "collective/series.h"
 
 typedef struct {
   double capacity_Bps; /* 0: not asked yet */

@@ -14,7 +14,7 @@
 #include "collective/net.h"
 #include "comm-private.h"
 #include "engine/need.h"
-#include "series-private.h"
+#include "collective/series.h"
 
 /* Measured: trees over 72 GPUs, 650,000 messages, took 2.7 s of a processor at 3 GHz. */
 #define MESSAGE_S 4e-6

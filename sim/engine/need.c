@@ -15,6 +15,7 @@
 #define WAIT_B     18.0
 #define FLOW_B     260.0
 #define CROSSING_B 16.0
+#define LISTED_B   75.0
 #define EDGE_B     250.0
 #define LAYER_B    250.0
 
@@ -24,7 +25,7 @@ double
 eng_need_B (const EngNeed *need)
 {
   return need->tasks * TASK_B + need->paced * PACED_B + need->waits * WAIT_B + need->layers * LAYER_B + need->flows * FLOW_B +
-         need->crossings * CROSSING_B + need->edges * EDGE_B;
+         need->listed * LISTED_B + need->crossings * CROSSING_B + need->edges * EDGE_B;
 }
 
 void
@@ -46,7 +47,10 @@ counts_of (const EngNeed *need)
   const struct {
     double n;
     const char *what;
-  } rows[] = { { need->tasks, "tasks" }, { need->flows, "transfers" }, { need->edges, "pairs that exchange messages" } };
+  } rows[] = { { need->tasks, "tasks" },
+               { need->flows, "transfers" },
+               { need->listed, "flows" },
+               { need->edges, "pairs that exchange messages" } };
   GString *out = g_string_new (NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].n >= 1) {

@@ -21,6 +21,12 @@ scn_result_members (const ScnResult *result)
   return kinds[result->kind]->members;
 }
 
+const char *
+scn_result_answer (const ScnResult *result)
+{
+  return kinds[result->kind]->answer;
+}
+
 char *
 scn_kind_fault (const ScnKindOps *ops, const char *name)
 {

@@ -1,6 +1,7 @@
 /* Any text as a scenario: it loads or is refused, and what loads and is small runs; a step's parts sum to it. */
 #include <math.h>
 
+#include "flows-private.h"
 #include "fuzz_library.h"
 
 /* Beside the worked cases, so that their topologies are found by name. */
@@ -19,6 +20,7 @@ is_small (const Scn *scenario)
   return scenario->kind == SCN_KIND_TRAINING   ? layers <= 1000 && training->micro_batches.v * training->parallel.pp.v <= 1000
          : scenario->kind == SCN_KIND_TRANSFER ? scenario->transfer.count.v <= 1000
          : scenario->kind == SCN_KIND_PROGRAM  ? scenario->program.repeat.v <= 100
+         : scenario->kind == SCN_KIND_FLOWS    ? scenario->own != NULL && ((const ScnFlowsSpec *)scenario->own)->flows.v <= 300
          : scenario->system.settings.steps == COL_STEPS_EXACT ? scenario->collective.bytes.v <= 1e6
                                                               : TRUE;
 }

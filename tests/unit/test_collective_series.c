@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "engine/flow.h"
 #include "maxmin_oracle.h"
-#include "series-private.h"
+#include "collective/series.h"
 #include "workload_fixture.h"
 
 enum { MAX_LINKS = 12, MAX_ROUTES = 10 };

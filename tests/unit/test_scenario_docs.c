@@ -1,15 +1,19 @@
 /* docs/scenario.md: its reference is what the schema tables print, its examples run. `test_scenario_docs --write` renews the
  * reference. */
 #include "document.h"
+#include "flows-private.h"
 #include "jobs-private.h"
 #include "library_fixture.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
-static const BaseSchema *const schemas[] = { &scn_schema_scenario,   &scn_schema_collective, &sto_schema_transfer,
-                                             &sto_schema_io,         &scn_schema_program,    &trn_schema_training,
-                                             &col_schema_nccl,       &scn_schema_degrade,    &scn_schema_job,
-                                             &scn_schema_background, &scn_schema_report,     NULL };
+static const BaseSchema *const schemas[] = { &scn_schema_scenario, &scn_schema_collective,
+                                             &sto_schema_transfer, &sto_schema_io,
+                                             &scn_schema_program,  &trn_schema_training,
+                                             &scn_schema_flows,    &scn_schema_flow_sizes,
+                                             &col_schema_nccl,     &scn_schema_degrade,
+                                             &scn_schema_job,      &scn_schema_background,
+                                             &scn_schema_report,   NULL };
 
 static void
 reference_is_what_the_tables_print (void)
@@ -49,7 +53,7 @@ examples_run (void)
     run_example (example);
     g_free (example);
   }
-  TEST_INT (n, 10);
+  TEST_INT (n, 11);
 }
 
 int

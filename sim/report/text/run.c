@@ -107,6 +107,8 @@ rep_run_answer (const ScnResult *result, GString *out)
     rep_jobs_answer (result, out);
   else if (!is_own (result))
     kinds[result->kind].answer (of_kind (result), out);
+  else if (scn_result_answer (result) != NULL)
+    rep_say (out, members_of (result), result->own, scn_result_answer (result));
 }
 
 void
@@ -294,13 +296,27 @@ members_with (const ScnResult *result, const void **of)
   return result->jobs != NULL ? jobs_members : members_of (result);
 }
 
+/* All single values in a row, and a table of each list that has a title. */
+static void
+own_text (const ScnResult *result, GString *out)
+{
+  const BaseMember *members = members_of (result);
+  rep_text (base_members_row (members, NULL, result->own), out);
+  for (const BaseMember *member = members; member->key != NULL || member->sub != NULL; member++) {
+    if (member->kind != BASE_MEMBER_LIST || member->title == NULL)
+      continue;
+    g_string_append_printf (out, "\n# %s\n", member->title);
+    rep_text (base_members_table (member->sub, *(GArray *const *)((const char *)result->own + member->offset)), out);
+  }
+}
+
 void
 rep_run_text (const ScnResult *result, GString *out)
 {
   if (result->jobs != NULL)
     jobs_text (result, out);
   else if (is_own (result))
-    rep_text (base_members_row (members_of (result), NULL, result->own), out);
+    own_text (result, out);
   else
     kinds[result->kind].text (of_kind (result), out);
   if (result->jobs == NULL)

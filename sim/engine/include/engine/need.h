@@ -9,6 +9,7 @@ typedef struct {
   double paced;     /* of these, on places where others slow them */
   double waits;     /* of these: a task that waits for another counts once for each */
   double flows;     /* activities of the flow network that exist at the same time, besides tasks */
+  double listed;    /* activities of a list that start later, and what is kept of each that has ended */
   double crossings; /* links that these cross, together */
   double edges;     /* pairs of ranks between which messages that wait for others go */
   double layers;    /* whose times are given, each once */

@@ -52,6 +52,7 @@ typedef struct {
   double (*time_s) (const ScnResult *result);
   const char *(*bound_by) (const ScnResult *result);
   const BaseMember *members; /* of result->own; report has tables of its own for kinds with a member of ScnResult */
+  const char *answer;        /* of a kind with `own`: in a sentence, with its members in braces (rep_say); NULL: none */
   /* Makes it run among other jobs. FALSE and *error on failure. NULL: it runs alone only. */
   gboolean (*start) (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error);
   /* Communicators that are made before, or in each step (*each_step, FALSE before); NULL: never any. */

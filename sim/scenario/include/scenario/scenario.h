@@ -14,7 +14,8 @@
   ROW (TRANSFER, transfer, "copies from one device to another")                         \
   ROW (TRAINING, training, "a training step of a model, or of layers with given times") \
   ROW (IO, io, "storage reads and writes")                                              \
-  ROW (PROGRAM, program, "copies, kernels and collectives on streams")
+  ROW (PROGRAM, program, "copies, kernels and collectives on streams")   \
+  ROW (FLOWS, flows, "random or listed flows between hosts")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
 typedef enum { SCN_KIND_ROWS (SCN_KIND_ENUM_) SCN_KIND_N } ScnKind;
@@ -124,6 +125,8 @@ typedef struct {
 double scn_result_time_s (const ScnResult *result);
 /* The members of result->own; NULL where the kind has a member of ScnResult. */
 const BaseMember *scn_result_members (const ScnResult *result);
+/* Its answer in a sentence, with those members in braces; NULL: none. */
+const char *scn_result_answer (const ScnResult *result);
 const char *scn_result_bound_by (const ScnResult *result);
 
 /* Returned: full, free with scn_result_free; NULL and *error on failure. */

@@ -1,6 +1,6 @@
 /* Which resources a set of routes can fill, and which only ever wait behind another. */
-#ifndef COLLECTIVE_SERIES_PRIVATE_H
-#define COLLECTIVE_SERIES_PRIVATE_H
+#ifndef COLLECTIVE_SERIES_H
+#define COLLECTIVE_SERIES_H
 
 #include "collective/routes.h"
 
