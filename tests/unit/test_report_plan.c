@@ -143,6 +143,53 @@ what_saves_more_than_it_slows_is_said (void)
   g_array_unref (result.rows);
 }
 
+/* A count of GPUs has no error, so that no more of them are "within the model's error" of fewer. */
+static void
+more_gpus_are_counted_not_guessed (void)
+{
+  static const char *const sets[] = { "objective=gpus", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  PlnResult result = empty ();
+  add_row (&result, 0, 10, 6000, TRUE);
+  add_row (&result, 1, 5, 6300, TRUE);
+  g_auto (GStrv) said = rep_plan_verdict (small.plan, &result);
+  TEST_STR (said[2], "With 2 nodes: 100 % more GPUs, 50 % less time, 5.0 % more run cost ($300; $380 k more to buy).");
+  g_array_unref (result.rows);
+}
+
+/* Of rows of which the engine ran the first alone, the second may be below it. */
+static void
+the_second_row_takes_more_or_less_or_the_same (void)
+{
+  static const struct {
+    double days, usd;
+    const char *aim, *said;
+  } cases[] = {
+    { 11, 6000, "objective=time", "\nThe second row takes 10.00 % more time.\n" },
+    { 9.998, 6000, "objective=time", "\nThe second row takes the same time, within 0.1 %.\n" },
+    { 9.5, 6000, "objective=time", "\nThe second row takes 5.00 % less time.\n" },
+    { 10, 6012, "objective=cost", "\nThe second row costs 0.20 % more.\n" },
+    { 10, 6000.6, "objective=cost", "\nThe second row costs the same, within 0.1 %.\n" },
+    { 10.5, 6000, "objective=energy", "\nThe second row uses 5.00 % more energy.\n" },
+  };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const char *const sets[] = { cases[i].aim, NULL };
+    g_auto (Loaded) small = load_small (lookup, sets);
+    g_autoptr (GString) text = g_string_new (NULL);
+    PlnResult result = empty ();
+    result.rivals = g_array_new (FALSE, FALSE, sizeof (PlnAlternative));
+    add_row (&result, 0, 10, 6000, TRUE);
+    add_row (&result, 0, cases[i].days, cases[i].usd, TRUE);
+    g_array_index (result.rows, PlnChoiceRow, 1).power_W = g_array_index (result.rows, PlnChoiceRow, 0).power_W;
+    rep_plan_text (small.plan, &result, 2, text);
+    TEST_TRUE (strstr (text->str, cases[i].said) != NULL);
+    g_array_unref (result.rivals);
+    g_array_unref (result.rows);
+  }
+}
+
 /* A published figure names where it stands and of which year. */
 static void
 shipped_prices_name_their_sources (void)
@@ -183,6 +230,8 @@ main (void)
     { "a machine that nothing runs on is named", a_machine_that_nothing_runs_on_is_named },
     { "a front has two ends", a_front_has_two_ends },
     { "what saves more than it slows is said", what_saves_more_than_it_slows_is_said },
+    { "more GPUs are counted, not guessed", more_gpus_are_counted_not_guessed },
+    { "the second row takes more, less or the same", the_second_row_takes_more_or_less_or_the_same },
     { "shipped prices name their sources", shipped_prices_name_their_sources },
     { NULL, NULL },
   };

@@ -47,23 +47,21 @@ append_alike (const Pln *plan, const PlnResult *result, GString *out)
                           machines->len, front ? "Pareto front" : "recommended one");
 }
 
-/* What the second option takes more. */
+/* What the second option takes more or less; the engine may put it below the first where that ran and it did not. */
 static void
 append_margin (const Pln *plan, double margin, GString *out)
 {
   const PlnAim aim = pln_aim (plan);
-  if (aim == PLN_AIM_GPUS) {
-    g_string_append_c (out, '\n');
+  const char *verb = aim == PLN_AIM_TIME ? "takes" : aim == PLN_AIM_ENERGY ? "uses" : "costs";
+  const char *what = aim == PLN_AIM_TIME ? " time" : aim == PLN_AIM_ENERGY ? " energy" : "";
+  g_string_append_c (out, '\n');
+  if (aim == PLN_AIM_GPUS)
     return;
-  }
-  g_string_append_printf (out, "\nThe second row %s %.2f %% more%s.\n",
-                          aim == PLN_AIM_TIME     ? "takes"
-                          : aim == PLN_AIM_ENERGY ? "uses"
-                                                  : "costs",
-                          100 * margin,
-                          aim == PLN_AIM_TIME     ? " time"
-                          : aim == PLN_AIM_ENERGY ? " energy"
-                                                  : "");
+  if (fabs (margin) < 1e-3)
+    g_string_append_printf (out, "The second row %s the same%s, within 0.1 %%.\n", verb, what);
+  else
+    g_string_append_printf (out, "The second row %s %.2f %% %s%s.\n", verb, 100 * fabs (margin), margin > 0 ? "more" : "less",
+                            what);
 }
 
 typedef struct {

@@ -361,8 +361,14 @@ say_difference (Verdict *v, const Value *value, Axis axis)
   g_autofree char *time = against (ratio.time, "time"), *cost = cost_against (v, value->row, ratio.cost),
                   *energy = against (ratio.energy, "energy"), *with = with_value (value->value, axis);
   gboolean by_cost = (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN) && cost != NULL;
+  const double gpus = (double)machine_of (v, value->row->machine)->gpus / machine_of (v, row_at (v, 0)->machine)->gpus;
+  gboolean counted = aim == PLN_AIM_GPUS && fabs (gpus - 1) > 1e-9; /* a count has no error */
+  g_autofree char *count = against (gpus, "GPUs");
   GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "%s: %s", with, aim == PLN_AIM_ENERGY ? energy : by_cost ? cost : time);
+  g_string_append_printf (text, "%s: ", with);
+  if (counted)
+    g_string_append_printf (text, "%s, ", count);
+  g_string_append (text, aim == PLN_AIM_ENERGY ? energy : by_cost ? cost : time);
   if (aim == PLN_AIM_ENERGY || by_cost)
     g_string_append_printf (text, ", %s", time);
   if (cost != NULL && !by_cost)
@@ -370,7 +376,7 @@ say_difference (Verdict *v, const Value *value, Axis axis)
   if (cost != NULL && aim == PLN_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
     g_string_append (text, "; it saves more money, in per cent, than it adds time");
   g_autofree char *not_validated = axis == AXIS_TOPOLOGY ? pln_not_validated (v->plan, value->row->machine) : NULL;
-  if (value->alike)
+  if (value->alike && !counted)
     g_string_append (text, "; this is within the model's error");
   if (not_validated != NULL)
     g_string_append_printf (text, "; not validated: its %s were never measured", not_validated);
