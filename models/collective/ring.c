@@ -19,6 +19,9 @@
  * not show. One loop's bytes b = S / loops / link rate and way w = steps x (latency + slice's time) take about the longer,
  *     T = start + (loops - 1) b + (b^3 + w^3)^(1/3)
  * and a block does not wait for a chunk that is on the network: others pass.
+ * An adapter's proxy thread posts a message of each of its channels in every step, one after another, so that no step is shorter
+ * than channels a proxy x post (Simple: x 3), with the network's own latency of a tree where a node has one GPU (tuning.cc:
+ * getNetOverhead, "with ppn=1 latencies are fully exposed").
  * Between nodes 2N or N of the steps have the network's latency: a chunk passes each link of the ring in turn, and ranks wait for
  * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner counts 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
@@ -303,6 +306,31 @@ message_hops (const MdlCollQuestion *q, const Round *round, const MdlStepTime st
     cost->hop_software_s[i] = way_s > 0.0 ? fmax (step[i].latency_s * left_s / way_s - wire_s[i], 0.0) : 0.0;
 }
 
+/* With one GPU a node nothing hides the network's latency: it is the tree's. */
+static const MdlHopSteps *
+network_hop (const MdlLibrary *library, const MdlCollQuestion *q)
+{
+  return q->ranks_per_node == 1 ? library->tree.hop : library->ring.hop;
+}
+
+/* An adapter's proxy posts a message of each of its channels in every step of the ring, one after another; by Simple three times
+ * as long. No step is shorter. */
+static void
+wait_for_proxy (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, double channels, MdlStepTime step[2],
+                MdlCollCost *cost)
+{
+  if (q->n_nodes <= 1 || q->inter == MDL_HOP_TCP || !library->pairwise.post.set)
+    return;
+  double each_s = library->pairwise.post.v * (proto == MDL_PROTO_SIMPLE ? 3.0 : 1.0);
+  double posting_s = mdl_channels_of_proxy (q, channels) * each_s;
+  for (unsigned i = 0; i < 2; i++) {
+    if (posting_s > step[i].latency_s)
+      mdl_cost_use (cost, &library->pairwise.post);
+    step[i].latency_s = fmax (step[i].latency_s, posting_s);
+    step[i].floor_s = fmax (step[i].floor_s, posting_s);
+  }
+}
+
 static void
 lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -310,11 +338,12 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   const MdlProtocol *format = &library->protocols.at[proto];
   double n = (double)q->n_ranks, channels = mdl_channels (library, proto, q, TRUE), halved = halvings (format, q);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
-                          mdl_network_step_time (library, spec->hop, proto, q, channels, cost) };
+                          mdl_network_step_time (library, network_hop (library, q), proto, q, channels, cost) };
   const BaseNum *rate_from;
   double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
   for (unsigned i = 0; i < 2; i++)
     shorten (&step[i], q, halved);
+  wait_for_proxy (library, proto, q, channels, step, cost);
 
   cost->channels = (unsigned)channels;
   cost->wire = format->wire.v;

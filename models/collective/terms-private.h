@@ -49,6 +49,9 @@ typedef struct {
 } MdlStepTime;
 MdlStepTime mdl_step_time (const MdlHopSteps *hop, MdlProto proto, double route_latency_s, double channels);
 /* The same between nodes: what the network's plugin adds is in it, and used. `hop`: all kinds. */
+/* Channels that one proxy thread serves: a process a GPU, and of its GPUs those that have an adapter. */
+double mdl_channels_of_proxy (const MdlCollQuestion *q, double channels);
+
 MdlStepTime mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlProto proto, const MdlCollQuestion *q,
                                    double channels, MdlCollCost *cost);
 /* Adds what it takes the CPU to read the flags of each line of a message by LL, pieces of `piece_B` on so many channels, where the

@@ -149,9 +149,8 @@ mdl_plugin (const MdlLibrary *library, const MdlCollQuestion *question)
   return mdl_plugin_of (library, question->network);
 }
 
-/* Channels that one proxy thread serves: a process a GPU, and of its GPUs those that have an adapter. */
-static double
-channels_of_proxy (const MdlCollQuestion *q, double channels)
+double
+mdl_channels_of_proxy (const MdlCollQuestion *q, double channels)
 {
   return fmax (channels / fmax ((double)MIN (q->n_nics, q->ranks_per_node), 1.0), 1.0);
 }
@@ -174,7 +173,7 @@ mdl_network_step_time (const MdlLibrary *library, const MdlHopSteps *hop, MdlPro
     time.floor_s = time.latency_s;
   mdl_cost_use (cost, &plugin->latency);
   /* Measured where a proxy serves two channels; the hops' latencies have the first one. */
-  double second = fmin (channels_of_proxy (q, channels) - 1.0, 1.0);
+  double second = fmin (mdl_channels_of_proxy (q, channels) - 1.0, 1.0);
   if (proto == MDL_PROTO_LL128 && plugin->ll128_start.set && second > 0.0) {
     mdl_cost_term (q, cost, "network plugin", second * plugin->ll128_start.v, &plugin->ll128_start,
                    "once per LL128 operation, for further channels of a NIC's thread");
@@ -190,7 +189,7 @@ mdl_network_lines (const MdlLibrary *library, MdlProto proto, const MdlCollQuest
   const MdlPlugin *plugin = proto == MDL_PROTO_LL ? mdl_plugin (library, q) : NULL;
   if (plugin == NULL || !plugin->ll_line.set)
     return;
-  double lines = channels_of_proxy (q, channels) * piece_B * library->protocols.at[proto].wire.v / LL_LINE_B;
+  double lines = mdl_channels_of_proxy (q, channels) * piece_B * library->protocols.at[proto].wire.v / LL_LINE_B;
   time->latency_s += lines * plugin->ll_line.v;
   mdl_cost_use (cost, &plugin->ll_line);
 }

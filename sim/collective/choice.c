@@ -165,8 +165,9 @@ col_comm_nccl_choice (ColComm *comm, const ColCollRequest *request, const GArray
     time_s[region->algo.v][region->proto.v] = 0.0;
   for (guint i = 0; i < choices->len; i++) { /* in NCCL's order, in which the first of equals wins */
     const ColChoice *c = &g_array_index (choices, ColChoice, i);
-    if (c->reason != NULL || c->algo >= MDL_ALGO_PAIRWISE || (request->proto >= 0 && c->proto != request->proto) ||
-        time_s[c->algo][c->proto] >= least_s || col_why_no_room (comm, c->algo) != NULL)
+    if (c->reason != NULL || c->algo >= MDL_ALGO_PAIRWISE || (request->algo >= 0 && c->algo != request->algo) ||
+        (request->proto >= 0 && c->proto != request->proto) || time_s[c->algo][c->proto] >= least_s ||
+        col_why_no_room (comm, c->algo) != NULL)
       continue;
     least_s = time_s[c->algo][c->proto];
     *algo = c->algo;

@@ -121,7 +121,8 @@ price_pair (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto
   return TRUE;
 }
 
-/* Takes NCCL's own choice where it is asked for and known, else the fastest of what can run and was asked for. Without being told
+/* Takes NCCL's own choice where it is asked for and known, of the protocol too where only an algorithm is named (NCCL_ALGO); else
+ * the fastest of what can run and was asked for. Without being told
  * NCCL leaves reduction in the network's switches off (src/init.cc:NCCL_COLLNET_ENABLE). */
 static gboolean
 choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **error)
@@ -131,7 +132,8 @@ choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **e
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
-  if (request->algo == MDL_ALGO_AUTO && col_comm_nccl_choice (comm, request, choices, &algo, &proto))
+  const gboolean open = request->algo == MDL_ALGO_AUTO || (request->algo >= 0 && request->proto == MDL_PROTO_AUTO);
+  if (open && col_comm_nccl_choice (comm, request, choices, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);
   for (guint i = 0; i < choices->len; i++) {
     const ColChoice *c = &g_array_index (choices, ColChoice, i);

@@ -355,7 +355,23 @@ host_memory_that_is_needed_and_switched_off_is_refused (void)
   clu_free (b.clu);
 }
 
+static void
+an_algorithm_by_name_runs_by_the_protocol_that_nccl_takes (void)
+{
+  /* as NCCL_ALGO=Ring does, whichever protocol would be faster */
+  gboolean other = FALSE;
+  for (double size_B = 1024; size_B < 1e9; size_B *= 4) {
+    MdlProto proto = query ("", 2, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_RING, MDL_PROTO_AUTO).proto;
+    TEST_INT (proto, query ("NCCL_ALGO=Ring", 2, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_AUTO, MDL_PROTO_AUTO).proto);
+    for (MdlProto p = MDL_PROTO_LL; p < MDL_PROTO_N; p++)
+      other |= query ("", 2, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_RING, p).time_s <
+               query ("", 2, MDL_OP_ALL_REDUCE, size_B, MDL_ALGO_RING, proto).time_s;
+  }
+  TEST_TRUE (other);
+}
+
 static const TestCase cases[] = {
+  { "an algorithm by name runs by the protocol that NCCL takes", an_algorithm_by_name_runs_by_the_protocol_that_nccl_takes },
   { "channels are bounded and raised", channels_are_bounded_and_raised },
   { "threads open channels sooner and move less", threads_open_channels_sooner_and_move_less },
   { "threads of trees and pairs are not told", threads_of_trees_and_pairs_are_not_told },

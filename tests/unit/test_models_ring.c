@@ -218,6 +218,39 @@ long_data_hides_latency_down_to_the_floor (void)
   TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 76e-6, 1e-12);
 }
 
+static void
+no_step_of_a_ring_is_shorter_than_its_messages_take_to_post (void)
+{
+  /* 2 nodes of 4, 2 adapters, 8 channels: a proxy posts 4 messages of 2 us each a step, so steps of 3 + 1 us in a node take 8:
+   * 10 + 10 x 8 + 4 x 25 us. By Simple 24 us: 10 + 10 x 24 + 4 x 25. */
+  MdlLibrary l = simple_library ();
+  l.pairwise.post = num (2e-6);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 8);
+  q.n_nodes = 2;
+  q.ranks_per_node = 4;
+  q.n_nics = 2;
+  q.channels = 8;
+  l.protocols.at[MDL_PROTO_LL].threads = num (0);
+  l.protocols.at[MDL_PROTO_SIMPLE].threads = num (0);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 190e-6, 1e-9);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 350e-6, 1e-9);
+  q.inter = MDL_HOP_TCP; /* sockets have threads of their own */
+  l.ring.hop[MDL_HOP_TCP] = l.ring.hop[MDL_HOP_NET];
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 150e-6, 1e-9);
+}
+
+static void
+one_gpu_a_node_waits_as_a_tree_does (void)
+{
+  /* 4 nodes of one: 6 steps of 12 us, the tree's, and a route of 5: 10 + 6 x 17 */
+  MdlLibrary l = simple_library ();
+  l.tree.hop[MDL_HOP_NET].at[MDL_PROTO_LL].latency = num (12e-6);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0.0, 4);
+  q.n_nodes = 4;
+  q.ranks_per_node = 1;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 112e-6, 1e-9);
+}
+
 static const TestCase cases[] = {
   { "ring is start and steps and size", ring_is_start_and_steps_and_size },
   { "ring between nodes crosses the network in some steps", ring_between_nodes_crosses_the_network_in_some_steps },
@@ -230,6 +263,8 @@ static const TestCase cases[] = {
   { "a ring crosses the network once a node and round", a_ring_crosses_the_network_once_a_node_and_round },
   { "long data hide the network's latency down to its floor", long_data_hide_the_networks_latency_down_to_its_floor },
   { "a ring's way round hides behind its adapters", a_rings_way_round_hides_behind_its_adapters },
+  { "no step of a ring is shorter than its messages take to post", no_step_of_a_ring_is_shorter_than_its_messages_take_to_post },
+  { "one GPU a node waits as a tree does", one_gpu_a_node_waits_as_a_tree_does },
   { NULL, NULL },
 };
 
