@@ -20,12 +20,18 @@ clu_import_type_of_name (const char *name)
     { "A100 80GB PCIe", "a100_pcie" },
     { "H100 80GB HBM3", "h100_sxm" },
     { "H100 PCIe", "h100_pcie" },
+    { "H100 NVL", "h100_nvl" },
     { "H200", "h200_sxm" },
+    { "H200 NVL", "h200_nvl" },
+    { "H20", "h20" },
+    { "H800", "h800_sxm" },
     { "B200", "b200" },
+    { "B300 SXM6 AC", "b300" },
     { "GB200", "gb200" },
     { "GB300", "gb300" },
     { "GH200 480GB", "gh200" },
     { "L40S", "l40s" },
+    { "RTX PRO 6000 Blackwell Server Edition", "rtx_pro_6000" },
   };
   name += g_str_has_prefix (name, "NVIDIA ") ? strlen ("NVIDIA ") : 0;
   name += g_str_has_prefix (name, "Tesla ") ? strlen ("Tesla ") : 0;

@@ -36,21 +36,22 @@ static const GpuRow gpu_rows[] = {
   { CLU_PCI_NVIDIA, 0x2236, "GA102GL [A10]", NULL },
   { CLU_PCI_NVIDIA, 0x26b5, "AD102GL [L40]", NULL },
   { CLU_PCI_NVIDIA, 0x26b9, "AD102GL [L40S]", "l40s" },
+  { CLU_PCI_NVIDIA, 0x2bb5, "GB202GL [RTX PRO 6000 Blackwell Server Edition]", "rtx_pro_6000" },
   { CLU_PCI_NVIDIA, 0x27b8, "AD104GL [L4]", NULL },
-  { CLU_PCI_NVIDIA, 0x2321, "GH100 [H100L 94GB]", NULL },
+  { CLU_PCI_NVIDIA, 0x2321, "GH100 [H100L 94GB]", "h100_nvl" },
   { CLU_PCI_NVIDIA, 0x2322, "GH100 [H800 PCIe]", NULL },
-  { CLU_PCI_NVIDIA, 0x2324, "GH100 [H800]", NULL },
-  { CLU_PCI_NVIDIA, 0x2329, "GH100 [H20]", NULL },
+  { CLU_PCI_NVIDIA, 0x2324, "GH100 [H800]", "h800_sxm" },
+  { CLU_PCI_NVIDIA, 0x2329, "GH100 [H20]", "h20" },
   { CLU_PCI_NVIDIA, 0x232c, "GH100 [H20 HBM3e]", NULL },
   { CLU_PCI_NVIDIA, 0x2330, "GH100 [H100 SXM5 80GB]", "h100_sxm" },
   { CLU_PCI_NVIDIA, 0x2331, "GH100 [H100 PCIe]", "h100_pcie" },
   { CLU_PCI_NVIDIA, 0x2335, "GH100 [H200 SXM 141GB]", "h200_sxm" },
-  { CLU_PCI_NVIDIA, 0x233b, "GH100 [H200 NVL]", NULL },
+  { CLU_PCI_NVIDIA, 0x233b, "GH100 [H200 NVL]", "h200_nvl" },
   { CLU_PCI_NVIDIA, 0x2342, "GH100 [GH200 120GB / 480GB]", "gh200" },
   { CLU_PCI_NVIDIA, 0x2348, "GH100 [GH200 144G HBM3e]", NULL },
   { CLU_PCI_NVIDIA, 0x2901, "GB100 [B200]", "b200" },
   { CLU_PCI_NVIDIA, 0x2941, "GB100 [HGX GB200]", "gb200" },
-  { CLU_PCI_NVIDIA, 0x3182, "GB110 [B300 SXM6 AC]", NULL },
+  { CLU_PCI_NVIDIA, 0x3182, "GB110 [B300 SXM6 AC]", "b300" },
   { CLU_PCI_NVIDIA, 0x31c2, "GB110 [GB300]", "gb300" },
   { CLU_PCI_NVIDIA, 0x31c3, "GB110 [GB300]", "gb300" },
   /* A PCI device of MI200 is one die; the shipped mi250x is a module of two. */
@@ -63,6 +64,8 @@ static const GpuRow gpu_rows[] = {
   { CLU_PCI_AMD, 0x74b5, "Aqua Vanjaram [Instinct MI300X VF]", "mi300x" },
   { CLU_PCI_AMD, 0x74a5, "Aqua Vanjaram [Instinct MI325X]", "mi325x" },
   { CLU_PCI_AMD, 0x74b9, "Aqua Vanjaram [Instinct MI325X VF]", "mi325x" },
+  { CLU_PCI_AMD, 0x75a0, "Aqua Vanjaram [Instinct MI350X]", "mi350x" },
+  { CLU_PCI_AMD, 0x75a3, "Aqua Vanjaram [Instinct MI355X]", "mi355x" },
 };
 
 /* Architectures as RCCL writes them (src/graph/topo.h of ROCm/rccl), the products that have them (LLVM's AMDGPU user guide,
@@ -82,6 +85,7 @@ static const struct {
   { "gfx940", "Instinct MI300", "xgmi" },
   { "gfx941", "Instinct MI300", "xgmi" },
   { "gfx942", "Instinct MI300", "xgmi" },
+  { "gfx950", "Instinct MI350", "xgmi4" },
 };
 
 typedef struct {

@@ -15,8 +15,13 @@ clu_family_may_reduce (CluFamily family)
 }
 
 static const BaseName vendor_names[] = {
-  { "nvidia", CLU_VENDOR_NVIDIA, "" }, { "amd", CLU_VENDOR_AMD, "" },     { "intel", CLU_VENDOR_INTEL, "" },
-  { "aws", CLU_VENDOR_AWS, "" },       { "other", CLU_VENDOR_OTHER, "" }, { NULL, 0, NULL },
+  { "nvidia", CLU_VENDOR_NVIDIA, "" },
+  { "amd", CLU_VENDOR_AMD, "" },
+  { "intel", CLU_VENDOR_INTEL, "" },
+  { "aws", CLU_VENDOR_AWS, "" },
+  { "google", CLU_VENDOR_GOOGLE, "" },
+  { "other", CLU_VENDOR_OTHER, "" },
+  { NULL, 0, NULL },
 };
 
 static const BaseField link_class_fields[] = {

@@ -30,6 +30,7 @@ typedef struct {
   ROW (XGMI, xgmi, TRUE, "AMD Infinity Fabric between GPUs")                                        \
   ROW (C2C, c2c, TRUE, "coherent link between a CPU and its GPU")                                   \
   ROW (NEURONLINK, neuronlink, TRUE, "AWS NeuronLink")                                              \
+  ROW (ICI, ici, TRUE, "Google's inter-chip interconnect of TPUs")                                  \
   ROW (SCALEUP_ETHERNET, scaleup_ethernet, TRUE, "Ethernet between accelerators of a node (Gaudi)") \
   ROW (PCIE, pcie, TRUE, "PCI Express")                                                             \
   ROW (SOCKET, socket, TRUE, "link of CPU sockets")                                                 \
@@ -81,7 +82,7 @@ typedef struct {
   BaseNum price;         /* USD, if published */
   BaseStr node;          /* topology that supplies the missing parts of a short form */
 } CluGpuSpec;
-typedef enum { CLU_VENDOR_NVIDIA, CLU_VENDOR_AMD, CLU_VENDOR_INTEL, CLU_VENDOR_AWS, CLU_VENDOR_OTHER } CluVendor;
+typedef enum { CLU_VENDOR_NVIDIA, CLU_VENDOR_AMD, CLU_VENDOR_INTEL, CLU_VENDOR_AWS, CLU_VENDOR_GOOGLE, CLU_VENDOR_OTHER } CluVendor;
 
 /* topologies/nics/NAME.yaml */
 typedef struct {
