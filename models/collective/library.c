@@ -28,6 +28,12 @@ mdl_library_links (const MdlLibrary *library)
 }
 
 const char *
+mdl_library_name (const MdlLibrary *library)
+{
+  return library->name.v;
+}
+
+const char *
 mdl_library_version (const MdlLibrary *library)
 {
   return library->version;

@@ -23,6 +23,8 @@ query (ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   q->op = op;
   q->size_B = size_B;
   q->n_ranks = comm->n;
+  q->torus_steps = comm->torus_steps;
+  q->torus_wire_s = comm->torus_wire_s;
   q->n_nodes = comm->n_islands;
   q->ranks_per_node = comm->max_local;
   q->n_nics = comm->n_islands > 1 && comm->rings != NULL ? comm->rings->n_rings : 0;

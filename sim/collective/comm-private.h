@@ -36,8 +36,10 @@ struct ColComm {
   guint32 *island;     /* of each rank: dense numbers in order of first appearance */
   CluRings *rings;
   ColHopSurvey intra, inter;
-  double network_Bps; /* that link's rate as specified */
-  MdlTuner *tuner;    /* the library's own choice; made at the first question, with … */
+  double network_Bps;  /* that link's rate as specified */
+  MdlTuner *tuner;     /* the library's own choice; made at the first question, with … */
+  guint32 torus_steps; /* col_torus_steps */
+  double torus_wire_s;
   unsigned channels, nvls_channels; /* … the channels that its search found */
   ColSharpRoom *room;
   CluFamily network_family; /* of `network` */
@@ -118,7 +120,8 @@ typedef struct {
 /* How an algorithm's bytes travel: a row has one of the two. */
 typedef struct {
   void (*pipes) (const ColPipesQuery *query, GPtrArray *pipes); /* adds ColPipe *: the edges between ranks */
-  gboolean (*load) (ColComm *comm, MdlOp op, GError **error);   /* where switches reduce: loads into the scratch, no messages */
+  gboolean (*load) (ColComm *comm, MdlOp op,
+                    GError **error); /* loads into the scratch, no messages: switches that reduce, a torus */
 } ColTravel;
 /* What a row lacks, in a sentence (full); NULL: nothing. */
 char *col_travel_fault (const ColTravel *travel, const char *name);
@@ -147,6 +150,10 @@ gboolean col_load_nvls (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error);
+gboolean col_load_torus (ColComm *comm, MdlOp op, GError **error);
+/* Hops of a chunk through all dimensions of the ranks' torus, and the latency of their routes; 0: they are no box of one node's
+ * torus, or cannot reach each other. */
+guint32 col_torus_steps (const ColComm *comm, double *wire_s);
 /* All of an all-to-all. */
 gboolean col_load_all_to_all (ColComm *comm, GError **error);
 /* Cores that NCCL's threads of a node share; 0: enough. */

@@ -215,6 +215,7 @@ col_comm_new_on (ColRoutes *routes, const Clu *clu, const ColSettings *settings,
   }
   comm->slow_node = col_gpu_slowest (clu, gpus, n);
   number_islands (comm);
+  comm->torus_steps = col_torus_steps (comm, &comm->torus_wire_s);
   if (n > 1 && (!clu_rings_find (clu, gpus, n, &settings->degrade, &comm->rings, error) || !survey_hops (comm, error))) {
     col_comm_free (comm);
     return NULL;

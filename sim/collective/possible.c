@@ -31,7 +31,9 @@ why_not_whatever_room (const ColComm *comm, MdlAlgo algo)
   gboolean in_node = algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE;
   if (algo == MDL_ALGO_PAT && comm->n_islands < comm->n)
     return "it needs one GPU a node";
-  if (col_algo_has_messages (algo))
+  if (algo == MDL_ALGO_TORUS && (comm->torus_steps == 0 || comm->intra.hop != MDL_HOP_NVLINK))
+    return "its ranks are no torus of a node, nor a box of one";
+  if (col_algo_has_messages (algo) || algo == MDL_ALGO_TORUS)
     return NULL;
   if (in_node && !clu_domain_has_sharp (comm->clu))
     return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
@@ -142,7 +144,9 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
     return;
   const char *algo = base_name (mdl_algo_names, (int)coll->algo);
   if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
-    g_ptr_array_add (texts, g_strdup_printf ("exact steps: reduction in switches has no messages; %s ran as one activity", algo));
+    g_ptr_array_add (texts, g_strdup_printf ("exact steps: %s has no messages here; it ran as one activity", algo));
+  if (coll->algo == MDL_ALGO_TORUS)
+    return;
   double rate_Bps = line_Bps (comm);
   if (coll->busbw_Bps > rate_Bps)
     g_ptr_array_add (

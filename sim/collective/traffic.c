@@ -288,6 +288,7 @@ static const ColTravel travels[] = {
   [MDL_ALGO_PAT] = { .pipes = pat_pipes },
   [MDL_ALGO_PAIRWISE] = { .pipes = pairwise_pipes },
   [MDL_ALGO_IBGDA] = { .pipes = pairwise_pipes },
+  [MDL_ALGO_TORUS] = { .load = col_load_torus },
 };
 
 static const ColTravel *

@@ -26,15 +26,16 @@ struct Cst {
 typedef struct {
   BaseHead head;
   BaseStr summary;
-  const BaseYamlNode *library[4]; /* nccl, rccl, hccl, nccom */
+  const BaseYamlNode *library[5]; /* nccl, rccl, hccl, nccom, xla */
 } Defaults;
-enum { NCCL, RCCL, HCCL, NCCOM };
+enum { NCCL, RCCL, HCCL, NCCOM, XLA };
 
 static SCHEMA (defaults_schema, "library defaults", "Constants by vendor.", ROW (Defaults, summary, STR, "what the file holds"),
                ROW_AS (Defaults, "nccl", library[NCCL], NODE, "NVIDIA", .required = TRUE),
                ROW_AS (Defaults, "rccl", library[RCCL], NODE, "AMD, what differs from nccl"),
                ROW_AS (Defaults, "hccl", library[HCCL], NODE, "Intel, what differs from nccl"),
-               ROW_AS (Defaults, "nccom", library[NCCOM], NODE, "AWS, what differs from nccl"));
+               ROW_AS (Defaults, "nccom", library[NCCOM], NODE, "AWS, what differs from nccl"),
+               ROW_AS (Defaults, "xla", library[XLA], NODE, "Google, what differs from nccl"));
 
 /* A calibration file. */
 typedef struct {
@@ -117,7 +118,7 @@ vendor_of (const Load *load, const char *gpu_type, unsigned *out, GError **error
   static const struct {
     const char *vendor;
     unsigned library;
-  } known[] = { { "amd", RCCL }, { "intel", HCCL }, { "aws", NCCOM } };
+  } known[] = { { "amd", RCCL }, { "intel", HCCL }, { "aws", NCCOM }, { "google", XLA } };
   *out = NCCL;
   g_autofree char *path = gpu_type != NULL ? base_lookup_find (load->lookup, gpu_type, GPUS_FOLDER, NULL, NULL) : NULL;
   if (path == NULL)

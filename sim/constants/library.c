@@ -237,6 +237,10 @@ static SCHEMA (gda_schema, "ibgda", "All-to-all by puts of the GPU's own threads
                NUM (MdlGdaSpec, put, TIME, "time per peer on another node"),
                NUM (MdlGdaSpec, signal, TIME, "latency of one put, added to the route's"));
 
+static SCHEMA (torus_schema, "torus", "Rings along the dimensions of a torus.",
+               NUM (MdlTorusSpec, start, TIME, "start and end of the operation"),
+               NUM (MdlTorusSpec, step, TIME, "time of a hop, added to the route's latency"));
+
 SCHEMA (cst_error_schema, "error", "Relative half-width of the error band.",
         NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),
         NUM (MdlErrorSpec, middle, RATIO, "half-width below `middle_max`"), NUM (MdlErrorSpec, large, RATIO, "half-width above"));
@@ -339,6 +343,7 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, pat, &pat_schema, "parallel aggregated trees"),
         MAP (MdlLibrary, pairwise, &pairwise_schema, "sends and receives"),
         MAP (MdlLibrary, ibgda, &gda_schema, "all-to-all by puts of the GPU's own threads (NVSHMEM)"),
+        MAP (MdlLibrary, torus, &torus_schema, "rings along the dimensions of a torus"),
         MAP (MdlLibrary, error, &cst_error_schema, "half-width with measured constants, inside `range`"),
         MAP (MdlLibrary, assumed_error, &cst_error_schema, "half-width if a constant is assumed"),
         LIST (MdlLibrary, tested, &tested_schema, MdlTested, "half-width where predictions were tested; the first row that fits"),

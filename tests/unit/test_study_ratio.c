@@ -13,7 +13,7 @@ ratio_of (GArray *nodes, GArray *rates, gboolean check)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GArray) batches = g_array_new (FALSE, FALSE, sizeof (double));
-  StdRatioQuery query = { .question = { STEP, lookup, { .has_mode = TRUE, .mode = COL_MODE_MODEL } },
+  StdRatioQuery query = { .question = { .path = STEP, .lookup = lookup, .options = { .has_mode = TRUE, .mode = COL_MODE_MODEL } },
                           .limit = { 1, 0.2 },
                           .nodes = nodes,
                           .batches = batches,

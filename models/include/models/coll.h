@@ -30,6 +30,8 @@ typedef struct {
   unsigned channels, nvls_channels;        /* that the library's search found for these ranks; 0: no search, the library's table */
   unsigned min_ctas, max_ctas;             /* NCCL_MIN_CTAS, NCCL_MAX_CTAS: bound NVLS' channels too; 0: not set */
   double nic_Bps;                          /* of an adapter, as specified; 0: not known */
+  unsigned torus_steps;                    /* hops of a chunk through all dimensions of the ranks' torus; 0: they are none */
+  double torus_wire_s;                     /* latency of the routes of these hops */
   MdlLaunch launch;
   double cpu_Bps;      /* what the host's threads let through of the size, B/s; 0: no limit */
   double proxy_wait_s; /* that a message between nodes waits for its thread, which shares a core; 0: none */

@@ -321,6 +321,13 @@ typedef struct {
   BaseNum signal; /* s, doorbell and arrival of one put, beyond the route's latency */
 } MdlGdaSpec;
 
+/* Rings along the dimensions of a torus, which the accelerators' own engines drive. */
+typedef struct {
+  BaseHead head;
+  BaseNum start; /* s, of the operation */
+  BaseNum step;  /* s, of a hop beyond the route's latency */
+} MdlTorusSpec;
+
 /* Threads of the host that serve the network. */
 typedef struct {
   BaseHead head;
@@ -356,6 +363,7 @@ struct MdlLibrary {
   MdlPatSpec pat;
   MdlPairSpec pairwise;
   MdlGdaSpec ibgda;
+  MdlTorusSpec torus;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */

@@ -25,6 +25,8 @@ typedef struct MdlLibrary MdlLibrary;
 
 /* Copies and links that come with it (models/links.h), borrowed; NULL: none. */
 const struct MdlLinks *mdl_library_links (const MdlLibrary *library);
+/* "NCCL", "RCCL"; borrowed. */
+const char *mdl_library_name (const MdlLibrary *library);
 /* "2.28.9", as the constants of its choice are of; NULL where no version is known. Borrowed. */
 const char *mdl_library_version (const MdlLibrary *library);
 

@@ -26,7 +26,8 @@ typedef enum {
 #define MDL_ALGO_ROWS(ROW)                                                                                       \
   MDL_ALGO_NCCL_ROWS (ROW)                                                                                       \
   ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")                                              \
-  ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically")
+  ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically") \
+  ROW (TORUS, torus, 'O', "rings along all dimensions of a torus at once")
 
 #define MDL_ALGO_ENUM_(code, name, letter, help) MDL_ALGO_##code,
 #define MDL_ALGO_COUNT_(code, name, letter, help) +1

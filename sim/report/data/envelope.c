@@ -181,7 +181,9 @@ rep_header_cluster (GString *out, const Clu *clu)
 void
 rep_header_settings (GString *out, const ColSettings *settings, const char *calibration)
 {
-  g_string_append_printf (out, "# library: %s", settings->library != NULL ? "NCCL" : "plain (latency and rate of the links alone)");
+  g_string_append_printf (out, "# library: %s",
+                          settings->library != NULL ? mdl_library_name (settings->library)
+                                                    : "plain (latency and rate of the links alone)");
   if (settings->library != NULL) {
     if (mdl_library_version (settings->library) != NULL)
       g_string_append_printf (out, " %s", mdl_library_version (settings->library));
