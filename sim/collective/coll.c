@@ -61,6 +61,8 @@ find_choices (ColComm *comm, const ColCollRequest *request, const MdlCollQuestio
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
     if (!((*row)->ops & (1u << request->op)) || (!all && request->algo >= 0 && (*row)->algo != request->algo))
       continue;
+    if ((*row)->algo == MDL_ALGO_TORUS && comm->torus_steps == 0 && request->algo != MDL_ALGO_TORUS)
+      continue; /* of other accelerators */
     for (MdlProto proto = comm->settings->library != NULL ? MDL_PROTO_LL : MDL_PROTO_SIMPLE; proto < MDL_PROTO_N; proto++) {
       ColChoice choice = { (*row)->algo, proto, col_why_forbidden (comm, request, (*row)->algo, proto, all) };
       const char *reason = NULL;

@@ -178,11 +178,11 @@ test_file_without_gpu_elements (void)
 static void
 test_type_that_is_not_shipped (void)
 {
-  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x233b", "") GPU ("0000:02:00.0", "1", "0x233b", "")));
-  TEST_HAS (import.text, "gpu: pci_10de_233b\n");
-  TEST_HAS (import.text, "product: \"GH100 [H200 NVL]\"\n");
+  g_auto (Import) import = import_text (SYSTEM (GPU ("0000:01:00.0", "0", "0x232c", "") GPU ("0000:02:00.0", "1", "0x232c", "")));
+  TEST_HAS (import.text, "gpu: pci_10de_232c\n");
+  TEST_HAS (import.text, "product: \"GH100 [H20 HBM3e]\"\n");
   TEST_HAS (import.text, "pcie: {class: pcie5, lanes: 16}\n");
-  TEST_TRUE (warned (&import, "no GPU type is shipped for GH100 [H200 NVL]"));
+  TEST_TRUE (warned (&import, "no GPU type is shipped for GH100 [H20 HBM3e]"));
   g_autoptr (Clu) clu = load (&import);
   CU_ASSERT_PTR_NOT_NULL (clu);
 }
@@ -194,7 +194,7 @@ test_unknown_device_is_guessed_by_nvlinks (void)
                                                 GPU ("0000:02:00.0", "1", "0xffff", SWITCHED ("18"))));
   CU_ASSERT_PTR_NOT_NULL_FATAL (import.text);
   TEST_TRUE (warned (&import, "PCI device 10de:ffff is not known; taken for gh200"));
-  TEST_TRUE (warned (&import, "h100_sxm, h200_sxm"));
+  TEST_TRUE (warned (&import, "h100_sxm, h20, h200_nvl, h200_sxm"));
 }
 
 /* One link down on one GPU: 17 of 18 for all, and it is said. */
