@@ -126,6 +126,12 @@ mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *env)
   return out;
 }
 
+const struct MdlMoeSpec *
+mdl_library_moe (const MdlLibrary *library)
+{
+  return library->moe;
+}
+
 const struct MdlTunerSpec *
 mdl_library_tuner (const MdlLibrary *library)
 {

@@ -267,6 +267,26 @@ training_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *
   json_builder_end_object (json);
 }
 
+static BaseTable *
+moe_rows (const ScnResult *result)
+{
+  return rep_moe_terms_table (&result->moe);
+}
+
+static void
+moe_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  (void)explain;
+  rep_explain_moe_text (&run->result->moe, out);
+}
+
+static void
+moe_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)explain, (void)goodput;
+  rep_explain_moe_json (&run->result->moe, json);
+}
+
 static void
 run_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
 {
@@ -286,6 +306,7 @@ static const Explained explained[] = {
   [SCN_KIND_TRANSFER] = { NULL, FALSE, NULL, transfer_rows, transfer_text, transfer_json },
   [SCN_KIND_TRAINING] = { gradient_bucket, TRUE, NULL, training_rows, training_text, training_json },
   [SCN_KIND_IO] = { NULL, FALSE, NULL, io_rows, io_text, io_json },
+  [SCN_KIND_MOE] = { NULL, FALSE, NULL, moe_rows, moe_text, moe_json },
 };
 
 /* A kind without a row here explains itself by what `run` prints of it. */

@@ -53,6 +53,13 @@ scn_self_check (GError **error)
   return fault == NULL;
 }
 
+static gboolean
+is_moe (const BaseYamlNode *op)
+{
+  const char *text = op != NULL ? base_yaml_text (op) : NULL;
+  return text != NULL && g_str_has_prefix (text, "moe_");
+}
+
 void
 scn_read_workload (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
 {
@@ -74,6 +81,9 @@ scn_read_workload (Scn *scenario, const BaseYamlNode *node, const BaseSchemaCont
   }
   while (strcmp (known[scenario->kind], text) != 0)
     scenario->kind++;
+  const BaseYamlNode *op = base_yaml_get (node, "op");
+  if (scenario->kind == SCN_KIND_COLLECTIVE && is_moe (op))
+    scenario->kind = SCN_KIND_MOE; /* a collective with keys of its own */
   const ScnKindOps *ops = scn_kind_ops (scenario->kind);
   if (ops->spec_size > 0)
     scenario->own = base_arena_alloc (context->arena, ops->spec_size);

@@ -25,3 +25,6 @@ forerun_test(accuracy_storage LABEL accuracy SOURCES accuracy/accuracy_storage.c
 target_include_directories(accuracy_storage PRIVATE unit)
 add_test(NAME accuracy.plan_ranks COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/plan_ranks.sh $<TARGET_FILE:forerun>)
 set_tests_properties(accuracy.plan_ranks PROPERTIES LABELS accuracy TIMEOUT 300)
+
+forerun_test(accuracy_moe LABEL accuracy SOURCES accuracy/accuracy_moe.c USES constants)
+target_include_directories(accuracy_moe PRIVATE unit)

@@ -347,6 +347,7 @@ struct MdlLibrary {
   const struct MdlSoftware *software;
   const struct MdlStorage *storage;
   const MdlNetworks *networks;
+  const struct MdlMoeSpec *moe;     /* models/moe.h */
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

@@ -54,6 +54,9 @@ MdlLibrary *mdl_library_with (const MdlLibrary *library, const MdlLibraryEnv *en
 /* Constants of the library's own choice of algorithms (models/tuner.h); NULL: it has none that is modelled. */
 const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 
+/* Constants of expert dispatch and combine (models/moe.h); NULL: none. */
+const struct MdlMoeSpec *mdl_library_moe (const MdlLibrary *library);
+
 /* Whether a plugin of the library serves networks of this link class (NULL: none), in place of the library's own transport. */
 gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);
 

@@ -6,18 +6,21 @@
 #include "report/run.h"
 
 /* Members of results, and their text. */
-extern const BaseMember rep_transfer_members[], rep_io_members[], rep_training_members[], rep_program_members[];
+extern const BaseMember rep_transfer_members[], rep_io_members[], rep_training_members[], rep_program_members[],
+    rep_moe_members[];
 extern const char *const rep_training_columns[]; /* of TSV, paths of members */
 void rep_transfer_text (const void *transfer, GString *out);
 void rep_io_text (const void *io, GString *out);
 void rep_training_text (const void *training, GString *out);
 void rep_program_text (const void *program, GString *out);
+void rep_moe_text (const void *moe, GString *out);
 
 /* The answer in one or two sentences, of each kind's result and of several jobs. */
 void rep_transfer_answer (const void *transfer, GString *out);
 void rep_io_answer (const void *io, GString *out);
 void rep_training_answer (const void *training, GString *out);
 void rep_program_answer (const void *program, GString *out);
+void rep_moe_answer (const void *moe, GString *out);
 void rep_jobs_answer (const ScnResult *result, GString *out);
 
 /* Parts of a training step: members that stand in its own, and text; nothing where it has none. */

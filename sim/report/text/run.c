@@ -61,6 +61,7 @@ static const Kind kinds[] = {
   [SCN_KIND_IO] = { offsetof (ScnResult, io), rep_io_members, NULL, rep_io_answer, rep_io_text, rep_io_facts, 0, 0 },
   [SCN_KIND_PROGRAM] = { offsetof (ScnResult, program), rep_program_members, NULL, rep_program_answer, rep_program_text,
                          rep_program_facts, 0, 0 },
+  [SCN_KIND_MOE] = { offsetof (ScnResult, moe), rep_moe_members, NULL, rep_moe_answer, rep_moe_text, rep_moe_facts, 0, 0 },
 };
 
 /* A kind without a row here is printed from the members of its own row in the scenario layer. */

@@ -46,6 +46,11 @@ void rep_explain_json (const RepExplain *explain, JsonBuilder *json); /* one obj
 void rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfer, GString *out);
 void rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfer, JsonBuilder *json);
 
+/* Dispatch and combine of experts: bytes, then the terms, which sum to the time. */
+void rep_explain_moe_text (const ColMoeAnswer *moe, GString *out);
+BaseTable *rep_moe_terms_table (const ColMoeAnswer *moe); /* returned: full */
+void rep_explain_moe_json (const ColMoeAnswer *moe, JsonBuilder *json);
+
 /* Reads and writes of storage: what a request's time is made of, the way of the first client. */
 void rep_explain_io_text (const Clu *clu, const StoIoResult *io, GString *out);
 BaseTable *rep_explain_io_table (const StoIoResult *io); /* returned: full */

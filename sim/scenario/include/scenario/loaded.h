@@ -24,6 +24,7 @@ struct Scn {
   StoTransferSpec transfer;
   StoIoSpec io;
   ScnProgramSpec program;
+  ScnMoeSpec moe;
   TrnJob training; /* on `system` */
   void *own;       /* the spec of a kind that has no member here, in the arena of `yaml` */
   ScnBackgroundSpec background;

@@ -3,6 +3,7 @@
 #define SCENARIO_SCENARIO_H
 
 #include "base/member.h"
+#include "collective/moe.h"
 #include "scenario/program.h"
 #include "storage/transfer.h"
 #include "training/training.h"
@@ -14,8 +15,9 @@
   ROW (TRANSFER, transfer, "copies from one device to another")                         \
   ROW (TRAINING, training, "a training step of a model, or of layers with given times") \
   ROW (IO, io, "storage reads and writes")                                              \
-  ROW (PROGRAM, program, "copies, kernels and collectives on streams")   \
-  ROW (FLOWS, flows, "random or listed flows between hosts")
+  ROW (PROGRAM, program, "copies, kernels and collectives on streams")                  \
+  ROW (FLOWS, flows, "random or listed flows between hosts")                            \
+  ROW (MOE, moe, "tokens go to experts on other ranks, or return")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
 typedef enum { SCN_KIND_ROWS (SCN_KIND_ENUM_) SCN_KIND_N } ScnKind;
@@ -31,6 +33,15 @@ typedef struct {
   BaseNum root;
   BaseNum communicators; /* made before, one after the other; absent: not asked */
 } ScnCollectiveSpec;
+
+/* A collective whose op is one of MdlMoeOp. */
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;
+  BaseEnum op, backend, routing, dtype;
+  BaseNum tokens, hidden, experts, top_k, groups, top_groups, imbalance, sms;
+  BaseNum ranks; /* default: all GPUs of the cluster */
+} ScnMoeSpec;
 
 typedef struct {
   BaseHead head;
@@ -52,7 +63,7 @@ typedef struct {
   BaseNum seed;
 } ScnSpec;
 
-extern const BaseSchema scn_schema_scenario, scn_schema_collective;
+extern const BaseSchema scn_schema_scenario, scn_schema_collective, scn_schema_moe;
 
 typedef struct {
   gboolean has_seed;
@@ -103,6 +114,7 @@ typedef struct {
   StoIoResult io;
   TrnResult training;
   ScnProgramResult program;
+  ColMoeAnswer moe; /* kind moe */
   gpointer own;           /* owned: of a kind that has no member here, what its row's `members` are of */
   ColRunInfo run;         /* links, warnings, spans */
   unsigned communicators; /* made before, not part of any time; create_each_step: in each step, and part of it */
