@@ -26,6 +26,7 @@ static SCHEMA (system_schema, "systems", "A machine that was measured.",
                ROW (CalSystem, p2p, BOOL, "off: GPUs did not reach each other directly (NCCL_P2P_DISABLE)", .fallback = "on"),
                ROW (CalSystem, one_way, BOOL, "in sendrecv, one rank sent and the other received; in nccl-tests, both do both",
                     .fallback = "no"),
+               ROW (CalSystem, one_shot, STR, "inference framework whose all-reduce kernels ran, as `one_shot` of `nccl`"),
                ROW (CalSystem, source, STR, "rows of a CSV file with this value in column `source` belong to it"),
                ROW (CalSystem, gpu, STR, "rows of a CSV file with this value in column `gpu` belong to it"),
                ROW (CalSystem, note, STR, "remark, such as the source"));

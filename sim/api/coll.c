@@ -37,6 +37,7 @@ static const FrOption options[] = {
   OPTION ("max-channels", flags.max_channels),
   { "nccl", offsetof (FrColl, nccl), TRUE, FALSE },
   OPTION ("nccl-env", flags.nccl_env),
+  OPTION ("one-shot", flags.one_shot),
   OPTION ("iters", flags.iters),
   OPTION ("library", flags.library),
   OPTION ("calibration", flags.calibration),

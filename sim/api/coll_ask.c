@@ -74,7 +74,7 @@ fr_disabled_value (const char *verb, const char *text, guint32 *algos, guint32 *
 static gboolean
 take_variables (const FrCollFlags *flags, FrCollQuery *query, GError **error)
 {
-  if (flags->nccl == NULL && flags->nccl_env == NULL)
+  if (flags->nccl == NULL && flags->nccl_env == NULL && flags->one_shot == NULL)
     return TRUE;
   g_autoptr (GPtrArray) pairs = g_ptr_array_new ();
   g_autofree char *env = flags->nccl_env != NULL ? g_strconcat ("env=", flags->nccl_env, NULL) : NULL;
@@ -82,6 +82,9 @@ take_variables (const FrCollFlags *flags, FrCollQuery *query, GError **error)
     g_ptr_array_add (pairs, env);
   for (char **pair = flags->nccl; pair != NULL && *pair != NULL; pair++)
     g_ptr_array_add (pairs, *pair);
+  g_autofree char *one_shot = flags->one_shot != NULL ? g_strconcat ("one_shot=", flags->one_shot, NULL) : NULL;
+  if (one_shot != NULL)
+    g_ptr_array_add (pairs, one_shot);
   g_ptr_array_add (pairs, NULL);
   query->nccl = col_nccl_parse ((const char *const *)pairs->pdata, "--nccl", &query->settings, error);
   return query->nccl != NULL;

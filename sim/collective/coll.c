@@ -47,9 +47,17 @@ query (ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   q->max_ctas = settings->max_ctas;
   col_comm_nics (comm, &q->nic_Bps);
   q->launch = settings->launch;
+  q->one_shot = settings->one_shot;
   col_comm_wait_cpu (comm, q);
   q->one_way = settings->one_way;
   q->in_a_row = settings->steps != COL_STEPS_EXACT ? settings->in_a_row : 0;
+}
+
+/* Kernels that NCCL does not have are no choice of its, unless they are named. */
+static gboolean
+is_offered (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo)
+{
+  return algo != MDL_ALGO_ONE_SHOT || request->algo == algo || comm->settings->one_shot != NULL;
 }
 
 /* `question`: of the request. `all`: also of algorithms that were not asked for, and with a look for room in the network's
@@ -59,7 +67,8 @@ find_choices (ColComm *comm, const ColCollRequest *request, const MdlCollQuestio
 {
   GArray *choices = g_array_sized_new (FALSE, FALSE, sizeof (ColChoice), MDL_PROTO_N * MDL_ALGO_N);
   for (const MdlColl *const *row = mdl_colls; *row != NULL; row++) {
-    if (!((*row)->ops & (1u << request->op)) || (!all && request->algo >= 0 && (*row)->algo != request->algo))
+    if (!((*row)->ops & (1u << request->op)) || !is_offered (comm, request, (*row)->algo) ||
+        (!all && request->algo >= 0 && (*row)->algo != request->algo))
       continue;
     if ((*row)->algo == MDL_ALGO_TORUS && comm->torus_steps == 0 && request->algo != MDL_ALGO_TORUS)
       continue; /* of other accelerators */
@@ -125,6 +134,21 @@ price_pair (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto
   return TRUE;
 }
 
+/* A framework that brings all-reduce kernels takes them wherever they can run. */
+static gboolean
+frameworks_choice (const GArray *choices, MdlAlgo *algo, MdlProto *proto)
+{
+  for (guint i = 0; i < choices->len; i++) {
+    const ColChoice *c = &g_array_index (choices, ColChoice, i);
+    if (c->algo != MDL_ALGO_ONE_SHOT || c->reason != NULL)
+      continue;
+    *algo = c->algo;
+    *proto = c->proto;
+    return TRUE;
+  }
+  return FALSE;
+}
+
 /* Takes NCCL's own choice where it is asked for and known, of the protocol too where only an algorithm is named (NCCL_ALGO); else
  * the fastest of what can run and was asked for. Without being told
  * NCCL leaves reduction in the network's switches off (src/init.cc:NCCL_COLLNET_ENABLE). */
@@ -136,6 +160,8 @@ choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **e
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
+  if (request->algo == MDL_ALGO_AUTO && frameworks_choice (choices, &algo, &proto))
+    return price_pair (comm, request, algo, proto, out, error);
   const gboolean open = request->algo == MDL_ALGO_AUTO || (request->algo >= 0 && request->proto == MDL_PROTO_AUTO);
   if (open && col_comm_nccl_choice (comm, request, choices, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);

@@ -122,6 +122,7 @@ typedef struct {
   void (*pipes) (const ColPipesQuery *query, GPtrArray *pipes); /* adds ColPipe *: the edges between ranks */
   gboolean (*load) (ColComm *comm, MdlOp op,
                     GError **error); /* loads into the scratch, no messages: switches that reduce, a torus */
+  gboolean pairs; /* the edges are between all pairs, an n-th of the size each, but for sendrecv */
 } ColTravel;
 /* What a row lacks, in a sentence (full); NULL: nothing. */
 char *col_travel_fault (const ColTravel *travel, const char *name);

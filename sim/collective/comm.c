@@ -192,10 +192,26 @@ col_comm_new (const Clu *clu, const ColSettings *settings, const guint32 *gpus, 
   return col_comm_new_on (routes, clu, settings, gpus, n, error);
 }
 
+/* Whether the framework that is asked for has kernels that are known. */
+static gboolean
+check_one_shot (const ColSettings *settings, GError **error)
+{
+  if (settings->one_shot == NULL || settings->library == NULL)
+    return TRUE;
+  g_autoptr (GPtrArray) known = mdl_one_shot_frameworks (settings->library);
+  for (guint i = 0; i + 1 < known->len; i++)
+    if (strcmp (g_ptr_array_index (known, i), settings->one_shot) == 0)
+      return TRUE;
+  g_autofree char *accepted = base_accepted (settings->one_shot, (const char *const *)known->pdata, NULL);
+  return base_fail_at (error, settings->one_shot_mark, "one_shot: unknown framework '%s'%s", settings->one_shot, accepted);
+}
+
 ColComm *
 col_comm_new_on (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n, GError **error)
 {
   g_return_val_if_fail (n > 0, NULL);
+  if (!check_one_shot (settings, error))
+    return NULL;
   ColComm *comm = g_new0 (ColComm, 1);
   comm->clu = clu;
   comm->settings = settings;

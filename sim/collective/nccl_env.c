@@ -18,7 +18,7 @@ typedef struct {
   BaseNum socket_threads, socket_connections, ignore_affinity, device_rdma;
   BaseEnum provider;
   BaseStrs algo, proto;
-  BaseStr env, net;
+  BaseStr env, net, one_shot;
 } Spec;
 
 enum { PROVIDER_EFA, PROVIDER_TCP };
@@ -32,6 +32,9 @@ static const BaseField fields[] = {
   BASE_ROW (Spec, "env", env, STR,
             .help = "file with lines `NAME=VALUE`, as `env` prints them, relative to this file; keys written here win. "
                     "`forerun list nccl-variables` says which are modelled"),
+  BASE_ROW (Spec, "one_shot", one_shot, STR,
+            .help = "inference framework whose all-reduce kernels replace NCCL's where they can: `vllm`, `vllm_0.14`, `sglang` or "
+                    "`trtllm`; one node, 2, 4, 6 or 8 GPUs, NVLink, up to a size"),
   BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
             .help = "allowed algorithms: `Ring,Tree`, `^Tree` (all others), `ring;allreduce:tree` (by operation); or a list"),
   BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "allowed protocols, in the same form"),
@@ -385,6 +388,8 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   note_not_modelled (node, context->arena, settings);
   settings->nccl_version = spec.version.v;
   settings->nccl_mark = spec.version.mark;
+  settings->one_shot = spec.one_shot.v;
+  settings->one_shot_mark = spec.one_shot.mark;
   if (spec.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   if (spec.pat_enable.v <= 0)

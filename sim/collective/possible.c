@@ -111,6 +111,8 @@ col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo a
     return "the NVSwitch does not add this data type";
   if (algo == MDL_ALGO_IBGDA && request->algo != algo)
     return "it is NVSHMEM's, which NCCL never takes: name it";
+  if (algo == MDL_ALGO_ONE_SHOT && comm->settings->library != NULL && narrow)
+    return "frameworks' kernels add fp32, fp16 and bf16";
   const char *reason = room ? col_why_not_here (comm, algo) : why_not_whatever_room (comm, algo);
   if (reason == NULL)
     reason = why_no_gather (comm, request->op, algo);

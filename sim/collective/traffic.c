@@ -286,15 +286,16 @@ static const ColTravel travels[] = {
   [MDL_ALGO_NVLS] = { .load = col_load_nvls },
   [MDL_ALGO_NVLS_TREE] = { .load = col_load_nvls_tree },
   [MDL_ALGO_PAT] = { .pipes = pat_pipes },
-  [MDL_ALGO_PAIRWISE] = { .pipes = pairwise_pipes },
-  [MDL_ALGO_IBGDA] = { .pipes = pairwise_pipes },
+  [MDL_ALGO_PAIRWISE] = { .pipes = pairwise_pipes, .pairs = TRUE },
+  [MDL_ALGO_IBGDA] = { .pipes = pairwise_pipes, .pairs = TRUE },
+  [MDL_ALGO_ONE_SHOT] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_TORUS] = { .load = col_load_torus },
 };
 
 static const ColTravel *
 travel_of (MdlAlgo algo)
 {
-  static const ColTravel NONE = { NULL, NULL };
+  static const ColTravel NONE = { NULL, NULL, FALSE };
   return algo >= 0 && (gsize)algo < G_N_ELEMENTS (travels) ? &travels[algo] : &NONE;
 }
 
@@ -395,7 +396,7 @@ load_all (ColComm *comm, MdlOp op, MdlAlgo algo, guint32 root, ColSeries *series
 {
   if (!col_algo_has_messages (algo))
     return travel_of (algo)->load (comm, op, error);
-  gboolean all_pairs = (algo == MDL_ALGO_PAIRWISE || algo == MDL_ALGO_IBGDA) && op != MDL_OP_SENDRECV;
+  gboolean all_pairs = travel_of (algo)->pairs && op != MDL_OP_SENDRECV;
   if (all_pairs && series == NULL)
     return col_load_all_to_all (comm, error);
   if (all_pairs && !pairs_fit (comm, op, error))

@@ -17,7 +17,7 @@ extern const BaseName cal_role_names[];
 
 typedef struct {
   BaseHead head;
-  BaseStr name, topology, calibration, source, gpu, note;
+  BaseStr name, topology, calibration, source, gpu, one_shot, note;
   BaseEnum library; /* CLI_LIBRARY_… */
   BaseEnum launch;
   BaseEnum role; /* CalRole; not set: not said */

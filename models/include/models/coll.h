@@ -33,6 +33,7 @@ typedef struct {
   unsigned torus_steps;                    /* hops of a chunk through all dimensions of the ranks' torus; 0: they are none */
   double torus_wire_s;                     /* latency of the routes of these hops */
   MdlLaunch launch;
+  const char *one_shot; /* framework whose kernels are asked for; NULL: the library's default one. Borrowed */
   double cpu_Bps;      /* what the host's threads let through of the size, B/s; 0: no limit */
   double proxy_wait_s; /* that a message between nodes waits for its thread, which shares a core; 0: none */
   gboolean one_way;    /* sendrecv: one rank of the pair sends, the other receives */

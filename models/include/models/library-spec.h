@@ -328,6 +328,42 @@ typedef struct {
   BaseNum step;  /* s, of a hop beyond the route's latency */
 } MdlTorusSpec;
 
+/* All-reduce by a framework's own kernels (collective/one_shot.c). */
+typedef enum { MDL_ONE_SHOT, MDL_TWO_SHOT, MDL_SWITCH_SHOT } MdlOneShotKind;
+extern const BaseName mdl_one_shot_kinds[]; /* one_shot two_shot in_switch */
+
+typedef struct {
+  BaseHead head;
+  BaseStr name;
+  BaseEnum kind;               /* MdlOneShotKind */
+  BaseNum start;               /* s */
+  BaseNum trips;               /* round trips to a peer's memory that follow each other */
+  BaseNum flag;                /* s, a peer's flag beyond the first */
+  BaseNum wait;                /* round trips of a second stage's barrier … */
+  BaseNum hidden;              /* … less this share of the data's time */
+  BaseNum inflight;            /* B that a kernel has under way from each peer; absent: the links alone limit */
+  BaseNum efficiency;          /* of the links */
+  BaseNum efficiency_from_100; /* from compute capability 100 on; absent: likewise */
+  BaseNum call;                /* s, without a graph at least */
+} MdlOneShotKernel;
+
+typedef struct {
+  BaseHead head;
+  BaseStr framework, kernel; /* names */
+  BaseNum gpus;              /* exactly */
+  BaseNum capability;        /* from which on */
+  BaseNum max;               /* B, largest size */
+} MdlOneShotRange;
+
+typedef struct {
+  BaseHead head;
+  BaseStr framework;                       /* where none is named */
+  BaseNum round_trip, round_trip_from_100; /* s, of a load from a peer's memory; by compute capability */
+  BaseNum copy, copy_rate;                 /* s and B/s of S: without a graph data are copied first */
+  BaseList kernels;                        /* MdlOneShotKernel */
+  BaseList ranges;                         /* MdlOneShotRange: the first that fits holds */
+} MdlOneShotSpec;
+
 /* Threads of the host that serve the network. */
 typedef struct {
   BaseHead head;
@@ -365,6 +401,7 @@ struct MdlLibrary {
   MdlPairSpec pairwise;
   MdlGdaSpec ibgda;
   MdlTorusSpec torus;
+  MdlOneShotSpec one_shot;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */

@@ -56,6 +56,9 @@ const struct MdlTunerSpec *mdl_library_tuner (const MdlLibrary *library);
 
 /* Constants of expert dispatch and combine (models/moe.h); NULL: none. */
 const struct MdlMoeSpec *mdl_library_moe (const MdlLibrary *library);
+/* Names of the inference frameworks whose all-reduce kernels are known (MDL_ALGO_ONE_SHOT), borrowed; the last is NULL. Returned:
+ * full, g_ptr_array_unref. */
+GPtrArray *mdl_one_shot_frameworks (const MdlLibrary *library);
 
 /* Whether a plugin of the library serves networks of this link class (NULL: none), in place of the library's own transport. */
 gboolean mdl_library_plugged (const MdlLibrary *library, const char *link_class);

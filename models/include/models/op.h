@@ -27,7 +27,8 @@ typedef enum {
   MDL_ALGO_NCCL_ROWS (ROW)                                                                                       \
   ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")                                              \
   ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically") \
-  ROW (TORUS, torus, 'O', "rings along all dimensions of a torus at once")
+  ROW (TORUS, torus, 'O', "rings along all dimensions of a torus at once")                                           \
+  ROW (ONE_SHOT, one_shot, 'F', "kernels of vLLM, SGLang and TensorRT-LLM, one node; taken if `one_shot` names one")
 
 #define MDL_ALGO_ENUM_(code, name, letter, help) MDL_ALGO_##code,
 #define MDL_ALGO_COUNT_(code, name, letter, help) +1

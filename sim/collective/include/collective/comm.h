@@ -24,6 +24,8 @@ typedef struct {
   MdlLibraryEnv env;                                       /* likewise: to be laid over it by mdl_library_with */
   guint32 op_off_algos[MDL_OP_N], op_off_protos[MDL_OP_N]; /* NCCL_ALGO, NCCL_PROTO: bits as above, by operation */
   gboolean collnet;                                        /* NCCL_COLLNET_ENABLE=1 */
+  const char *one_shot;                                    /* framework whose all-reduce stands in NCCL's place; NULL: none */
+  BaseMark one_shot_mark;                                  /* where that stands */
   gboolean no_tuner_plugin;                                /* NCCL_TUNER_PLUGIN=none */
   gboolean no_shm;                                         /* NCCL_SHM_DISABLE=1 */
   gboolean fi_tcp, fi_staged;                              /* FI_PROVIDER=tcp, FI_EFA_USE_DEVICE_RDMA=0: on networks of libfabric */
