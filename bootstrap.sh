@@ -88,8 +88,14 @@ libyaml-dev|have_library yaml-0.1|YAML input
 libnlopt-dev|have_library nlopt|the optimiser of fits
 liblapacke-dev|have_library lapacke|intervals of fits
 libcunit1-dev|have_library cunit|unit tests
+libxlsxwriter-dev|have_library xlsxwriter|workbooks of plans, optional
 gnuplot-nox|command -v gnuplot|plots, at run time only
 TABLE
+}
+
+needed_of () # lines of missing_packages: those that the build cannot do without
+{
+  grep -vE '^(gnuplot-nox|libxlsxwriter-dev)\|' <<<"$1" || true
 }
 
 missing_packages () # prints "package|why" lines
@@ -118,9 +124,9 @@ install_packages () # package...
 other_distribution ()
 {
   say "this is no Debian or Ubuntu (no apt-get): install the above with the package manager of your system, then start again"
-  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel gnuplot"
-  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit gnuplot"
-  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel gnuplot"
+  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel libxlsxwriter-devel gnuplot"
+  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit libxlsxwriter gnuplot"
+  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel libxlsxwriter-devel gnuplot"
   exit 1
 }
 
@@ -133,16 +139,17 @@ ensure_packages ()
   while IFS='|' read -r package why; do
     printf '  %-18s %s\n' "$package" "$why" >&2
   done <<<"$missing"
-  required=$(grep -v '^gnuplot' <<<"$missing" || true)
+  required=$(needed_of "$missing")
   if [ -z "$required" ]; then
-    say "going on without gnuplot: only plots need it (apt-get install gnuplot-nox)"
+    [[ $missing != *gnuplot* ]] || say "going on without gnuplot: only plots need it (apt-get install gnuplot-nox)"
+    [[ $missing != *xlsxwriter* ]] || say "going on without libxlsxwriter: only workbooks need it (apt-get install libxlsxwriter-dev)"
     return 0
   fi
   command -v apt-get >/dev/null || other_distribution
   mapfile -t names < <(cut -d '|' -f 1 <<<"$missing")
   install_packages "${names[@]}" ||
     die "the packages could not be installed; is this machine online? (as root: apt-get update && apt-get install ${names[*]})"
-  missing=$(missing_packages | grep -v '^gnuplot' || true)
+  missing=$(needed_of "$(missing_packages)")
   [ -z "$missing" ] && return 0
   grep -q '^cmake' <<<"$missing" &&
     say "CMake $(cmake_needed) or newer is needed, this system has $(cmake --version | head -n 1); Debian 12 and Ubuntu 24.04 are new enough"

@@ -83,6 +83,8 @@ expect 1 'this system has cmake version 3.9.6' packages
 
 machine cc cmake ninja pkg-config
 expect 0 'going on without gnuplot' packages
+printf '#!/bin/sh\n[ "$2" != xlsxwriter ]\n' >"$tmp/bin/pkg-config"
+expect 0 'going on without libxlsxwriter' packages
 
 machine "${complete[@]}"
 expect 2 'usage: bootstrap.sh'

@@ -41,7 +41,8 @@ if command -v python3 >/dev/null; then
 fi
 sed -nE 's/^pkg_check_modules\([A-Z_]+ REQUIRED IMPORTED_TARGET ([^)]*)\)/\1/p' "$source/cmake/Packages.cmake" |
   tr ' ' '\n' | sed 's/[<>=].*//' | sort >"$tmp/modules"
-sed -nE 's/.*\{"name": "([^"]+)".*"versionInfo": "([^"]*)".*/\1 \2/p' "$spdx" | grep -vE '^(forerun|mpi) ' | sort >"$tmp/listed"
+sed -nE 's/.*\{"name": "([^"]+)".*"versionInfo": "([^"]*)".*/\1 \2/p' "$spdx" |
+  grep -vE '^(forerun|mpi|xlsxwriter) ' | sort >"$tmp/listed"
 while read -r module; do
   echo "$module $(pkg-config --modversion "$module")"
 done <"$tmp/modules" >"$tmp/found"
@@ -89,6 +90,9 @@ depends=$(dpkg-deb -f "$tmp"/DEB/forerun_*.deb Depends)
 for library in libc6 libglib2.0 libjson-glib libyaml libnlopt liblapacke; do
   [[ $depends == *$library* ]] || fail "forerun does not depend on $library: $depends"
 done
+if grep -q '"name": "xlsxwriter"' "$spdx" && [[ $depends != *libxlsxwriter* ]]; then
+  fail "forerun is built with libxlsxwriter and does not depend on it: $depends"
+fi
 if command -v lintian >/dev/null; then
   lintian --allow-root --fail-on error,warning "${debs[@]}" || fail "lintian"
 else

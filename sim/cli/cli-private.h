@@ -69,6 +69,7 @@ typedef struct {
   const CliFlag *flags[5];      /* tables in the order of --help, ends with NULL */
   size_t size;                  /* of the struct that they fill; 0 without flags */
   CliFormat formats;            /* the last format that it writes, in the order of CliFormat */
+  gboolean has_workbook;        /* -o F.xlsx is a workbook */
   gboolean varies;              /* --vary: its answer is rows of figures that keys of the input change */
   const char *const *headlines; /* columns that --vary shows first, ends with NULL; NULL: the usual ones */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
@@ -86,6 +87,7 @@ struct Cli {
   gboolean quiet, help, wide;
   gboolean is_point; /* of --vary: its answer is kept, not printed */
   CliFormat format;
+  gboolean workbook; /* -o names one (.xlsx): the answer is its bytes */
   gboolean csv; /* the rows of CLI_FORMAT_TSV are written as CSV */
   guint64 seed;
   /* what the run gathers */

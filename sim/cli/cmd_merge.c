@@ -113,5 +113,6 @@ const CliVerb cli_verb_merge = {
   .flags = { cli_plan_flags },
   .size = sizeof (CliPlanFlags),
   .formats = CLI_FORMAT_CSV,
+  .has_workbook = TRUE,
   .run = run,
 };

@@ -6,6 +6,7 @@
 #include "draw-private.h"
 #include "plan-private.h"
 #include "report/plan.h"
+#include "report/workbook.h"
 
 typedef struct {
   CliPlanFlags answer; /* first: cli_plan_flags fill it */
@@ -80,6 +81,22 @@ write_answer (Cli *cli, const Answer *answer)
       g_string_append_printf (cli->out, "# %s\n", pln_description (plan));
     rep_plan_header (plan, answer->result, cli->out);
   }
+}
+
+static gboolean
+write_workbook (Cli *cli, const Answer *answer, GError **error)
+{
+  const RepEnvelope envelope = cli_envelope (cli);
+  g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (answer->plan), pln_model (answer->plan));
+  g_autoptr (GString) header = g_string_new (NULL);
+  rep_header_title (header, &envelope, what);
+  rep_plan_header (answer->plan, answer->result, header);
+  GString *bytes = rep_plan_workbook (answer->plan, answer->result, answer->rows, header->str, error);
+  if (bytes == NULL)
+    return FALSE;
+  g_string_free (cli->out, TRUE);
+  cli->out = bytes;
+  return TRUE;
 }
 
 static gboolean
@@ -230,7 +247,10 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts
     return FALSE;
   }
   const Answer answer = { plan, result, sensitivity, (guint)counts->rows };
-  write_answer (cli, &answer);
+  if (!cli->workbook)
+    write_answer (cli, &answer);
+  else if (!write_workbook (cli, &answer, error))
+    return FALSE;
   if (infeasible != NULL) {
     cli->status = CLI_EXIT_INFEASIBLE;
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
@@ -266,6 +286,7 @@ read_shard (const Cli *cli, const Flags *flags, Ask *query, GError **error)
                    { "--plot", flags->answer.plot },
                    { "--report", flags->answer.report },
                    { "--sensitivity", flags->answer.sensitivity },
+                   { "-o F.xlsx", cli->workbook ? "" : NULL },
                    { "--per-machine", flags->answer.search.per_machine ? "" : NULL } };
   for (guint i = 0; i < G_N_ELEMENTS (of_merge); i++)
     if (of_merge[i].value != NULL)
@@ -377,6 +398,7 @@ const CliVerb cli_verb_plan = {
   .flags = { cli_plan_flags, share_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,
+  .has_workbook = TRUE,
   .varies = TRUE,
   .headlines = headlines,
   .run = run,

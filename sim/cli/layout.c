@@ -30,7 +30,7 @@ gboolean
 cli_layout_begin (Cli *cli, GError **error)
 {
   const gboolean picks = cli->columns != NULL && cli->varies == NULL; /* --vary has columns of its own */
-  if (picks && cli->format != CLI_FORMAT_TEXT && cli->format != CLI_FORMAT_TSV)
+  if (picks && (cli->workbook || (cli->format != CLI_FORMAT_TEXT && cli->format != CLI_FORMAT_TSV)))
     return cli_fail (cli, error, "--columns picks columns of text and tsv; the other formats are complete");
   if (picks) {
     cli->picked = g_strsplit (cli->columns, ",", -1);
@@ -65,7 +65,7 @@ cli_layout_end (Cli *cli, GError **error)
 {
   if (!check_picked (cli, error))
     return FALSE;
-  if (cli->format != CLI_FORMAT_TEXT || cli->document || cli->varies != NULL)
+  if (cli->format != CLI_FORMAT_TEXT || cli->workbook || cli->document || cli->varies != NULL)
     return TRUE;
   const GPtrArray *left_out = base_layout_list (BASE_LAYOUT_LEFT_OUT);
   if (left_out->len > 0) {

@@ -94,6 +94,8 @@ check_numbers (const Cli *cli, GError **error)
 static void
 clean_answer (Cli *cli)
 {
+  if (cli->workbook)
+    return;
   const gboolean json = cli->format == CLI_FORMAT_JSON || cli->format == CLI_FORMAT_NCCL_TESTS_JSON || *cli->out->str == '{';
   const gboolean tabs = cli->format == CLI_FORMAT_TSV || cli->document;
   base_text_clean (cli->out, tabs ? "\n\t" : "\n", json);

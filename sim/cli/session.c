@@ -1,12 +1,14 @@
 /* One run of a verb: its flags read, its work done, what it gathers. */
 #include <string.h>
 
+#include "base/output.h"
 #include "base/progress.h"
 #include "base/sandbox.h"
 #include "base/yaml.h"
 #include "cli-private.h"
 #include "engine/need.h"
 #include "manual-private.h"
+#include "report/workbook.h"
 
 static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
                                          { "json", CLI_FORMAT_JSON, NULL },
@@ -15,6 +17,28 @@ static const BaseName format_names[] = { { "text", CLI_FORMAT_TEXT, NULL },
                                          { "nccl-tests", CLI_FORMAT_NCCL_TESTS, NULL },
                                          { "nccl-tests-json", CLI_FORMAT_NCCL_TESTS_JSON, NULL },
                                          { NULL, 0, NULL } };
+
+/* Whether the ending of -o's file asks for a workbook, and the verb, the flags and this build have one. */
+static gboolean
+check_workbook (Cli *cli, GError **error)
+{
+  if (cli->output == NULL || !g_str_has_suffix (cli->output, ".xlsx"))
+    return TRUE;
+  if (!cli->verb->has_workbook)
+    return cli_fail (cli, error, "-o '%s': plan and merge write workbooks, and this verb does not; for a spreadsheet: --format csv",
+                     cli->output);
+  if (cli->format_text != NULL || cli->varies != NULL)
+    return cli_fail (cli, error, "-o '%s' is a workbook, which does not go with %s; leave one of them out", cli->output,
+                     cli->format_text != NULL ? "--format" : "--vary");
+  if (rep_workbook_library () == NULL)
+    return cli_fail (
+        cli, error,
+        "-o '%s': this build writes no workbooks; install libxlsxwriter (Debian: libxlsxwriter-dev) and build again, or "
+        "use --format csv",
+        cli->output);
+  cli->workbook = TRUE;
+  return base_output_check (cli->output, error);
+}
 
 static gboolean
 check_common (Cli *cli, GError **error)
@@ -54,7 +78,7 @@ run_once (Cli *cli, char *const *words, const void *flags, char **rest, GError *
   guint64 limit_B = 0;
   cli_flags_outputs (cli, flags);
   if (!check_common (cli, error) || !cli_size_value (cli, "--limit-memory", cli->limit_text, &limit_B, error) ||
-      !cli_outputs_check (cli, rest, error) || !cli_layout_begin (cli, error))
+      !cli_outputs_check (cli, rest, error) || !check_workbook (cli, error) || !cli_layout_begin (cli, error))
     return FALSE;
   if (cli->limit_text != NULL)
     eng_limit_set ((double)limit_B);

@@ -62,7 +62,7 @@ switch_of (const PlnFabricPrice *fabric, const CluSwitchSpec *type)
 static void
 add (PlnMachine *machine, PlnBuy kind, const char *name, double count, const BaseNum *price)
 {
-  const PlnPart part = { kind, name, count, price->v, *price };
+  const PlnPart part = { kind, name, price, count, price->v };
   if (!(count > 0) || !(price->v > 0))
     return;
   g_array_append_val (machine->parts, part);
@@ -73,7 +73,7 @@ add (PlnMachine *machine, PlnBuy kind, const char *name, double count, const Bas
 static void
 add_share (PlnMachine *machine, PlnBuy kind, const char *name, double usd, const BaseNum *fraction)
 {
-  const PlnPart part = { kind, name, 1, usd * fraction->v, *fraction };
+  const PlnPart part = { kind, name, fraction, 1, usd * fraction->v };
   if (!(part.usd > 0))
     return;
   g_array_append_val (machine->parts, part);
@@ -106,12 +106,20 @@ price_fabric (const PlnFabricPrice *fabric, const CluFabricParts *parts, PlnMach
   return TRUE;
 }
 
+static void
+rent_nodes (PlnMachine *machine, const BaseNum *rent)
+{
+  if (!rent->set)
+    return;
+  machine->rent_usd_per_s = machine->nodes * rent->v;
+  machine->node_rent = rent;
+}
+
 /* What the topology itself says that its parts cost (`cost`), where no list has a price of it. */
 static void
 price_by_topology (const CluCostSpec *cost, const CluFabricParts *parts, PlnMachine *machine)
 {
-  if (cost->rent.set)
-    machine->rent_usd_per_s = machine->nodes * cost->rent.v;
+  rent_nodes (machine, &cost->rent);
   if (!cost->node.set)
     return;
   add (machine, PLN_BUY_NODES, machine->topology, machine->nodes, &cost->node);
@@ -159,8 +167,10 @@ rent_storage (const Pln *plan, PlnMachine *machine)
     const MdlTierType *type = BASE_LIST_AT (spec->storage, CluStorageSpec, i)->type.value;
     for (guint k = 0; k < plan->prices.storage.n && type != NULL && machine->storage_rent_usd_per_s <= 0; k++) {
       const PlnStoragePrice *price = BASE_LIST_AT (plan->prices.storage, PlnStoragePrice, k);
-      if (g_strcmp0 (price->type.v, type->name.v) == 0)
-        machine->storage_rent_usd_per_s = price->rent.v * machine->storage_B * 1e-12;
+      if (g_strcmp0 (price->type.v, type->name.v) != 0)
+        continue;
+      machine->storage_rent_usd_per_s = price->rent.v * machine->storage_B * 1e-12;
+      machine->storage_rent = &price->rent;
     }
   }
 }
@@ -224,8 +234,8 @@ pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
   rent_storage (plan, machine);
   if (price == NULL)
     price_by_topology (&clu_spec (clu)->cost, parts, machine);
-  else if (price->rent.set)
-    machine->rent_usd_per_s = machine->nodes * price->rent.v;
+  else
+    rent_nodes (machine, &price->rent);
   if (price != NULL && price->node.set) {
     add (machine, PLN_BUY_NODES, machine->topology, machine->nodes, &price->node);
     add (machine, PLN_BUY_NETWORK, "network per GPU", machine->gpus, &prices->network);

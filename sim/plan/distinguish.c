@@ -297,7 +297,7 @@ add_price_error (const GArray *leaves, const Pln *plan, const PlnChoiceRow *a, c
   double squares = 0;
   for (guint i = 0; i < leaves->len; i++) {
     const PlnPriceLeaf *leaf = &g_array_index (leaves, PlnPriceLeaf, i);
-    double band = pln_price_band (plan, leaf), ratio[2];
+    double band = pln_price_band (plan, leaf->num, leaf->dim), ratio[2];
     for (int side = 0; side < 2; side++) {
       g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
       g_array_append_vals (rows, a, 1);

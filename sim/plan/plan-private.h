@@ -99,8 +99,6 @@ typedef struct {
 } PlnPriceLeaf;
 /* All that are set and above 0. Returned: full, PlnPriceLeaf. */
 GArray *pln_price_leaves (const Pln *plan);
-/* Half-width of a figure's 90 % band, relative; 0 for what is no price. */
-double pln_price_band (const Pln *plan, const PlnPriceLeaf *leaf);
 /* Prices rows (PlnChoiceRow) again with this figure times `factor`; not by two threads at once. `missed`, one a row: as of
  * pln_misses(); NULL: not wanted. */
 void pln_at_price (const Pln *plan, const PlnPriceLeaf *leaf, double factor, GArray *rows, PlnRejection *missed);

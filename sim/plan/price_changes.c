@@ -59,12 +59,12 @@ pln_price_leaves (const Pln *plan)
 }
 
 double
-pln_price_band (const Pln *plan, const PlnPriceLeaf *leaf)
+pln_price_band (const Pln *plan, const BaseNum *num, BaseDim dim)
 {
-  gboolean money = leaf->dim == BASE_DIM_MONEY || leaf->dim == BASE_DIM_MONEY_PER_TIME || leaf->dim == BASE_DIM_MONEY_PER_ENERGY;
-  if (!money) /* a convention of the buyer, as amortisation */
+  gboolean money = dim == BASE_DIM_MONEY || dim == BASE_DIM_MONEY_PER_TIME || dim == BASE_DIM_MONEY_PER_ENERGY;
+  if (!money || !plan->has_prices) /* a convention of the buyer, as amortisation */
     return 0;
-  return leaf->num->source == BASE_SOURCE_ASSUMED ? plan->prices.band.v : plan->prices.published_band.v;
+  return num->source == BASE_SOURCE_ASSUMED ? plan->prices.band.v : plan->prices.published_band.v;
 }
 
 /* Machines of the rows at today's prices; others stay as they are. Returned: full. */

@@ -5,6 +5,11 @@ forerun_test (test_plan_offers LABEL unit SOURCES unit/test_plan_offers.c USES p
 foreach (file choices money odds search stages work)
   forerun_test (test_plan_${file} LABEL unit SOURCES unit/test_plan_${file}.c USES plan constants)
 endforeach ()
+foreach (by this office)
+  add_test (NAME unit.workbook_computed_by_${by}
+            COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/workbook.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} ${by})
+  set_tests_properties (unit.workbook_computed_by_${by} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+endforeach ()
 foreach (target plan prices offers state calibration)
   forerun_fuzz (${target} SOURCES fuzz/fuzz_files.c USES plan constants)
   target_compile_definitions (fuzz_${target} PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FUZZ_TARGET="${target}")

@@ -25,6 +25,14 @@ double rep_plan_run_usd (const Pln *plan, const PlnChoiceRow *row, PlnAcquisitio
 /* A page's sections, of a plan with a row: figures of the first with their bands; tables of machines and of at most `most` rows. */
 void rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html);
 void rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html);
+/* A figure of a plan's prices. */
+typedef struct {
+  const BaseNum *num; /* borrowed from the plan */
+  BaseDim dim;
+  char *what; /* "a node of hgx_b200"; owned */
+} RepPriceItem;
+/* Those that are set; not `all`: those that the plan's options use. Returned: full, RepPriceItem. */
+GArray *rep_plan_price_items (const Pln *plan, gboolean all);
 /* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */
 void rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed);
 /* Where the order flips, price by price: lines of text, and the member `flip_points` of JSON. */

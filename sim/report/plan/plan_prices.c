@@ -11,11 +11,11 @@ static const BaseColumn columns[] = {
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
-/* Counts a figure that is set, and writes it where there is a table. */
+/* The figures of the plan's prices that are set. */
 typedef struct {
   const Pln *plan;
-  BaseTable *table; /* of the prices that the plan's options use; NULL: all are counted alone */
-  guint figures, assumed;
+  GArray *items; /* RepPriceItem */
+  gboolean all;  /* FALSE: those that the plan's options use */
 } List;
 
 static void take (List *list, const BaseNum *num, BaseDim dim, const char *format, ...) G_GNUC_PRINTF (4, 5);
@@ -25,28 +25,20 @@ take (List *list, const BaseNum *num, BaseDim dim, const char *format, ...)
 {
   if (!num->set)
     return;
-  list->figures++;
-  list->assumed += num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
-  if (list->table == NULL)
-    return;
   va_list args;
   va_start (args, format);
-  g_autofree char *what = g_strdup_vprintf (format, args), *value = base_quantity_format (num->v, dim, 6);
+  const RepPriceItem item = { num, dim, g_strdup_vprintf (format, args) };
   va_end (args);
-  base_table_row (list->table);
-  base_table_text (list->table, "source", base_source_name (num->source));
-  base_table_text (list->table, "what", what);
-  base_table_text (list->table, "value", value);
-  base_table_text (list->table, "note", num->note);
+  g_array_append_val (list->items, item);
 }
 
-/* Whether the table lists prices of this topology, or of ports of this rate ("400 Gb/s"): those that an option has. A topology that
+/* Whether the list has prices of this topology, or of ports of this rate ("400 Gb/s"): those that an option has. A topology that
  * keeps its own rate may have any. */
 static gboolean
 is_used (const List *list, const char *topology, const char *rate)
 {
   const GArray *machines = pln_machines (list->plan);
-  gboolean used = list->table == NULL;
+  gboolean used = list->all;
   for (guint i = 0; i < machines->len && !used; i++) {
     const PlnMachine *machine = &g_array_index (machines, PlnMachine, i);
     used = topology != NULL ? g_strcmp0 (machine->topology, topology) == 0
@@ -60,7 +52,7 @@ static gboolean
 is_stored (const List *list, const char *type)
 {
   const GArray *machines = pln_machines (list->plan);
-  gboolean used = list->table == NULL;
+  gboolean used = list->all;
   for (guint i = 0; i < machines->len && !used; i++) {
     const CluSpec *spec = clu_spec (scn_cluster (g_array_index (machines, PlnMachine, i).scenario));
     for (guint k = 0; k < spec->storage.n && !used; k++) {
@@ -119,23 +111,47 @@ take_all (List *list, const PlnPricesSpec *prices)
   }
 }
 
+static void
+item_clear (gpointer data)
+{
+  g_free (((RepPriceItem *)data)->what);
+}
+
+GArray *
+rep_plan_price_items (const Pln *plan, gboolean all)
+{
+  List list = { plan, g_array_new (FALSE, FALSE, sizeof (RepPriceItem)), all };
+  g_array_set_clear_func (list.items, item_clear);
+  if (pln_prices (plan) != NULL)
+    take_all (&list, pln_prices (plan));
+  return list.items;
+}
+
 void
 rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed)
 {
-  List list = { plan, NULL, 0, 0 };
-  if (pln_prices (plan) != NULL)
-    take_all (&list, pln_prices (plan));
-  *figures = list.figures;
-  *assumed = list.assumed;
+  g_autoptr (GArray) items = rep_plan_price_items (plan, TRUE);
+  *figures = items->len;
+  *assumed = 0;
+  for (guint i = 0; i < items->len; i++)
+    *assumed += g_array_index (items, RepPriceItem, i).num->source == BASE_SOURCE_ASSUMED ? 1u : 0u;
 }
 
 BaseTable *
 rep_plan_prices (const Pln *plan)
 {
-  List list = { plan, NULL, 0, 0 };
   if (pln_prices (plan) == NULL)
     return NULL;
-  list.table = base_table_new (columns);
-  take_all (&list, pln_prices (plan));
-  return list.table;
+  BaseTable *table = base_table_new (columns);
+  g_autoptr (GArray) items = rep_plan_price_items (plan, FALSE);
+  for (guint i = 0; i < items->len; i++) {
+    const RepPriceItem *item = &g_array_index (items, RepPriceItem, i);
+    g_autofree char *value = base_quantity_format (item->num->v, item->dim, 6);
+    base_table_row (table);
+    base_table_text (table, "source", base_source_name (item->num->source));
+    base_table_text (table, "what", item->what);
+    base_table_text (table, "value", value);
+    base_table_text (table, "note", item->num->note);
+  }
+  return table;
 }

@@ -84,9 +84,9 @@ extern const char *const pln_buy_names[PLN_BUY_N]; /* "nodes" … */
 /* So many of one thing at one price. */
 typedef struct {
   PlnBuy kind;
-  const char *name;     /* "qm9700"; borrowed from the plan */
+  const char *name;     /* "qm9700"; borrowed from the plan, as is: */
+  const BaseNum *price; /* as its list has it; of a share of others the fraction */
   double count, usd;    /* of one */
-  BaseNum price;        /* as its list has it; of a share of others the fraction */
 } PlnPart;
 
 typedef struct {
@@ -143,6 +143,8 @@ typedef struct {
   double tier_servers[PLN_TIERS];     /* of each storage tier, as the nodes need them; 0: as the topology has them */
   double storage_B;                   /* that the run needs; what renting it costs is in the rent: */
   double storage_rent_usd_per_s;      /* 0: the list has no price of it */
+  const BaseNum *node_rent;           /* as its list has it, of one; NULL: none; borrowed from the plan */
+  const BaseNum *storage_rent;        /* likewise, of a TB */
   MdlMoneyQuery own, rent;            /* all but the power, for pln_money() */
   double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
   double fabric_W, storage_W;         /* of all switches, and of all storage servers, whose type says what it draws */
@@ -273,6 +275,8 @@ gboolean pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way
 char *pln_unpriced (const Pln *plan);
 const char *pln_model (const Pln *plan);
 const PlnPricesSpec *pln_prices (const Pln *plan); /* NULL: none */
+/* Half-width of a price's 90 % band, relative; 0 for what is no price. */
+double pln_price_band (const Pln *plan, const BaseNum *num, BaseDim dim);
 /* For every price where the order flips, nearest first; none of a front, or without tokens. Returned: full, PlnFlip. */
 GArray *pln_flips (const Pln *plan, const PlnResult *result);
 /* What the plan counts of failures; FALSE: none. */
