@@ -2,11 +2,13 @@
  * sums its part S/h through the switch, sends it up one of two trees of the heads beside the same rail, gets the sum from above
  * and stores it to its node through the switch. Half of the channels use the first tree, half the second.
  *
- *     T = start + latency + 2 ceil (log2 N) a + (stages - 1) x round + 2 ceil (log2 N) x piece + S / min (bound, link rate)
+ *     T = start + latency + (ch - 1) post + 2 ceil (log2 N) a + (stages - 1) x round + 2 ceil (log2 N) x piece
+ *         + S / min (bound, link rate)
  *     a     = the tree's hop over the same transport + `hop`
  *     round = h ch c (1 + 1/h) / (GPU link rate x efficiency), one round of pieces over all heads and channels in the node
  *     piece = h ch c / (NICs x NIC rate)
  *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r)
+ * All channels pass through every head, so its proxy thread posts ch messages before the last one goes (`post`).
  * N nodes, n ranks, c B piece of a head and channel, ch channels, cap busbw of a head (NCCL's figure by generation), r what a
  * stream of the tree's carries over the same transport, as many as channels (sockets: one, src/proxy.cc has a thread a process).
  * The link rate has NVLS's efficiency on the links inside the node and the NICs as they are: a rank of a double tree sends and
@@ -94,8 +96,12 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
                  hops, hop_s * 1e6, inter.latency_s * 1e6, spec->hop.v * 1e6);
   mdl_cost_use (cost, &inter.step->latency);
 
-  gboolean far = spec->many_nodes_from.set && (double)q->n_nodes >= spec->many_nodes_from.v;
   double part_B = q->size_B / (channels * heads);
+  if (library->pairwise.post.set && q->inter != MDL_HOP_TCP)
+    mdl_cost_term (q, cost, "posts", (channels - 1.0) * library->pairwise.post.v, &library->pairwise.post,
+                   "a head's proxy posts for %.4g more channels", channels - 1.0);
+
+  gboolean far = spec->many_nodes_from.set && (double)q->n_nodes >= spec->many_nodes_from.v;
   const MdlPlugin *plugin = mdl_plugin (library, q);
   if (plugin != NULL && plugin->nvls_tree_start.set)
     mdl_cost_term (q, cost, "network plugin", plugin->nvls_tree_start.v, &plugin->nvls_tree_start, "once per operation");
