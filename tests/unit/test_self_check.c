@@ -23,7 +23,7 @@ a_collective_without_a_formula_or_without_edges_is_reported (void)
   row.cost = NULL;
   g_autofree char *formula = mdl_coll_fault (&row, "star");
   TEST_STR (formula, "algorithm 'star' lacks its 'cost': mdl_coll_star in models/collective must have one");
-  const ColTravel none = { NULL, NULL }, nvls = { .load = col_load_nvls };
+  const ColTravel none = { NULL, NULL, FALSE }, nvls = { .load = col_load_nvls };
   TEST_TRUE (col_travel_fault (&nvls, "star") == NULL);
   g_autofree char *edges = col_travel_fault (&none, "star");
   TEST_STR (edges, "algorithm 'star' loads no link: its row of `travels` in sim/collective/traffic.c must have `pipes` (edges "
