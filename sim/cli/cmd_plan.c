@@ -394,7 +394,8 @@ const CliVerb cli_verb_plan = {
   .completes = "plans",
   .notes = "PLAN is a file, a shipped name (forerun list plans), or - for stdin. First, every valid parallel layout is estimated "
            "with closed formulas. Then the engine simulates the best few. Exit status 3: no option meets the constraints.\nOn many "
-           "computers: mpirun -n 64 forerun plan …; or --shard in a job array, then forerun merge. The answer is the same.\n",
+           "computers: mpirun -n 64 forerun plan …; or --shard in a job array, then forerun merge. The answer is the same.\n"
+           "-o F.xlsx writes a workbook: its totals follow when a price is changed there.\n",
   .flags = { cli_plan_flags, share_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,
