@@ -48,6 +48,18 @@ base_watch_change (BaseWatch *watch, const char *place, double factor)
   g_hash_table_replace (watch->factors, g_strdup (place), kept);
 }
 
+gboolean
+base_watch_changes_seen (const BaseWatch *watch, const BaseWatch *seen)
+{
+  GHashTableIter iter;
+  gpointer place;
+  g_hash_table_iter_init (&iter, watch->factors);
+  while (g_hash_table_iter_next (&iter, &place, NULL))
+    if (seen == NULL || g_hash_table_contains (seen->places, place))
+      return TRUE;
+  return FALSE;
+}
+
 const GPtrArray *
 base_watch_seen (const BaseWatch *watch)
 {

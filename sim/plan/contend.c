@@ -15,6 +15,7 @@ typedef struct {
   const Pln *plan;
   guint machine;
   GArray *met, *missed; /* PlnChoiceRow */
+  GArray *steps;        /* TrnClosedStep of each cut */
   GError *error;
 } Job;
 
@@ -31,12 +32,15 @@ ask_machine (void *item)
   trn_closed_skip_unfit (closed);
   for (guint i = 0; i < cuts->len; i++) {
     const TrnClosedQuery *query = &g_array_index (cuts, TrnClosedQuery, i);
-    TrnClosedStep step;
+    TrnClosedStep step = { 0 };
     PlnChoiceRow row;
     double over;
-    if (!trn_closed_step (closed, query, &step, NULL) || !step.fits)
+    gboolean has = trn_closed_step (closed, query, &step, NULL);
+    g_array_append_val (job->steps, step);
+    if (!has || !step.fits)
       continue;
     pln_take_step (job->plan, job->machine, query, &step, &row);
+    row.cut = i;
     PlnRejection why = pln_misses (job->plan, &row, &over);
     if (why != PLN_REJECTED_PRICE)
       g_array_append_val (why == PLN_REJECTED_N ? job->met : job->missed, row);
@@ -60,7 +64,7 @@ take_best (const GArray *rows, guint each, GArray *contenders)
 }
 
 GArray *
-pln_contenders (const Pln *plan, guint threads, guint each, GError **error)
+pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GError **error)
 {
   guint n = plan->machines->len;
   g_autofree Job *jobs = g_new0 (Job, n);
@@ -70,13 +74,17 @@ pln_contenders (const Pln *plan, guint threads, guint each, GError **error)
     jobs[i] = (Job){ .plan = plan,
                      .machine = i,
                      .met = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)),
-                     .missed = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)) };
+                     .missed = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)),
+                     .steps = g_array_new (FALSE, FALSE, sizeof (TrnClosedStep)) };
   base_parallel_each (jobs, n, sizeof (Job), threads, NULL, ask_machine);
   for (guint i = 0; i < n; i++) {
     take_best (jobs[i].met, each, contenders);
     take_best (jobs[i].missed, each, contenders);
     g_array_unref (jobs[i].met);
     g_array_unref (jobs[i].missed);
+    if (steps != NULL)
+      g_ptr_array_add (steps, g_array_ref (jobs[i].steps));
+    g_array_unref (jobs[i].steps);
     if (jobs[i].error != NULL && ok) {
       g_propagate_error (error, jobs[i].error);
       ok = FALSE;
@@ -90,24 +98,41 @@ pln_contenders (const Pln *plan, guint threads, guint each, GError **error)
 
 /* ---- what they come to ---- */
 
+/* A step as it is known, or by `closed`, which is made when one is not. FALSE: it is refused, or *error says why none is made. */
+static gboolean
+step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosed **closed, TrnClosedStep *out, GError **error)
+{
+  const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
+  if (machine->steps != NULL) {
+    *out = g_array_index (machine->steps, TrnClosedStep, row->cut);
+    return out->n_ranks > 0;
+  }
+  if (*closed == NULL)
+    *closed = trn_closed_new (&machine->scenario->training, error);
+  return *closed != NULL && trn_closed_step (*closed, &row->query, out, NULL);
+}
+
 GArray *
 pln_leads (const Pln *plan, const GArray *contenders, GError **error)
 {
   g_autoptr (GArray) leads = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow));
   for (guint m = 0; m < plan->machines->len; m++) {
-    g_autoptr (TrnClosed) closed = trn_closed_new (&g_array_index (plan->machines, PlnMachine, m).scenario->training, error);
+    g_autoptr (TrnClosed) closed = NULL;
+    g_autoptr (GError) failed = NULL;
     PlnChoiceRow lead = { .machine = m, .formula = (double)NAN };
-    if (closed == NULL)
-      return NULL;
     for (guint i = 0; i < contenders->len; i++) {
       TrnClosedStep step;
       PlnChoiceRow row;
       double over;
-      if (ROW (contenders, i)->machine != m || !trn_closed_step (closed, &ROW (contenders, i)->query, &step, NULL) || !step.fits)
+      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), &closed, &step, &failed) || !step.fits)
         continue;
       pln_take_step (plan, m, &ROW (contenders, i)->query, &step, &row);
       if (pln_misses (plan, &row, &over) == PLN_REJECTED_N && !(row.formula >= lead.formula))
         lead = row;
+    }
+    if (failed != NULL) {
+      g_propagate_error (error, g_steal_pointer (&failed));
+      return NULL;
     }
     g_array_append_val (leads, lead);
   }

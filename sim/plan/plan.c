@@ -321,7 +321,8 @@ tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
 static void
 machine_free (PlnMachine *machine)
 {
-  scn_free (machine->scenario);
+  if (!machine->borrowed)
+    scn_free (machine->scenario);
   g_clear_pointer (&machine->parts, g_array_unref);
 }
 
@@ -366,30 +367,54 @@ pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
   return priced;
 }
 
+gboolean
+pln_read_machine (const Pln *plan, guint machine, GError **error)
+{
+  Scn *scenario = pln_scenario (plan, &g_array_index (plan->machines, PlnMachine, machine), NULL, error);
+  scn_free (scenario);
+  return scenario != NULL;
+}
+
+/* Its scenario, read or taken over. A plan that saves to a tier reads a machine twice, and takes none over. */
+static gboolean
+open_machine (Pln *plan, PlnMachine *machine, GError **error)
+{
+  const PlnLike *like = plan->options.like;
+  const guint number = plan->machines->len;
+  if (like != NULL && like->same[number] && plan->spec.checkpoint.tier.v == NULL) {
+    machine->scenario = g_array_index (like->plan->machines, PlnMachine, number).scenario;
+    machine->steps = like->steps != NULL ? like->steps->pdata[number] : NULL;
+    return machine->borrowed = TRUE;
+  }
+  machine->scenario = pln_scenario (plan, machine, NULL, error);
+  if (machine->scenario == NULL)
+    return tell_machine (plan, machine, error);
+  g_autoptr (TrnClosed) closed =
+      trn_closed_new (&machine->scenario->training, error); /* what it leaves out is reported here, where a place is known */
+  if (closed == NULL) {
+    scn_free (machine->scenario);
+    return tell_machine (plan, machine, error);
+  }
+  for (unsigned i = 0; i < base_diag_n_warnings (machine->scenario->warnings); i++)
+    base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine->scenario->warnings, i));
+  for (guint i = 1; i < machine->scenario->inputs->len; i++) /* all but the text that stands for it */
+    g_ptr_array_add (plan->inputs, base_yaml_ref (machine->scenario->inputs->pdata[i]));
+  return TRUE;
+}
+
 static gboolean
 add_machine (Pln *plan, PlnMachine machine, GError **error)
 {
   if (plan->machines->len >= MAX_MACHINES)
     return col_fail_at (error, plan->spec.choices.head.mark, "more than %u cluster options; give fewer choices", MAX_MACHINES);
-  machine.scenario = pln_scenario (plan, &machine, NULL, error);
-  if (machine.scenario == NULL)
-    return tell_machine (plan, &machine, error);
-  g_autoptr (TrnClosed) closed =
-      trn_closed_new (&machine.scenario->training, error); /* what it leaves out is reported here, where a place is known */
-  if (closed == NULL) {
-    scn_free (machine.scenario);
-    return tell_machine (plan, &machine, error);
-  }
-  for (unsigned i = 0; i < base_diag_n_warnings (machine.scenario->warnings); i++)
-    base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine.scenario->warnings, i));
-  for (guint i = 1; i < machine.scenario->inputs->len; i++) /* all but the text that stands for it */
-    g_ptr_array_add (plan->inputs, base_yaml_ref (machine.scenario->inputs->pdata[i]));
+  if (!open_machine (plan, &machine, error))
+    return FALSE;
   const Clu *clu = machine.scenario->system.clu;
   const CluGpuSpec *gpu = clu_gpu_spec (clu, 0);
   machine.gpus = machine.scenario->system.gpus->len;
   machine.gpus_per_node = machine.gpus / machine.nodes;
   if (!take_domain (plan, &machine, error)) {
-    scn_free (machine.scenario);
+    machine_free (&machine);
     return FALSE;
   }
   machine.load_W = gpu->power.v;

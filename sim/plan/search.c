@@ -42,7 +42,7 @@ pln_work_search (PlnWork *work, const PlnQuery *query, GError **error)
   out->per_machine = query->per_machine;
   out->rivals = g_array_new (FALSE, FALSE, sizeof (PlnAlternative));
   gather (work, out);
-  if (pln_second_stage (work, query, out, error) && pln_distinguish (work->plan, out, error))
+  if (pln_second_stage (work, query, out, error) && (query->only_rank || pln_distinguish (work->plan, out, error)))
     return out;
   pln_result_free (out);
   return NULL;

@@ -42,8 +42,9 @@ pln_work_new (Pln *plan, const PlnWorkers *workers, GError **error)
 {
   guint n = plan->machines->len;
   for (guint i = 0; i < n; i++) {
-    g_autoptr (TrnClosed) closed = trn_closed_new (&g_array_index (plan->machines, PlnMachine, i).scenario->training, error);
-    if (closed == NULL)
+    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i);
+    g_autoptr (TrnClosed) closed = machine->steps == NULL ? trn_closed_new (&machine->scenario->training, error) : NULL;
+    if (closed == NULL && machine->steps == NULL)
       return NULL;
   }
   PlnWork *work = g_new0 (PlnWork, 1);
@@ -434,14 +435,28 @@ take_up (PlnWorker *hand, guint32 machine, GError **error)
   if (hand->machine == machine)
     return TRUE;
   put_down (hand);
-  hand->closed = trn_closed_new (&g_array_index (hand->plan->machines, PlnMachine, machine).scenario->training, error);
-  if (hand->closed == NULL)
+  const PlnMachine *its = &g_array_index (hand->plan->machines, PlnMachine, machine);
+  hand->closed = its->steps == NULL ? trn_closed_new (&its->scenario->training, error) : NULL;
+  if (hand->closed == NULL && its->steps == NULL)
     return FALSE;
-  trn_closed_share (hand->closed, hand->pool);
-  trn_closed_skip_unfit (hand->closed);
+  if (hand->closed != NULL) {
+    trn_closed_share (hand->closed, hand->pool);
+    trn_closed_skip_unfit (hand->closed);
+  }
   hand->cuts = pln_list_layouts (hand->plan, machine, NULL);
   hand->machine = machine;
   return TRUE;
+}
+
+/* As it is known of a plan read before, or as the closed form has it. FALSE: it is refused. */
+static gboolean
+step_of (PlnWorker *hand, guint32 cut, TrnClosedStep *step)
+{
+  const GArray *known = g_array_index (hand->plan->machines, PlnMachine, hand->machine).steps;
+  if (known == NULL)
+    return trn_closed_step (hand->closed, &g_array_index (hand->cuts, TrnClosedQuery, cut), step, NULL);
+  *step = g_array_index (known, TrnClosedStep, cut);
+  return step->n_ranks > 0;
 }
 
 static void
@@ -454,7 +469,7 @@ estimate (PlnWorker *hand, const PlnTask *task, GByteArray *reply)
     TrnClosedStep step;
     PlnChoiceRow row;
     double over;
-    if (!trn_closed_step (hand->closed, query, &step, NULL)) {
+    if (!step_of (hand, i, &step)) {
       count.out[PLN_REJECTED_REFUSED]++;
       continue;
     }

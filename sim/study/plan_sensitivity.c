@@ -9,7 +9,63 @@
 typedef struct {
   const StdPlanQuestion *query;
   const GArray *contenders;
+  const GPtrArray *steps; /* as of pln_contenders() */
+  const GPtrArray *read;  /* BaseWatch *, by machine: what its scenario reads */
 } Question;
+
+/* ---- what need not be asked again ---- */
+
+static void
+free_watch (gpointer watch)
+{
+  base_watch_free (watch);
+}
+
+static void
+free_steps (gpointer steps)
+{
+  g_array_unref (steps);
+}
+
+/* What the scenario of each machine reads, its constants among it: a machine that reads nothing of what is changed has the same
+ * steps. Returned: full, BaseWatch *. NULL and *error on failure. */
+static GPtrArray *
+watch_machines (const StdPlanQuestion *question, GError **error)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->lookup));
+  g_auto (CstStore) constants = { .lookup = lookup };
+  g_autofree gboolean *same = g_new (gboolean, pln_machines (question->plan)->len);
+  const PlnLike like = { .plan = question->plan, .same = same };
+  PlnOptions options = question->options;
+  options.like = &like;
+  for (guint i = 0; i < pln_machines (question->plan)->len; i++)
+    same[i] = TRUE;
+  g_autoptr (Pln) plan = pln_load (question->path, lookup, &options, cst_store_load, &constants, error);
+  if (plan == NULL)
+    return NULL;
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (free_watch);
+  for (guint i = 0; i < pln_machines (plan)->len; i++) {
+    BaseWatch *watch = base_watch_new ();
+    g_ptr_array_add (all, watch);
+    base_lookup_set_watch (lookup, watch);
+    if (!pln_read_machine (plan, i, error))
+      return NULL;
+  }
+  return g_steal_pointer (&all);
+}
+
+/* By machine, whether it is as it was with what `watch` changes. Returned: full. */
+static gboolean *
+find_same (const Question *question, const BaseWatch *watch)
+{
+  gboolean *same = g_new (gboolean, question->read->len);
+  const gboolean changed = base_watch_changes_seen (watch, NULL); /* else the first run, which is to see all that is read */
+  for (guint i = 0; i < question->read->len; i++)
+    same[i] = changed && !base_watch_changes_seen (watch, question->read->pdata[i]);
+  return same;
+}
+
+/* ---- asking ---- */
 
 static const PlnChoiceRow *
 first_of (const GArray *leads)
@@ -39,11 +95,15 @@ ask_again (const void *data, gboolean whole, BaseWatch *watch, StdAnswer *answer
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->query->lookup));
   base_lookup_set_watch (lookup, watch);
   g_auto (CstStore) constants = { .lookup = lookup };
-  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &question->query->options, cst_store_share, &constants, error);
+  g_autofree gboolean *same = find_same (question, watch);
+  const PlnLike like = { .plan = question->query->plan, .same = same, .steps = question->steps };
+  PlnOptions options = question->query->options;
+  options.like = &like;
+  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &options, cst_store_share, &constants, error);
   if (plan == NULL)
     return FALSE;
   if (whole) {
-    const PlnQuery query = { .threads = 1 };
+    const PlnQuery query = { .threads = 1, .only_rank = TRUE };
     g_autoptr (PlnResult) result = pln_search (plan, &query, error);
     if (result != NULL)
       answer_with (question, plan, result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL, answer);
@@ -61,10 +121,12 @@ ask_again (const void *data, gboolean whole, BaseWatch *watch, StdAnswer *answer
 StdSensitivity *
 std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **error)
 {
-  g_autoptr (GArray) contenders = pln_contenders (question->plan, question->threads, CONTENDERS, error);
-  if (contenders == NULL)
+  g_autoptr (GPtrArray) steps = g_ptr_array_new_with_free_func (free_steps);
+  g_autoptr (GArray) contenders = pln_contenders (question->plan, question->threads, CONTENDERS, steps, error);
+  g_autoptr (GPtrArray) read = contenders != NULL ? watch_machines (question, error) : NULL;
+  if (read == NULL)
     return NULL;
-  const Question search = { question, contenders };
+  const Question search = { question, contenders, steps, read };
   const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
   return std_sensitivity (&query, scope, error);
 }

@@ -77,6 +77,23 @@ a_change_reaches_its_number_alone_and_stays_in_its_bounds (void)
 }
 
 static void
+a_change_of_what_another_watch_saw_is_told (void)
+{
+  g_autoptr (BaseWatch) changes = base_watch_new ();
+  g_autoptr (BaseWatch) seen = base_watch_new ();
+  g_autoptr (BaseWatch) blind = base_watch_new ();
+  read_with (seen);
+  TEST_TRUE (!base_watch_changes_seen (changes, NULL));
+  TEST_TRUE (!base_watch_changes_seen (changes, seen));
+  base_watch_change (changes, "other.yaml:1:1", 0.5);
+  TEST_TRUE (base_watch_changes_seen (changes, NULL));
+  TEST_TRUE (!base_watch_changes_seen (changes, seen));
+  base_watch_change (changes, "t.yaml:2:8", 0.5);
+  TEST_TRUE (base_watch_changes_seen (changes, seen));
+  TEST_TRUE (!base_watch_changes_seen (changes, blind));
+}
+
+static void
 without_a_watch_numbers_are_as_written (void)
 {
   Thing thing = read_with (NULL);
@@ -90,6 +107,7 @@ main (void)
   static const TestCase cases[] = {
     { "all numbers are seen with place, source and note", all_numbers_are_seen_with_place_source_and_note },
     { "a change reaches its number alone and stays in its bounds", a_change_reaches_its_number_alone_and_stays_in_its_bounds },
+    { "a change of what another watch saw is told", a_change_of_what_another_watch_saw_is_told },
     { "without a watch numbers are as written", without_a_watch_numbers_are_as_written },
     { NULL, NULL },
   };

@@ -179,7 +179,7 @@ contenders_lead_where_all_do (void)
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_auto (Loaded) small = load_small (lookup, NULL);
   PlnResult *all = search (small.plan, 1, 0);
-  g_autoptr (GArray) contenders = pln_contenders (small.plan, 2, 3, NULL);
+  g_autoptr (GArray) contenders = pln_contenders (small.plan, 2, 3, NULL, NULL);
   g_autoptr (GArray) leads = pln_leads (small.plan, contenders, NULL);
   TEST_INT (leads->len, 2);
   TEST_TRUE (contenders->len <= 2 * 2 * 3);
@@ -187,11 +187,53 @@ contenders_lead_where_all_do (void)
   TEST_NEAR (fmin (one->formula, two->formula), ROW (all, 0)->formula, 1e-12);
   static const char *const tight[] = { "goal.deadline=10 days", NULL }; /* that one node does not meet */
   g_auto (Loaded) hard = load_small (lookup, tight);
-  g_autoptr (GArray) near = pln_contenders (hard.plan, 1, 3, NULL);
+  g_autoptr (GArray) near = pln_contenders (hard.plan, 1, 3, NULL, NULL);
   g_autoptr (GArray) then = pln_leads (hard.plan, near, NULL);
   g_autoptr (GArray) later = pln_leads (small.plan, near, NULL);
   TEST_TRUE (isnan (g_array_index (then, PlnChoiceRow, 0).formula));
   TEST_NEAR (g_array_index (later, PlnChoiceRow, 0).formula, one->formula, 1e-12);
+  pln_result_free (all);
+}
+
+static void
+free_steps (gpointer steps)
+{
+  g_array_unref (steps);
+}
+
+static void
+a_plan_like_another_answers_as_if_it_were_read (void)
+{
+  /* one machine is taken over with its steps, the other is read: the same rows to the last bit, and the same leads */
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, NULL);
+  PlnResult *all = search (small.plan, 1, 0);
+  g_autoptr (GPtrArray) steps = g_ptr_array_new_with_free_func (free_steps);
+  g_autoptr (GArray) contenders = pln_contenders (small.plan, 2, 3, steps, NULL);
+  TEST_INT (steps->len, 2);
+  const gboolean same[] = { TRUE, FALSE };
+  const PlnLike like = { .plan = small.plan, .same = same, .steps = steps };
+  PlnOptions options = small.plan->options;
+  options.like = &like;
+  g_autoptr (Pln) again = pln_load (base_yaml_path (small.plan->yaml), lookup, &options, small.plan->load, small.plan->user, NULL);
+  TEST_TRUE (again != NULL);
+  TEST_TRUE (g_array_index (again->machines, PlnMachine, 0).borrowed);
+  TEST_TRUE (!g_array_index (again->machines, PlnMachine, 1).borrowed);
+  TEST_TRUE (pln_read_machine (again, 0, NULL));
+  const PlnQuery query = { .threads = 1, .only_rank = TRUE };
+  PlnResult *then = pln_search (again, &query, NULL);
+  TEST_INT (then->rows->len, all->rows->len);
+  for (guint i = 0; i < all->rows->len; i++) {
+    TEST_INT (ROW (then, i)->machine, ROW (all, i)->machine);
+    TEST_INT (ROW (then, i)->cut, ROW (all, i)->cut);
+    TEST_NEAR (ROW (then, i)->formula, ROW (all, i)->formula, 0);
+  }
+  TEST_INT (then->rivals->len, 0);
+  g_autoptr (GArray) leads = pln_leads (small.plan, contenders, NULL);
+  g_autoptr (GArray) others = pln_leads (again, contenders, NULL);
+  for (guint m = 0; m < 2; m++)
+    TEST_NEAR (g_array_index (others, PlnChoiceRow, m).formula, g_array_index (leads, PlnChoiceRow, m).formula, 0);
+  pln_result_free (then);
   pln_result_free (all);
 }
 
@@ -245,6 +287,7 @@ main (void)
     { "what no front beats beyond doubt is counted", what_no_front_beats_beyond_doubt_is_counted },
     { "a checkpoint to a tier costs what a scenario's does", a_checkpoint_to_a_tier_costs_what_a_scenarios_does },
     { "contenders lead where all do", contenders_lead_where_all_do },
+    { "a plan like another answers as if it were read", a_plan_like_another_answers_as_if_it_were_read },
     { NULL, NULL },
   };
   return test_main ("plan's stages", cases);

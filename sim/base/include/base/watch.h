@@ -25,6 +25,8 @@ void base_watch_free (BaseWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseWatch, base_watch_free)
 /* From now on the number at `place` is read as `factor` times what stands there, within the bounds that its schema has. */
 void base_watch_change (BaseWatch *watch, const char *place, double factor);
+/* Whether a number that `watch` changes is one that the other watch has seen read; with `seen` NULL: whether it changes any. */
+gboolean base_watch_changes_seen (const BaseWatch *watch, const BaseWatch *seen);
 /* What was read, each place once, in the order of reading: BaseWatched *. Borrowed. */
 const GPtrArray *base_watch_seen (const BaseWatch *watch);
 

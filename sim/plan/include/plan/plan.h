@@ -155,6 +155,8 @@ typedef struct {
   MdlGoodputTerms terms; /* of this machine's */
   double best_s;         /* of work between checkpoints */
   Scn *scenario;         /* of its own first cut; for the closed form */
+  gboolean borrowed;     /* the scenario is that of a plan read before (PlnLike), and so are: */
+  const GArray *steps;   /* TrnClosedStep of each cut, as they are listed; NULL: not known */
 } PlnMachine;
 
 /* A configuration that meets the constraints; plain values, that processes of the same program may send each other. */
@@ -239,11 +241,20 @@ typedef struct {
 
 typedef struct Pln Pln;
 
+/* A plan that was read before, of the same file. Machines that read no constant that differs now are what they were: their
+ * scenarios and steps are taken over. All is borrowed, for as long as the plan that is read now. */
+typedef struct {
+  const Pln *plan;
+  const gboolean *same;   /* by machine */
+  const GPtrArray *steps; /* by machine: GArray, of pln_contenders(); NULL: not known */
+} PlnLike;
+
 typedef struct {
   const char *text;        /* in place of the file, whose path then stands for it in messages; NULL: the file */
   const char *const *sets; /* "path=value", ends with NULL; paths as in the plan; NULL: none */
   gboolean has_seed;
-  guint64 seed; /* of what its scenarios draw; default: theirs */
+  guint64 seed;        /* of what its scenarios draw; default: theirs */
+  const PlnLike *like; /* NULL: everything is read */
 } PlnOptions;
 
 /* Reads a plan, its prices and its machines. NULL and *error (BASE_ERROR_INPUT) on anything wrong. Returned: full. */
@@ -295,6 +306,7 @@ typedef struct {
   guint threads;        /* of the first stage: machines are dealt out to them, and the answer does not depend on how many */
   guint best;           /* rows that the engine has run in the end, and that meet the constraints */
   gboolean per_machine; /* no two of them of one machine */
+  gboolean only_rank;   /* which rows are alike and which rivals there are is not asked */
 } PlnQuery;
 /* Asks for everything that divides, and has the engine run the best. NULL and *error on failure. Returned: full. */
 PlnResult *pln_search (Pln *plan, const PlnQuery *query, GError **error);
@@ -304,8 +316,12 @@ void pln_result_free (PlnResult *result);
 ScnResult *pln_run (const Pln *plan, const PlnChoiceRow *row, gboolean want_spans, Scn **scenario, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnResult, pln_result_free)
 /* For callers that search a plan many times, with other constants: of each machine the best `each` configurations by the closed
- * form, and as many of those that a constraint puts out; no twins. NULL and *error on failure. Returned: full, PlnChoiceRow. */
-GArray *pln_contenders (const Pln *plan, guint threads, guint each, GError **error);
+ * form, and as many of those that a constraint puts out; no twins. `steps`, where it is not NULL, takes a GArray (full) for each
+ * machine: TrnClosedStep of all its cuts, n_ranks 0 where one is refused. NULL and *error on failure. Returned: full,
+ * PlnChoiceRow. */
+GArray *pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GError **error);
+/* Reads the scenario of a machine once more, for what its lookup's watch sees of it. FALSE and *error on failure. */
+gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
  * one with the same machines. NULL and *error on failure. Returned: full, PlnChoiceRow. */
 GArray *pln_leads (const Pln *plan, const GArray *contenders, GError **error);
