@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/crossing.h"
+#include "base/hash.h"
 #include "base/parallel.h"
 
 /* The network is looked for between these, an adapter's rate: below the first nothing trains, above the second nothing changes. */
@@ -18,9 +19,22 @@
 
 typedef enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } JobKind;
 
+/* Runs that were made, for all searches: the two short ones of a long step are those of every batch a round of the pipeline apart. */
+typedef struct {
+  GMutex lock;
+  GHashTable *runs; /* Known -> itself */
+} Runs;
+typedef struct {
+  ColMode mode;
+  guint32 nodes;
+  double batch, rate_Bps;
+  StdRatioPoint point;
+} Known;
+
 /* One search, or one point. */
 typedef struct {
   const StdRatioQuery *query;
+  Runs *runs;   /* borrowed */
   ColMode mode; /* of the points that a search asks for */
   JobKind kind;
   guint32 nodes;
@@ -79,9 +93,63 @@ take_result (const TrnResult *training, StdRatioPoint *out)
   take_shares (out);
 }
 
-/* Runs the scenario so. FALSE: it cannot; out->why_not says why. */
+static guint
+hash_known (gconstpointer key)
+{
+  const Known *known = key;
+  guint64 hash = base_hash_word (base_double_bits (known->batch), (guint64)known->nodes << 8 | (guint64)known->mode);
+  return (guint)(base_hash_word (hash, base_double_bits (known->rate_Bps)) >> 32);
+}
+
 static gboolean
-run_whole (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
+same_known (gconstpointer a, gconstpointer b)
+{
+  const Known *x = a, *y = b;
+  return x->mode == y->mode && x->nodes == y->nodes && base_double_bits (x->batch) == base_double_bits (y->batch) &&
+         base_double_bits (x->rate_Bps) == base_double_bits (y->rate_Bps);
+}
+
+static void
+point_clear (StdRatioPoint *point)
+{
+  g_clear_pointer (&point->why_not, g_free);
+}
+
+static void
+known_free (gpointer data)
+{
+  Known *known = data;
+  point_clear (&known->point);
+  g_free (known);
+}
+
+static gboolean
+recall (Runs *runs, const Known *like, StdRatioPoint *out)
+{
+  g_mutex_lock (&runs->lock);
+  const Known *known = g_hash_table_lookup (runs->runs, like);
+  if (known != NULL) {
+    *out = known->point;
+    out->why_not = g_strdup (known->point.why_not);
+  }
+  g_mutex_unlock (&runs->lock);
+  return known != NULL;
+}
+
+/* Two searches that asked at the same time have the same answer. */
+static void
+keep (Runs *runs, const Known *like, const StdRatioPoint *point)
+{
+  Known *known = g_memdup2 (like, sizeof *like);
+  known->point = *point;
+  known->point.why_not = g_strdup (point->why_not);
+  g_mutex_lock (&runs->lock);
+  g_hash_table_add (runs->runs, known);
+  g_mutex_unlock (&runs->lock);
+}
+
+static void
+run_scenario (const Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
   const TrnScale *scale = &job->query->scale;
   g_autoptr (GError) error = NULL;
@@ -93,19 +161,23 @@ run_whole (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps,
   *out = (StdRatioPoint){ .nodes = nodes, .gpus = nodes * scale->gpus_per_node, .batch = batch, .rate_Bps = rate_Bps };
   gboolean done = trn_scale_sets (scale, nodes, batch, rate_Bps, sets, &error);
   g_ptr_array_add (sets, NULL);
-  job->n_runs++;
-  if (!done || !std_question_run (&question, (const char *const *)sets->pdata, NULL, &run, &error)) {
+  if (done && std_question_run (&question, (const char *const *)sets->pdata, NULL, &run, &error))
+    take_result (&run.result->training, out);
+  else
     out->why_not = g_strchomp (g_strdup (error->message));
-    return FALSE;
-  }
-  take_result (&run.result->training, out);
-  return TRUE;
 }
 
-static void
-point_clear (StdRatioPoint *point)
+/* Runs the scenario so, once. FALSE: it cannot; out->why_not says why. */
+static gboolean
+run_whole (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
-  g_clear_pointer (&point->why_not, g_free);
+  const Known like = { .mode = mode, .nodes = nodes, .batch = batch, .rate_Bps = rate_Bps };
+  job->n_runs++;
+  if (!recall (job->runs, &like, out)) {
+    run_scenario (job, mode, nodes, batch, rate_Bps, out);
+    keep (job->runs, &like, out);
+  }
+  return out->why_not == NULL;
 }
 
 /* The same; a long step in closed form by two short ones, a round of the pipeline apart. */
@@ -375,9 +447,9 @@ job_clear (gpointer data)
 }
 
 static GArray *
-make_jobs (const StdRatioQuery *query)
+make_jobs (const StdRatioQuery *query, Runs *runs)
 {
-  const Job like = { .query = query, .mode = query->question.options.mode };
+  const Job like = { .query = query, .runs = runs, .mode = query->question.options.mode };
   GArray *jobs = g_array_new (FALSE, TRUE, sizeof (Job));
   g_array_set_clear_func (jobs, job_clear);
   for (guint b = 0; b < query->batches->len; b++) {
@@ -491,11 +563,15 @@ std_ratio (const StdRatioQuery *query)
   StdRatioQuery own = *query;
   std_constants_init (&constants, own.question.lookup);
   own.question.constants = &constants;
-  GArray *jobs = make_jobs (&own);
+  Runs runs = { .runs = g_hash_table_new_full (hash_known, same_known, known_free, NULL) };
+  g_mutex_init (&runs.lock);
+  GArray *jobs = make_jobs (&own, &runs);
   base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "points", work);
   StdRatio *ratio = ratio_new (query);
   take_jobs (jobs, ratio);
   g_array_unref (jobs);
+  g_hash_table_unref (runs.runs);
+  g_mutex_clear (&runs.lock);
   std_constants_clear (&constants);
   return ratio;
 }

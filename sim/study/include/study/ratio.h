@@ -75,7 +75,7 @@ typedef struct {
   GArray *nodes;     /* StdRatioNodes, by batch, rate */
   GArray *batches;   /* StdRatioBatch, by nodes, rate */
   guint most_passes; /* of a replica that batches were tried with */
-  guint n_runs;      /* scenarios that were run */
+  guint n_runs;      /* scenarios that were asked for, some twice and run once */
 } StdRatio;
 
 void std_ratio_free (StdRatio *ratio);
