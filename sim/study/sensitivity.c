@@ -157,9 +157,9 @@ compare_numbers (gconstpointer a, gconstpointer b)
 }
 
 /* Constants, by number, on which the answer depends: with less of what does not bind it may, and with more of what does it may not.
- * Returned: guint, some twice, ascending, full. */
+ * `alone` takes the runs with one of them changed. Returned: guint, some twice, ascending, full. */
 static GArray *
-find_those (const Trial *like, double by, const StdAnswer *answer, guint *n_runs)
+find_those (const Trial *like, double by, const StdAnswer *answer, GArray *alone, guint *n_runs)
 {
   g_autoptr (GArray) trials = trials_new ();
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -173,13 +173,16 @@ find_those (const Trial *like, double by, const StdAnswer *answer, guint *n_runs
     *n_runs += trials->len;
     GArray *next = trials_new ();
     for (guint i = 0; i < trials->len; i++) {
-      const Trial *trial = &g_array_index (trials, Trial, i);
-      if (is_same (&trial->answer, answer))
-        continue;
-      if (trial->n == 1) {
+      Trial *trial = &g_array_index (trials, Trial, i);
+      gboolean same = is_same (&trial->answer, answer);
+      if (!same && trial->n == 1)
         g_array_append_val (found, trial->from);
-        continue;
+      if (trial->n == 1) {
+        g_array_append_vals (alone, trial, 1);
+        trial->answer = (StdAnswer){ NULL, NULL };
       }
+      if (same || trial->n == 1)
+        continue;
       Trial halves[2] = { *trial, *trial };
       halves[0].answer = halves[1].answer = (StdAnswer){ NULL, NULL };
       halves[0].n = trial->n / 2;
@@ -260,8 +263,36 @@ add_effect (const Trial sides[2], const StdAnswer *answer, StdSensitivity *out)
   g_array_append_val (out->effects, effect);
 }
 
+/* Runs those that were not run before; what was is taken from `alone`. */
 static void
-move_each (const Trial *like, GArray *found, const StdAnswer *answer, StdSensitivity *out)
+try_rest (GArray *trials, GArray *alone)
+{
+  g_autoptr (GArray) rest = trials_new ();
+  g_autoptr (GArray) at = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < trials->len; i++) {
+    Trial *trial = &g_array_index (trials, Trial, i), *known = NULL;
+    for (guint k = 0; k < alone->len && known == NULL; k++) {
+      Trial *one = &g_array_index (alone, Trial, k);
+      known = one->from == trial->from && (one->factor < 1) == (trial->factor < 1) ? one : NULL;
+    }
+    if (known != NULL) {
+      trial->answer = known->answer;
+      known->answer = (StdAnswer){ NULL, NULL };
+      continue;
+    }
+    g_array_append_vals (rest, trial, 1);
+    g_array_append_val (at, i);
+  }
+  try_all (rest);
+  for (guint i = 0; i < rest->len; i++) {
+    Trial *from = &g_array_index (rest, Trial, i);
+    g_array_index (trials, Trial, g_array_index (at, guint, i)).answer = from->answer;
+    from->answer = (StdAnswer){ NULL, NULL };
+  }
+}
+
+static void
+move_each (const Trial *like, GArray *found, GArray *alone, const StdAnswer *answer, StdSensitivity *out)
 {
   g_autoptr (GArray) trials = trials_new ();
   for (guint i = found->len; i-- > 1;)
@@ -275,8 +306,8 @@ move_each (const Trial *like, GArray *found, const StdAnswer *answer, StdSensiti
       trial.factor = side == 0 ? 1 - out->by : 1 + out->by;
       g_array_append_val (trials, trial);
     }
-  try_all (trials);
-  out->n_runs += trials->len;
+  try_rest (trials, alone);
+  out->n_runs += trials->len; /* that are compared, where some were run before too */
   if (answer->first != NULL)
     confirm (trials, answer, &out->n_runs);
   for (guint i = 0; i < found->len; i++)
@@ -300,8 +331,9 @@ std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
   out->n_tried = constants->len;
   out->first = g_strdup (first.answer.first);
   const Trial like = { .query = query, .constants = constants, .n = constants->len };
-  g_autoptr (GArray) found = find_those (&like, CHANGED_BY, &first.answer, &out->n_runs);
-  move_each (&like, found, &first.answer, out);
+  g_autoptr (GArray) alone = trials_new ();
+  g_autoptr (GArray) found = find_those (&like, CHANGED_BY, &first.answer, alone, &out->n_runs);
+  move_each (&like, found, alone, &first.answer, out);
   trial_clear (&first);
   return g_steal_pointer (&out);
 }
