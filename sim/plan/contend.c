@@ -98,6 +98,14 @@ pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GE
 
 /* ---- what they come to ---- */
 
+gboolean
+pln_read_machine (const Pln *plan, guint machine, GError **error)
+{
+  Scn *scenario = pln_scenario (plan, &g_array_index (plan->machines, PlnMachine, machine), NULL, error);
+  scn_free (scenario);
+  return scenario != NULL;
+}
+
 /* A step as it is known, or by `closed`, which is made when one is not. FALSE: it is refused, or *error says why none is made. */
 static gboolean
 step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosed **closed, TrnClosedStep *out, GError **error)

@@ -367,14 +367,6 @@ pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
   return priced;
 }
 
-gboolean
-pln_read_machine (const Pln *plan, guint machine, GError **error)
-{
-  Scn *scenario = pln_scenario (plan, &g_array_index (plan->machines, PlnMachine, machine), NULL, error);
-  scn_free (scenario);
-  return scenario != NULL;
-}
-
 /* Its scenario, read or taken over. A plan that saves to a tier reads a machine twice, and takes none over. */
 static gboolean
 open_machine (Pln *plan, PlnMachine *machine, GError **error)

@@ -19,7 +19,8 @@
 
 typedef enum { JOB_POINT, JOB_SPEED, JOB_NODES, JOB_BATCH } JobKind;
 
-/* Runs that were made, for all searches: the two short ones of a long step are those of every batch a round of the pipeline apart. */
+/* Runs that were made, for all searches: the two short ones of a long step are those of every batch a round of the pipeline
+ * apart. */
 typedef struct {
   GMutex lock;
   GHashTable *runs; /* Known -> itself */
