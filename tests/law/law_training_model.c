@@ -1,4 +1,6 @@
 /* What holds of any step of a model: nothing is lost or gained by how it is cut, scheduled and simulated. */
+#include <math.h>
+
 #include "model_fixture.h"
 
 #define ONE  "topology: hgx_h100, nodes: 1"
@@ -165,6 +167,41 @@ computing_again_is_never_faster (void)
   TEST_TRUE (with_s (&plain, ", recompute: {modules: [mlp]}") < full_s);
   /* one more forward of 3: 4 : 3 at most */
   TEST_TRUE (full_s > 1.2 * none_s && full_s < 1.4 * none_s);
+}
+
+/* Gathers further ahead wait for SMs once, not each behind a kernel of the first layer's. */
+static void
+deeper_prefetch_is_never_slower (void)
+{
+  static const Row row = { "topology: hgx_h200, nodes: 32", "model: llama3_8b, sequence: 8192, accumulate: 1, " };
+  static const char *const depths[] = { "1", "2", "8", "16" };
+  double before_s = (double)INFINITY;
+  for (guint i = 0; i < G_N_ELEMENTS (depths); i++) {
+    g_autofree char *more = g_strdup_printf ("fsdp: {reshard: true, prefetch: %s}", depths[i]);
+    double step_s = with_s (&row, more);
+    TEST_TRUE (step_s <= before_s * (1 + 1e-6));
+    before_s = step_s;
+  }
+}
+
+static gboolean
+warns (const char *more, const char *of)
+{
+  g_autofree char *workload = g_strconcat (L8 "accumulate: 1", more, NULL);
+  g_auto (ModelStep) step = model_answer (ONE, workload, NULL, COL_MODE_EVENT);
+  const GPtrArray *warnings = step.result->run.warnings;
+  for (guint i = 0; warnings != NULL && i < warnings->len; i++)
+    if (strstr (warnings->pdata[i], of) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+recompute_that_changes_nothing_says_so (void)
+{
+  TEST_TRUE (warns (", recompute: selective", "equals none"));
+  TEST_TRUE (!warns (", recompute: selective, flash: false", "equals none"));
+  TEST_TRUE (!warns (", recompute: none", "equals none"));
 }
 
 static void
@@ -337,6 +374,8 @@ main (void)
     { "more bandwidth is never slower", more_bandwidth_is_never_slower },
     { "overlap is never slower than none", overlap_is_never_slower_than_none },
     { "computing again is never faster", computing_again_is_never_faster },
+    { "deeper prefetch is never slower", deeper_prefetch_is_never_slower },
+    { "recompute that changes nothing says so", recompute_that_changes_nothing_says_so },
     { "interference never helps", interference_never_helps },
     { "slower ranks never help", slower_ranks_never_help },
     { "replicas never make one faster", replicas_never_make_one_faster },

@@ -361,9 +361,13 @@ enter_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, 
     return FALSE;
   g_autoptr (GArray) after = g_array_new (FALSE, FALSE, sizeof (EngTask));
   follow_copies (forward, wait, n_entry, before, after);
+  gboolean behind = FALSE; /* another gather, whose SMs this one takes over */
   for (guint32 k = 1; k <= ahead && passed + k < n; k++) {
-    sync->beside_s = here->kernel_s[turn->kind];
-    if (!gather_unit (sync, turn, forward ? unit + k : unit - k, after, error))
+    guint32 next = forward ? unit + k : unit - k;
+    gboolean queued = !g_hash_table_contains (sync->gathered, unit_key (turn->chunk, next));
+    sync->beside_s = behind ? 0 : here->kernel_s[turn->kind];
+    behind = behind || queued;
+    if (!gather_unit (sync, turn, next, after, error))
       return FALSE;
   }
   return TRUE;
