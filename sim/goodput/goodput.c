@@ -3,6 +3,7 @@
 #include "goodput/goodput.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/stats.h"
 #include "cluster/storage.h"
@@ -19,10 +20,10 @@ const char *const gdp_lost_names[GDP_LOST_N] = {
 #define LEAST_s   1e-6            /* of a step: what a clock of years still tells */
 #define LONGEST_s (36500 * DAY_s) /* of useful work */
 #define STREAM    "failures"
-/* The search: intervals from a tenth to ten times the closed form's best, eight to a factor of ten, and how many runs of each. */
+/* The search: intervals from a tenth to ten times the closed form's best, eight to a factor of ten, each with as
+ * many runs as are asked for, but fewer where they have too many failures. */
 #define CURVE_SPAN    10.0
 #define CURVE_DECADE  8.0
-#define CURVE_RUNS    200u
 #define CURVE_LEAST   20u
 #define CURVE_EVENTS  2e6 /* of all runs of one interval */
 #define CURVE_LENGTH  2e4 /* failures of one run at most */
@@ -344,7 +345,7 @@ search (Gdp *out, guint64 seed)
   plan.horizon_s = rate_per_s * whole_s > CURVE_LENGTH ? CURVE_LENGTH / rate_per_s : whole_s;
   plan.target_s = (double)INFINITY;
   double affordable = CURVE_EVENTS / fmax (1, rate_per_s * plan.horizon_s);
-  unsigned runs = (unsigned)CLAMP (affordable, CURVE_LEAST, CURVE_RUNS);
+  unsigned runs = (unsigned)fmax (fmin (affordable, out->runs), MIN (out->runs, CURVE_LEAST));
   double middle_steps = CLAMP (mdl_goodput_best_s (&terms) / out->step_s, 1, most_steps);
   double lo = log10 (fmax (1, middle_steps / CURVE_SPAN)), hi = log10 (fmin (most_steps, middle_steps * CURVE_SPAN));
   for (double x = lo; x < hi + 0.5 / CURVE_DECADE; x += 1 / CURVE_DECADE)
@@ -438,6 +439,31 @@ take_input (Gdp *out, const Scn *scenario, const ScnResult *result, const GArray
 
 /* ---- the answer ---- */
 
+/* The search's runs may be fewer or shorter than those of the answer. What is said of the best interval is of the same runs as the
+ * answer; an interval that does no worse in them is the best. */
+static void
+agree (Gdp *out, guint64 seed)
+{
+  gboolean own = out->best.every_steps >= out->checkpoint.every_steps && out->best.every_steps <= out->checkpoint.every_steps;
+  GdpRunPlan plan = plan_of (out);
+  Runs runs = { .goodput = out->goodput, .finished = TRUE };
+  plan.checkpoint.every_steps = out->best.every_steps;
+  if (!own)
+    make_runs (&plan, seed, out->runs, NULL, &runs);
+  if (!runs.finished || runs.goodput.mean <= out->goodput.mean) {
+    out->best.every_steps = out->checkpoint.every_steps;
+    out->best.interval_s = out->best.every_steps * out->step_s;
+    out->best.closed = out->closed;
+    out->best.goodput = out->goodput;
+    memcpy (out->best.lost_s, out->lost_s, sizeof out->best.lost_s);
+  } else {
+    out->best.goodput = runs.goodput;
+    memcpy (out->best.lost_s, runs.lost_s, sizeof out->best.lost_s);
+  }
+  out->flat_from = fmin (out->flat_from, out->best.every_steps);
+  out->flat_to = fmax (out->flat_to, out->best.every_steps);
+}
+
 /* An end that would never come is not waited for. */
 static gboolean
 check_progress (const Gdp *out, const Scn *scenario, GError **error)
@@ -491,6 +517,7 @@ answer (Gdp *out, const Scn *scenario, GError **error)
   mdl_poisson_band (terms.stop_per_s * out->wall_s.mean, &out->stops_lo, &out->stops_hi);
   for (int l = 0; l < GDP_LOST_N; l++)
     out->lost_s[l] = runs.lost_s[l];
+  agree (out, seed);
   return TRUE;
 }
 

@@ -273,6 +273,29 @@ an_interval_that_is_not_given_is_searched (void)
                g_array_index (goodput->curve, GdpInterval, i).every_steps);
 }
 
+/* Few seeds and many, an end by days and by steps: the best is no worse than the headline, and equals it where it was taken. */
+static void
+the_headline_and_the_best_interval_agree (void)
+{
+  static const char *const rows[] = {
+    "checkpoint: {every: 600, stall: 10 s}, failures: {rates: " DAILY ", days: 100, seeds: 10}",
+    "checkpoint: {stall: 10 s}, failures: {rates: " DAILY ", days: 100, seeds: 10}",
+    "checkpoint: {stall: 10 s}, failures: {rates: " DAILY ", steps: 2000000, seeds: 300}",
+    "checkpoint: {every: 1900, stall: 10 s}, failures: {rates: " DAILY ", steps: 2000000, seeds: 50}",
+    "checkpoint: {every: 1859, stall: 10 s}, failures: {rates: " DAILY ", days: 100, seeds: 1}",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *workload = g_strdup_printf ("{" LAYERS ", %s}", rows[i]), *message = NULL;
+    g_autoptr (Scn) scenario = NULL;
+    g_autoptr (Gdp) goodput = goodput_of (workload, &scenario, &message);
+    TEST_TRUE (goodput != NULL);
+    TEST_TRUE (goodput->best.goodput.mean >= goodput->goodput.mean);
+    TEST_TRUE (goodput->flat_from <= goodput->best.every_steps && goodput->best.every_steps <= goodput->flat_to);
+    if (goodput->searched || goodput->best.every_steps == goodput->checkpoint.every_steps)
+      TEST_NEAR (goodput->best.goodput.mean, goodput->goodput.mean, 0);
+  }
+}
+
 /* Of a set's own slow parts: they count unless nobody wants them, and are not simulated where there is no model. */
 static void
 slow_parts_of_a_set_count_unless_they_are_left_out (void)
@@ -540,6 +563,7 @@ main (void)
     { "the same stream is the same run", the_same_stream_is_the_same_run },
     { "a scenario counts its nodes", a_scenario_counts_its_nodes },
     { "an interval that is not given is searched", an_interval_that_is_not_given_is_searched },
+    { "the headline and the best interval agree", the_headline_and_the_best_interval_agree },
     { "a run depends on the cost of its checkpoints", a_run_hangs_on_its_checkpoints_by_what_they_take },
     { "what is worse for a run is never faster", what_is_worse_for_a_run_is_never_faster },
     { "a number of steps gives the time to train", a_number_of_steps_gives_the_time_to_train },
