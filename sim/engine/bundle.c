@@ -161,6 +161,7 @@ eng_bundle_release (Eng *eng, uint32_t member)
   head->uses = words;
   head->state = ENG_FLOW_MOVING;
   head->seen = 0;
+  net->flows.bottleneck[member] = ENG_NO_SLOT;
   eng_net_join (net, member);
 }
 
@@ -226,6 +227,7 @@ new_carrier (Eng *eng, uint32_t flow)
   net->flows.head[carrier].pending = false;
   net->flows.head[carrier].state = ENG_FLOW_CARRIER;
   net->flows.bound[carrier] = net->flows.bound[flow];
+  net->flows.bottleneck[carrier] = ENG_NO_SLOT;
   net->flows.move[carrier] = (EngFlowMove){ .amount = (double)INFINITY, .rate = net->flows.move[flow].rate, .since = eng->now };
   net->flows.call[carrier] = (EngFlowCall){ .user = g_new0 (EngBundle, 1) };
   eng_net_join (net, carrier);

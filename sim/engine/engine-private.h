@@ -1,6 +1,6 @@
 /* The engine's own state: what is to fire, and the flow network. Each part of it has its file; files use those below them only:
  *
- *     engine (the loop)  ->  flow, solve  ->  solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool */
+ *     engine (the loop)  ->  flow, solve  ->  solve_local, solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool */
 #ifndef ENGINE_PRIVATE_H
 #define ENGINE_PRIVATE_H
 
@@ -63,6 +63,7 @@ typedef struct {
   uint32_t spot;   /* place in the list being copied; trusted only if that place names this link */
   uint32_t cut;    /* of flows[], where those begin that the solve at hand fills; 0 between solves */
   bool dirty;
+  bool chosen;     /* its flows are filled again by the local solve at hand; false between solves */
   bool grown;      /* a flow has joined or the capacity has changed since the last solve */
   bool plain;      /* all of flows[] have priority 1 and the weight `unit` here */
   bool sorted;     /* flows[] but for those that joined since are in the order in which they got their rates, with marks */
@@ -76,6 +77,13 @@ typedef struct {
   double level, used;
   uint32_t at;
 } EngMark;
+
+/* A flow that gets its rate in a local solve. */
+typedef struct {
+  uint32_t flow;
+  EngLink link; /* its bottleneck; ENG_NO_SLOT: its own bound */
+  double rate;
+} EngFrozen;
 
 /* Filling: what a link has left while levels rise. Weights are counted as integers in `unit`s, so that their sums are exact and
  * no order shows: all weights equal, the unit is that weight; else it is 2^-96 of the power of two above the largest. */
@@ -97,6 +105,7 @@ typedef struct {
   double *bound;
   uint32_t *stamp;      /* the one queue entry that counts */
   uint32_t *generation; /* the handle that counts */
+  EngLink *bottleneck;  /* the link that filled when it got its rate; ENG_NO_SLOT: none, its own bound, or no rate yet */
   uint32_t n, n_allocated;
   uint32_t n_moving;  /* past their latency and not ended, moving or not */
   uint32_t n_joined;  /* of these, since the last solve */
@@ -126,6 +135,13 @@ typedef struct {
   double restart;            /* no flow below this level has another rate by what happened to flows since the last solve */
 } EngPartial;
 
+/* Solving only what a change reaches. */
+typedef struct {
+  uint32_t n_skips, backoff; /* as of EngPartial */
+  GArray *chosen;            /* EngLink */
+  GArray *frozen;            /* EngFrozen */
+} EngLocal;
+
 /* What a solve has at hand. */
 typedef struct {
   uint32_t component; /* number of the latest; steps by 2 */
@@ -149,6 +165,7 @@ typedef struct {
   EngLinks links;
   EngSolve how;
   EngPartial part;
+  EngLocal local;
   EngWork work;
   EngBundling bundles;
 } EngNet;
@@ -254,6 +271,13 @@ uint64_t eng_net_n_stuck (const EngNet *net, EngLink *some_link);
 void eng_net_next_component (EngNet *net);
 /* Gives rates to the members, whose links are `reached`, their fill[] and cut set; `level` is the last one below. */
 void eng_net_fill (Eng *eng, double level);
+
+/* Brings the least link to the top with a true share, of those that still have flows to fill; false when there is none. */
+bool eng_net_settle_top (EngNet *net, double level, double *share);
+
+/* solve_local.c */
+/* Solves for the flows that the dirty links reach, link by link; FALSE as of eng_net_solve_part. */
+bool eng_net_solve_local (Eng *eng);
 
 /* solve_part.c */
 /* Solves for the flows that the dirty links can concern, from the lowest level that may have changed; FALSE where that does not

@@ -16,15 +16,16 @@
 /* Rounding of capacity - used, in capacities: a share it could explain is the level. */
 #define REL_ROUNDING (8 * 0x1p-53)
 
-/* Takes the flow out of the rest of its links; they are full at `level` by so much less. */
+/* Takes the flow out of the rest of its links; they are full at `level` by so much less. `link`: its bottleneck. */
 static void
-freeze (Eng *eng, uint32_t flow, double level)
+freeze (Eng *eng, uint32_t flow, double level, EngLink link)
 {
   EngNet *net = &eng->net;
   EngFlowHead *head = &net->flows.head[flow];
   double rate = level * head->priority;
   bool carrier = head->state == ENG_FLOW_CARRIER;
   head->seen = net->work.component + 1;
+  net->flows.bottleneck[flow] = link;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngLinkFill *fill = &net->links.fill[net->pool.word[head->uses + k]];
     if (fill->level < level) {
@@ -70,9 +71,8 @@ build_heaps (EngNet *net)
   eng_heap_build (&net->work.by_bound);
 }
 
-/* Brings the least link to the top with a true share, of those that still have flows to fill; false when there is none. */
-static bool
-settle_top (EngNet *net, double level, double *share)
+bool
+eng_net_settle_top (EngNet *net, double level, double *share)
 {
   EngHeap *heap = &net->work.by_share;
   while (heap->n > 0) {
@@ -105,22 +105,23 @@ eng_net_fill (Eng *eng, double level)
   for (;;) {
     while (net->work.by_bound.n > 0 && net->flows.head[net->work.by_bound.items[0].id].seen != net->work.component)
       eng_heap_pop (&net->work.by_bound);
-    bool any = settle_top (net, level, &share);
+    bool any = eng_net_settle_top (net, level, &share);
     if (!any)
       break;
     if (net->work.by_bound.n > 0 && net->work.by_bound.items[0].key <= share) {
       double bound = net->work.by_bound.items[0].key;
       level = bound <= level * (1.0 + REL_SAME) ? level : bound;
-      freeze (eng, net->work.by_bound.items[0].id, level);
+      freeze (eng, net->work.by_bound.items[0].id, level, ENG_NO_SLOT);
       eng_heap_pop (&net->work.by_bound);
       continue;
     }
     level = share;
-    const EngLinkState *link = &net->links.state[net->work.by_share.items[0].id];
+    const EngLink full = net->work.by_share.items[0].id;
+    const EngLinkState *link = &net->links.state[full];
     eng_heap_pop (&net->work.by_share);
     for (uint32_t i = link->cut; i < link->n_flows; i++)
       if (net->flows.head[link->flows[i]].seen == net->work.component)
-        freeze (eng, link->flows[i], level);
+        freeze (eng, link->flows[i], level, full);
   }
 }
 

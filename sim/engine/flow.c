@@ -22,6 +22,8 @@ eng_net_clear (EngNet *net)
   g_array_unref (net->work.members);
   g_array_unref (net->work.reached);
   g_array_unref (net->work.frozen);
+  g_array_unref (net->local.chosen);
+  g_array_unref (net->local.frozen);
   for (uint32_t i = 0; i < net->links.n_marks; i++)
     if (net->links.marks[i] != NULL)
       g_array_unref (net->links.marks[i]);
@@ -42,6 +44,7 @@ eng_net_clear (EngNet *net)
   g_free (net->flows.bound);
   g_free (net->flows.stamp);
   g_free (net->flows.generation);
+  g_free (net->flows.bottleneck);
   g_free (net->pool.word);
 }
 
@@ -145,6 +148,7 @@ eng_flow_start (Eng *eng, const EngFlowSpec *spec)
   head->state = ENG_FLOW_WAITING;
   head->pending = false;
   head->seen = 0;
+  net->flows.bottleneck[flow] = ENG_NO_SLOT;
   net->flows.bound[flow] = head->bounded ? spec->bound_per_s : (double)INFINITY;
   net->flows.call[flow] = (EngFlowCall){ .fn = spec->done, .user = spec->user, .arg = spec->arg };
   net->flows.move[flow] =

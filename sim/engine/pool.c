@@ -17,6 +17,8 @@ eng_net_init (EngNet *net)
   net->work.members = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->work.reached = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->work.frozen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  net->local.chosen = g_array_new (FALSE, FALSE, sizeof (EngLink));
+  net->local.frozen = g_array_new (FALSE, FALSE, sizeof (EngFrozen));
   net->part.restart = (double)INFINITY;
   net->pool.free = g_array_sized_new (FALSE, FALSE, sizeof (uint32_t), N_CLASSES);
   for (unsigned i = 0; i < N_CLASSES; i++)
@@ -89,6 +91,7 @@ grow_flows (EngNet *net)
   net->flows.bound = g_renew (double, net->flows.bound, n);
   net->flows.stamp = g_renew (uint32_t, net->flows.stamp, n);
   net->flows.generation = g_renew (uint32_t, net->flows.generation, n);
+  net->flows.bottleneck = g_renew (EngLink, net->flows.bottleneck, n);
 }
 
 uint32_t

@@ -147,16 +147,21 @@ solve_lone (Eng *eng, EngLink start)
   uint32_t flow = net->links.state[start].flows[0];
   EngFlowHead *head = &net->flows.head[flow];
   double level = (double)INFINITY;
+  EngLink bottleneck = ENG_NO_SLOT;
   if (head->state == ENG_FLOW_CARRIER)
     return false;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLinkState *link = &net->links.state[net->pool.word[head->uses + k]];
     if (link->n_live != 1)
       return false;
-    level = fmin (level, link->capacity / (eng_net_weight (net, flow, k) * head->priority));
+    const double share = link->capacity / (eng_net_weight (net, flow, k) * head->priority);
+    bottleneck = share < level ? net->pool.word[head->uses + k] : bottleneck;
+    level = fmin (level, share);
   }
   double rate = level * head->priority;
   if (head->bounded) {
+    if (net->flows.bound[flow] / head->priority <= level)
+      bottleneck = ENG_NO_SLOT;
     level = fmin (level, net->flows.bound[flow] / head->priority);
     rate = fmin (level * head->priority, net->flows.bound[flow]);
   }
@@ -167,6 +172,7 @@ solve_lone (Eng *eng, EngLink start)
     eng_link_purge (net, id);
   }
   head->seen = net->work.component + 1;
+  net->flows.bottleneck[flow] = bottleneck;
   eng_net_set_rate (eng, flow, rate);
   eng->stats.solved++;
   return true;
@@ -196,7 +202,7 @@ void
 eng_net_solve (Eng *eng)
 {
   EngNet *net = &eng->net;
-  if (!eng_net_solve_part (eng))
+  if (!eng_net_solve_local (eng) && !eng_net_solve_part (eng))
     solve_components (eng);
   g_array_set_size (net->links.dirty, 0);
   net->part.restart = (double)INFINITY;

@@ -262,7 +262,7 @@ static bool
 is_worth_trying (EngNet *net)
 {
   bool shared = false;
-  if (net->how == ENG_SOLVE_FULL || net->how == ENG_SOLVE_BUNDLED)
+  if (net->how != ENG_SOLVE_AUTO && net->how != ENG_SOLVE_PART)
     return false;
   if (net->how == ENG_SOLVE_AUTO && (net->flows.n_moving < LEAST_MOVING || 2 * net->flows.n_joined > net->flows.n_moving))
     return false;

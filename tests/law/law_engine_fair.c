@@ -326,7 +326,7 @@ check_histories (EngSolve how, Draw draw, uint64_t n_seeds)
     n_parts += stats.parts;
     TEST_INT (world->n_oracle, 0);
     TEST_INT (world->n_unfair, 0);
-    TEST_INT (how != ENG_SOLVE_PART ? world->n_differ : world->n_far, 0);
+    TEST_INT (how != ENG_SOLVE_PART && how != ENG_SOLVE_LOCAL ? world->n_differ : world->n_far, 0);
   }
   g_free (world);
   TEST_TRUE (n_checked > 20 * n_seeds); /* the checks did take place */
@@ -347,6 +347,17 @@ a_part_solved_again_gives_the_rates_of_all_solved_again (void)
   double share = check_histories (ENG_SOLVE_PART, DRAW_PLAIN, 3000);
   TEST_TRUE (share > 0.2);
   check_histories (ENG_SOLVE_PART, DRAW_ANY, 1000); /* plain links beside others */
+}
+
+/* How many random networks are held against the oracle, by the argument of the program. */
+static uint64_t n_local = 10000;
+
+static void
+a_local_solve_gives_the_rates_of_all_solved_again (void)
+{
+  double share = check_histories (ENG_SOLVE_LOCAL, DRAW_PLAIN, n_local);
+  TEST_TRUE (share > 0.9);
+  check_histories (ENG_SOLVE_LOCAL, DRAW_ANY, 1000); /* plain links beside others */
 }
 
 /* Bundled in every solve; some change their bound or are cancelled on the way. */
@@ -616,27 +627,35 @@ static void
 ends_are_the_same_however_rates_are_solved (void)
 {
   enum { N = 1000 };
-  static EngTime ends[4][N];
-  double share[4] = { 0 };
+  static EngTime ends[ENG_SOLVE_BUNDLED + 1][N];
+  double share[ENG_SOLVE_BUNDLED + 1] = { 0 };
   for (uint64_t seed = 1; seed <= 40; seed++) {
     for (unsigned how = ENG_SOLVE_AUTO; how <= ENG_SOLVE_BUNDLED; how++)
       share[how] += end_on_hashed_paths (seed, (EngSolve)how, ends[how], N) / 40;
     for (unsigned i = 0; i < N; i++) {
       TEST_NEAR ((double)ends[ENG_SOLVE_PART][i], (double)ends[ENG_SOLVE_FULL][i], 1e-9);
+      TEST_NEAR ((double)ends[ENG_SOLVE_LOCAL][i], (double)ends[ENG_SOLVE_FULL][i], 1e-9);
       TEST_NEAR ((double)ends[ENG_SOLVE_AUTO][i], (double)ends[ENG_SOLVE_FULL][i], 1e-9);
       TEST_NEAR ((double)ends[ENG_SOLVE_BUNDLED][i], (double)ends[ENG_SOLVE_FULL][i], 1e-9);
     }
   }
-  TEST_TRUE (share[ENG_SOLVE_AUTO] > 0.1 && share[ENG_SOLVE_PART] > 0.2);
+  TEST_TRUE (share[ENG_SOLVE_AUTO] > 0.1 && share[ENG_SOLVE_PART] > 0.2 && share[ENG_SOLVE_LOCAL] > 0.9);
   TEST_NEAR (share[ENG_SOLVE_FULL], 0, 0);
 }
 
+/* usage: law_engine_fair            all laws
+ *        law_engine_fair NETWORKS   local solves alone, on so many random networks */
 int
-main (void)
+main (int argc, char **argv)
 {
+  static const TestCase local[] = {
+    { "a local solve gives the rates of all solved again", a_local_solve_gives_the_rates_of_all_solved_again },
+    { NULL, NULL },
+  };
   static const TestCase cases[] = {
     { "rates are the oracle's, fair, and independent of history", rates_are_the_oracles_and_independent_of_history },
     { "a part solved again gives the rates of all solved again", a_part_solved_again_gives_the_rates_of_all_solved_again },
+    { "a local solve gives the rates of all solved again", a_local_solve_gives_the_rates_of_all_solved_again },
     { "bundled flows have the rates of flows of their own", bundled_flows_have_the_rates_of_flows_of_their_own },
     { "ends are the same however rates are solved", ends_are_the_same_however_rates_are_solved },
     { "ends agree with a plain fluid simulation", ends_agree_with_a_plain_fluid_simulation },
@@ -646,5 +665,7 @@ main (void)
     { "equal flows act as one of their joint weight", equal_flows_act_as_one_of_their_joint_weight },
     { NULL, NULL },
   };
-  return test_main ("laws of the flow network", cases);
+  if (argc == 2)
+    n_local = g_ascii_strtoull (argv[1], NULL, 10);
+  return test_main ("laws of the flow network", argc == 2 ? local : cases);
 }

@@ -4,3 +4,5 @@ forerun_test(test_engine_flow LABEL unit SOURCES unit/test_engine_flow.c USES en
 forerun_test(test_engine_graph LABEL unit SOURCES unit/test_engine_graph.c USES engine)
 forerun_test(test_engine_pace LABEL unit SOURCES unit/test_engine_pace.c USES engine)
 forerun_test(law_engine_fair LABEL law SOURCES law/law_engine_fair.c USES engine)
+add_test(NAME law.law_engine_local COMMAND law_engine_fair 100000)
+set_tests_properties(law.law_engine_local PROPERTIES LABELS "law;slow" TIMEOUT 1800)

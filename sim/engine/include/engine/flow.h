@@ -23,13 +23,13 @@ typedef struct {
 } EngUse;
 
 typedef struct {
-  double amount;       /* >= 0; INFINITY: background, never ends and keeps no run alive */
-  double bound_per_s;  /* own rate bound; 0 or INFINITY: none */
-  double priority;     /* 1e-100 … 1e100; 0 stands for 1 */
+  double amount;      /* >= 0; INFINITY: background, never ends and keeps no run alive */
+  double bound_per_s; /* own rate bound; 0 or INFINITY: none */
+  double priority;    /* 1e-100 … 1e100; 0 stands for 1 */
   EngTime latency;
-  const EngUse *uses;  /* copied; the same link may come twice (weights add) */
-  unsigned n_uses;     /* 0 is allowed: then a bound is needed unless amount is 0 */
-  EngFn done;          /* may be NULL */
+  const EngUse *uses; /* copied; the same link may come twice (weights add) */
+  unsigned n_uses;    /* 0 is allowed: then a bound is needed unless amount is 0 */
+  EngFn done;         /* may be NULL */
   void *user;
   uint64_t arg;
 } EngFlowSpec;
@@ -57,6 +57,7 @@ typedef enum {
   ENG_SOLVE_AUTO,
   ENG_SOLVE_FULL,    /* all that a changed link is connected with */
   ENG_SOLVE_PART,    /* only from the lowest level that can change, wherever that can be told */
+  ENG_SOLVE_LOCAL,   /* only what a change reaches, wherever all weights of a link are alike */
   ENG_SOLVE_BUNDLED, /* all, with one in place of those that are alike, from two on */
 } EngSolve;
 void eng_set_solve (Eng *eng, EngSolve how);
