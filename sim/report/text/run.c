@@ -68,7 +68,7 @@ static const Kind kinds[] = {
 static gboolean
 is_own (const ScnResult *result)
 {
-  return (gsize)result->kind >= G_N_ELEMENTS (kinds);
+  return (gsize)result->kind >= G_N_ELEMENTS (kinds) || kinds[result->kind].members == NULL;
 }
 
 static const void *
