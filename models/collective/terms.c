@@ -29,18 +29,6 @@ mdl_cost_bound (MdlCollCost *cost, double rate_Bps, const BaseNum *from)
 }
 
 void
-mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
-{
-  term->name = name;
-  term->value_s = value_s;
-  term->source = from != NULL ? from->source : BASE_SOURCE_N;
-  term->note = from != NULL ? from->note : NULL;
-  term->how[0] = '\0';
-  if (format != NULL)
-    g_vsnprintf (term->how, sizeof term->how, format, args);
-}
-
-void
 mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const char *name, double value_s, const BaseNum *from,
                const char *format, ...)
 {

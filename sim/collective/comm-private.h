@@ -151,7 +151,8 @@ gboolean col_load_nvls (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error);
-gboolean col_load_torus (ColComm *comm, MdlOp op, GError **error);
+/* ColEdge: both ways of the rings along each dimension of the ranks' torus; full. */
+GArray *col_torus_edges (const ColComm *comm, MdlOp op);
 /* Hops of a chunk through all dimensions of the ranks' torus, and the latency of their routes; 0: they are no box of one node's
  * torus, or cannot reach each other. */
 guint32 col_torus_steps (const ColComm *comm, double *wire_s);

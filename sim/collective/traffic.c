@@ -277,6 +277,16 @@ tree_pipes (const ColPipesQuery *query, GPtrArray *pipes)
       tree_pipes_on_ring (query, &query->comm->rings->ring[r], pipes);
 }
 
+static gboolean
+load_torus (ColComm *comm, MdlOp op, GError **error)
+{
+  g_autoptr (GArray) edges = col_torus_edges (comm, op);
+  for (guint e = 0; e < edges->len; e++)
+    if (!col_load_edge (comm, &g_array_index (edges, ColEdge, e), error))
+      return FALSE;
+  return TRUE;
+}
+
 /* How the bytes of each algorithm travel. */
 static const ColTravel travels[] = {
   [MDL_ALGO_TREE] = { .pipes = tree_pipes },
@@ -289,7 +299,7 @@ static const ColTravel travels[] = {
   [MDL_ALGO_PAIRWISE] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_IBGDA] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_ONE_SHOT] = { .pipes = pairwise_pipes, .pairs = TRUE },
-  [MDL_ALGO_TORUS] = { .load = col_load_torus },
+  [MDL_ALGO_TORUS] = { .load = load_torus },
 };
 
 static const ColTravel *

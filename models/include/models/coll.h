@@ -51,8 +51,18 @@ typedef struct {
 } MdlTerm;
 #define MDL_MAX_TERMS 12
 /* Fills a term. `from`: the constant that it rests on, NULL for none; `format` NULL: without text. */
-void mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
-    G_GNUC_PRINTF (5, 0);
+G_GNUC_PRINTF (5, 0)
+static inline void
+mdl_term_fill (MdlTerm *term, const char *name, double value_s, const BaseNum *from, const char *format, va_list args)
+{
+  term->name = name;
+  term->value_s = value_s;
+  term->source = from != NULL ? from->source : BASE_SOURCE_N;
+  term->note = from != NULL ? from->note : NULL;
+  term->how[0] = '\0';
+  if (format != NULL)
+    g_vsnprintf (term->how, sizeof term->how, format, args);
+}
 
 /* Where the error band comes from: the less of what is asked was measured, the wider it is. */
 typedef enum {

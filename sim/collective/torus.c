@@ -111,12 +111,13 @@ share_out (const Box *box, double sent[MAX_DIMS])
     }
 }
 
-gboolean
-col_load_torus (ColComm *comm, MdlOp op, GError **error)
+GArray *
+col_torus_edges (const ColComm *comm, MdlOp op)
 {
   g_auto (Box) box = { 0 };
   double sent[MAX_DIMS];
-  g_return_val_if_fail (find_box (comm, &box), FALSE);
+  GArray *edges = g_array_new (FALSE, FALSE, sizeof (ColEdge));
+  g_return_val_if_fail (find_box (comm, &box), edges);
   share_out (&box, sent);
   for (guint32 d = 0, stride = 1; d < box.n_dims; stride *= box.k[d], d++) {
     const double bytes = sent[d] * (op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
@@ -124,9 +125,10 @@ col_load_torus (ColComm *comm, MdlOp op, GError **error)
       const guint32 x = at / stride % box.k[d], next = x + 1 < box.k[d] ? at + stride : at - x * stride;
       const ColEdge there = { box.rank_at[at], box.rank_at[next], CLU_NONE, box.ring[d] ? bytes / 2 : bytes };
       const ColEdge back = { there.to, there.from, CLU_NONE, there.bytes };
-      if (!col_load_edge (comm, &there, error) || (box.ring[d] && !col_load_edge (comm, &back, error)))
-        return FALSE;
+      g_array_append_val (edges, there);
+      if (box.ring[d])
+        g_array_append_val (edges, back);
     }
   }
-  return TRUE;
+  return edges;
 }
