@@ -78,15 +78,34 @@ rep_slurm_gres (const Clu *clu, const RepSlurm *how, GString *out)
   }
 }
 
-void
-rep_sbatch (const Clu *clu, const char *name, const TrnResult *step, const char *version, GString *out)
+/* What else of a model's layout its program must know. */
+static void
+append_model (const RepSbatch *script, GString *out)
 {
+  const TrnSpec *spec = &script->job->spec;
+  g_string_append_printf (out, "export MICRO_BATCH=%.0f ZERO=%.0f SCHEDULE=%s", spec->model.micro_batch.v, spec->parallel.zero.v,
+                          script->step->schedule);
+  if (spec->model.global_batch.set)
+    g_string_append_printf (out, " GLOBAL_BATCH=%.0f", spec->model.global_batch.v);
+  if (spec->model.sequence.set)
+    g_string_append_printf (out, " SEQUENCE=%.0f", spec->model.sequence.v);
+  const char *recompute = spec->model.recompute != NULL ? base_yaml_text (spec->model.recompute) : NULL; /* checked: a name */
+  if (recompute != NULL)
+    g_string_append_printf (out, " RECOMPUTE=%s", recompute);
+  g_string_append_c (out, '\n');
+}
+
+void
+rep_sbatch (const Clu *clu, const RepSbatch *script, GString *out)
+{
+  const TrnResult *step = script->step;
   const CluNodeSpec *node = clu_node_spec (clu, 0);
   const guint32 gpus = step->n_ranks / MAX (step->n_nodes, 1);
-  g_string_append_printf (out, "#!/bin/bash\n# By forerun %s: the simulated step of %s takes %.4g s on %u x %s.\n", version, name,
-                          step->step_time_s, step->n_nodes, clu_name (clu));
-  g_string_append_printf (out, "#SBATCH --job-name=%s\n#SBATCH --nodes=%u\n#SBATCH --ntasks-per-node=%u\n", name, step->n_nodes,
-                          gpus);
+  g_string_append_printf (out, "#!/bin/bash\n# By forerun %s: the simulated step of %s takes %.4g s on %u x %s.\n", script->version,
+                          script->name, step->step_time_s, step->n_nodes, clu_name (clu));
+  g_string_append (out, script->about != NULL ? script->about : "");
+  g_string_append_printf (out, "#SBATCH --job-name=%s\n#SBATCH --nodes=%u\n#SBATCH --ntasks-per-node=%u\n", script->name,
+                          step->n_nodes, gpus);
   g_string_append_printf (out, "#SBATCH --gpus-per-node=%u\n#SBATCH --exclusive\n", gpus);
   if (node->sockets.cores.set)
     g_string_append_printf (out, "#SBATCH --cpus-per-task=%u\n",
@@ -94,6 +113,8 @@ rep_sbatch (const Clu *clu, const char *name, const TrnResult *step, const char 
   g_string_append_printf (out, "export TP=%u PP=%u DP=%u", MAX (step->tp, 1), MAX (step->pp, 1), MAX (step->dp, 1));
   g_string_append_printf (out, " CP=%u EP=%u VP=%u MICRO_BATCHES=%u\n", MAX (step->cp, 1), MAX (step->ep, 1), MAX (step->vp, 1),
                           MAX (step->micro_batches, 1));
+  if (step->has_model)
+    append_model (script, out);
   g_string_append (
       out, "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nexport MASTER_ADDR MASTER_PORT=29500\n");
   g_string_append (out, "# usage: sbatch THIS-FILE PROGRAM ARGUMENTS; PROGRAM reads the layout from the variables above\n"

@@ -13,8 +13,16 @@ typedef struct {
 } RepSlurm;
 
 void rep_slurm_gres (const Clu *clu, const RepSlurm *how, GString *out); /* gres.conf: GPUs, cores beside them, NVLinks */
-/* A batch script for the layout of a simulated step; `name`: of the scenario. */
-void rep_sbatch (const Clu *clu, const char *name, const TrnResult *step, const char *version, GString *out);
+typedef struct {
+  const char *name;      /* of the job: letters, digits, '-', '_' and '.' */
+  const char *about;     /* comment lines, each with its "# " and its end; NULL: none */
+  const TrnJob *job;     /* the workload as it was read */
+  const TrnResult *step; /* of it */
+  const char *version;   /* forerun's */
+} RepSbatch;
+
+/* A batch script for the layout of a simulated step. */
+void rep_sbatch (const Clu *clu, const RepSbatch *script, GString *out);
 /* Switches: nodes that are attached to the same leaves are one leaf of Slurm's tree, whose nodes have one place (the leaves of a
  * rail-optimised pod are one); above, what is joined by the switches up to each level. FALSE and *error where there is nothing to
  * tell: no fabric, no domain wider than a node. */
