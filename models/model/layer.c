@@ -35,6 +35,13 @@ const BaseName mdl_experts_names[] = {
   { NULL, 0, NULL },
 };
 
+const BaseName mdl_dispatcher_names[] = {
+  { "alltoall", MDL_DISPATCHER_ALLTOALL, "NCCL's all-to-all of a copy for each expert" },
+  { "deepep", MDL_DISPATCHER_DEEPEP, "DeepEP's normal kernels: a copy for each rank, over the NIC one for each node" },
+  { "hybridep", MDL_DISPATCHER_HYBRIDEP, "DeepEP's hybrid kernels: the same, with few SMs, in the order of experts" },
+  { NULL, 0, NULL },
+};
+
 const BaseName mdl_module_names[] = {
   { "core_attention", MDL_MODULE_CORE_ATTENTION, "scores, softmax, weighted values" },
   { "attention", MDL_MODULE_ATTENTION, "from the norm to before the output projection" },

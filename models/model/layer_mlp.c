@@ -6,7 +6,11 @@
  * or C·E·etp where C = ceil (capacity·k·Tl / E) is padded to; their matrices are one grouped product of E/ep matrices with the
  * mean of rows each. Shared experts are a dense MLP between sending and receiving, cut by tp.
  * Tokens go to experts in `dispatch`, forward and as gradients; results and gradients of tokens come back as activations.
- * One copy a node: of a token's copies min (k, groups used, nodes) cross the network, to other nodes (N-1)/N of them.
+ * One copy a node: a token's copies cross the network once for each node that it reaches, an expected number (models/moe.h), to
+ * other nodes (N-1)/N of them.
+ * A library (DeepEP) takes tokens as they are and sends a copy to each rank that they reach, so the rank gets Tl·D rows, D expected
+ * ranks of a token; these are then copied to the k·Tl rows of experts, and their results added up to Tl·D rows before combine, which
+ * adds up those of all ranks itself. The hybrid kernels write and read the rows of experts. Counts come with the dispatch.
  * How the experts of a rank are computed says `experts`. Sorted: eager code runs each operation of each expert as kernels of its
  * own; fused code the products and their casts (TransformerEngine's GroupedLinear), not the activation between them. Loop: for each
  * expert the tokens are looked for (five kernels: a sum in two, a selection in two, the indices; the host waits for how many they
@@ -100,37 +104,69 @@ mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerQuery *query)
 
 typedef struct {
   double sent;    /* rows that leave and return */
+  double got;     /* of a library: rows that have come, one for each token that has an expert here */
   double rows;    /* that the experts here get */
   double experts; /* here */
   double ffn;     /* of one, on this rank */
   double shared;  /* width of the shared ones together, before tp */
 } Moe;
 
+MdlMoeChoice
+mdl_layer_choice (const MdlLlm *llm)
+{
+  const MdlLlmMoe *moe = &llm->moe;
+  const gboolean limited = moe->groups.set && moe->top_groups.set;
+  return (MdlMoeChoice){ .experts = moe->experts.v,
+                         .top_k = moe->top_k.v,
+                         .groups = limited ? moe->groups.v : 0,
+                         .top_groups = limited ? moe->top_groups.v : 0 };
+}
+
+MdlMoeBackend
+mdl_dispatcher_backend (MdlDispatcher dispatcher)
+{
+  return dispatcher == MDL_DISPATCHER_DEEPEP     ? MDL_MOE_BY_DEEPEP_NORMAL
+         : dispatcher == MDL_DISPATCHER_HYBRIDEP ? MDL_MOE_BY_HYBRIDEP
+                                                 : MDL_MOE_BY_NCCL;
+}
+
+static gboolean
+by_library (const MdlBuild *build)
+{
+  return build->query->dispatcher != MDL_DISPATCHER_ALLTOALL && build->query->ep > 1;
+}
+
 static Moe
 moe_of (const MdlBuild *build)
 {
   const MdlLlmMoe *moe = &build->llm->moe;
   const double one = moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v;
+  const MdlMoeChoice choice = mdl_layer_choice (build->llm);
+  const double rows = mdl_layer_expert_rows (build->llm, build->query);
   return (Moe){ .sent = sent_rows (build->llm, build->query),
-                .rows = mdl_layer_expert_rows (build->llm, build->query),
+                .got = rows * mdl_moe_reached (&choice, build->query->ep) / moe->top_k.v,
+                .rows = rows,
                 .experts = moe->experts.v / build->query->ep,
                 .ffn = moe->ffn.v / build->query->etp,
                 .shared = moe->shared.v * one };
 }
 
 static int
-exchange (MdlBuild *build, const char *name, const Moe *moe, MdlFormat format)
+exchange (MdlBuild *build, const char *name, const Moe *moe, MdlMoeOp op, MdlFormat format)
 {
   const MdlLayerQuery *query = build->query;
   const double row_B = build->llm->hidden.v * mdl_format_B (format), fullest = query->capacity > 0 ? 1 : query->imbalance;
+  const double tokens = moe->sent / build->llm->moe.top_k.v, nodes = query->ep_nodes;
   const int at = mdl_build_coll (build, name, MDL_OP_ALLTOALL, MDL_GROUP_EP, moe->sent * fullest * row_B, format);
-  if (at < 0 || !query->one_copy_a_node || query->ep_nodes < 2)
+  if (at < 0)
     return at;
-  const MdlLlmMoe *spec = &build->llm->moe;
-  const double groups = spec->top_groups.set ? spec->top_groups.v : spec->top_k.v, nodes = query->ep_nodes;
-  const double copies = MIN (MIN (spec->top_k.v, groups), nodes);
-  g_array_index (build->out, MdlWork, (guint)at).coll.node_B =
-      moe->sent / spec->top_k.v * copies * fullest * row_B * (nodes - 1) / nodes;
+  MdlWorkColl *coll = &g_array_index (build->out, MdlWork, (guint)at).coll;
+  const MdlMoeChoice choice = mdl_layer_choice (build->llm);
+  coll->moe_op = op;
+  if (by_library (build))
+    coll->moe_tokens = tokens;
+  else if (query->one_copy_a_node && query->ep_nodes > 1)
+    coll->node_B = tokens * mdl_moe_reached (&choice, nodes) * fullest * row_B * (nodes - 1) / nodes;
   return at;
 }
 
@@ -139,6 +175,18 @@ move (MdlBuild *build, const char *name, double in, double out, double eager)
 {
   const double row_B = build->llm->hidden.v * build->element_B;
   mdl_build_memory (build, name, in * row_B, out * row_B, eager);
+}
+
+/* Rows into or out of the order of experts. Not fused: so many kernels, and `apart` rows more read and written, of the weights' pass. */
+static void
+permute (MdlBuild *build, const char *name, double in, double out, double apart, double kernels)
+{
+  const double row_B = build->llm->hidden.v * build->element_B;
+  const MdlPermute how = build->query->permute;
+  const gboolean fused = how == MDL_PERMUTE_USUAL ? build->fused : how == MDL_PERMUTE_FUSED;
+  const double more = fused || !build->fused ? 0 : apart; /* eager kernel counts were fitted with these passes in them */
+  MdlWork *work = mdl_build_memory (build, name, (in + more) * row_B, (out + more) * row_B, kernels);
+  work->kernels = fused ? 1 : kernels;
 }
 
 static MdlLinear
@@ -168,7 +216,8 @@ route (MdlBuild *build, const Moe *moe)
   choose (build);
   if (build->query->capacity > 0)
     return;
-  mdl_build_coll (build, "gather_counts", MDL_OP_ALL_GATHER, MDL_GROUP_EP, build->query->ep * router.out * 4, MDL_FORMAT_FP32);
+  if (!by_library (build))
+    mdl_build_coll (build, "gather_counts", MDL_OP_ALL_GATHER, MDL_GROUP_EP, build->query->ep * router.out * 4, MDL_FORMAT_FP32);
   MdlWork *work = mdl_build_memory (build, "count_tokens", moe->sent * 4, router.out * 4, 2);
   const gboolean device = build->fused || build->query->experts == MDL_EXPERTS_GROUPED; /* kernels read the counts there */
   work->syncs = device && build->query->ep == 1 ? 0 : 1;
@@ -314,17 +363,20 @@ add_shared (MdlBuild *build, const Moe *moe, unsigned modules)
   build->modules |= MDL_MODULE_MLP;
 }
 
-/* What the experts of this rank do with the rows that have come: those of each together, then in the order that they go back in. */
+/* What the experts of this rank do with the rows that have come: those of each together, then in the order that they go back in.
+ * A library has a copy for each token, whose results of several experts are added up with their weights on the way back. */
 static void
 by_expert (MdlBuild *build, const Moe *moe, void (*experts) (MdlBuild *build, const Moe *moe))
 {
-  const gboolean mixed = moe->experts > 1 && build->query->ep > 1;
+  const gboolean mixed = by_library (build) ? build->query->dispatcher != MDL_DISPATCHER_HYBRIDEP
+                                            : moe->experts > 1 && build->query->ep > 1;
+  const double come = by_library (build) ? moe->got : moe->rows;
   share_rows (build, moe, TRUE);
   if (mixed)
-    move (build, "sort_by_expert", moe->rows, moe->rows, 2);
+    permute (build, "sort_by_expert", come, moe->rows, 0, 2);
   experts (build, moe);
   if (mixed)
-    move (build, "sort_by_rank", moe->rows, moe->rows, 2);
+    permute (build, "sort_by_rank", moe->rows, come, 0, 2);
   share_rows (build, moe, FALSE);
 }
 
@@ -332,13 +384,15 @@ static void
 sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
 {
   route (build, moe);
-  move (build, "permute", moe->sent, moe->sent, 2);
-  const int sent = exchange (build, "dispatch", moe, build->query->dispatch);
+  if (!by_library (build))
+    permute (build, "permute", moe->sent, moe->sent, 0, 2);
+  const int sent = exchange (build, "dispatch", moe, MDL_MOE_DISPATCH, build->query->dispatch);
   add_shared (build, moe, modules); /* beside the dispatch */
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
   by_expert (build, moe, experts_forward);
-  exchange (build, "combine", moe, build->query->activation);
-  move (build, "weighted_sum", moe->sent, build->rows, 3);
+  exchange (build, "combine", moe, MDL_MOE_COMBINE, build->query->activation);
+  if (!by_library (build))
+    permute (build, "weighted_sum", moe->sent, build->rows, moe->sent, 3);
 }
 
 void
@@ -369,13 +423,15 @@ back_shared (MdlBuild *build, const Moe *moe)
 static void
 sorted_back (MdlBuild *build, const Moe *moe)
 {
-  move (build, "weighted_sum", build->rows + moe->sent, moe->sent, 4);
-  const int sent = exchange (build, "combine_gradient", moe, build->query->dispatch);
+  if (!by_library (build))
+    permute (build, "weighted_sum", build->rows + moe->sent, moe->sent, moe->sent, 4);
+  const int sent = exchange (build, "combine_gradient", moe, MDL_MOE_DISPATCH, build->query->dispatch);
   back_shared (build, moe);
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
   by_expert (build, moe, experts_back);
-  exchange (build, "dispatch_gradient", moe, build->query->activation);
-  move (build, "permute", moe->sent, build->rows, 2);
+  exchange (build, "dispatch_gradient", moe, MDL_MOE_COMBINE, build->query->activation);
+  if (!by_library (build))
+    permute (build, "permute", moe->sent, build->rows, 0, 2);
 }
 
 void

@@ -196,6 +196,9 @@ void trn_prices_fold (TrnPrices *prices);
  * takes no time. */
 const TrnPriced *trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format,
                                   GError **error);
+/* Tokens to the experts of a pipeline rank and back, by the library that the model's dispatcher names. NULL and *error, with the
+ * place, likewise and where that library cannot run on these ranks. */
+const TrnPriced *trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *coll, GError **error);
 /* All ranks of pipeline rank `from` send to theirs of `to`. */
 const TrnPriced *trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
 

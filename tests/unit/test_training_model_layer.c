@@ -392,7 +392,11 @@ casts_of_experts_have_a_kernel_each (void)
 static void
 one_copy_a_node_crosses_the_network (void)
 {
-  /* DeepSeek-V3: 8 of 256 experts in at most 4 groups; over 8 nodes 4 copies of a token, 7 of 8 of them to other nodes */
+  /* DeepSeek-V3: 8 of 256 experts in 4 of 8 groups; of these, of a node each, a token reaches 4 (1 - C(96, 8) / C(128, 8)) on
+   * average, 7 of 8 of them on other nodes */
+  double missed = 1;
+  for (int i = 0; i < 8; i++)
+    missed *= (96.0 - i) / (128.0 - i);
   g_autoptr (LlmFixture) fixture = llm_need ("deepseek_v3");
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
   MdlLayerQuery query;
@@ -407,7 +411,7 @@ one_copy_a_node_crosses_the_network (void)
     if (work->kind != MDL_WORK_COLL || work->coll.op != MDL_OP_ALLTOALL)
       continue;
     found++;
-    TEST_NEAR (work->coll.node_B, 4096.0 * 4 * 7168 * 2 * 7 / 8, 1e-12);
+    TEST_NEAR (work->coll.node_B, 4096.0 * 4 * (1 - missed) * 7168 * 2 * 7 / 8, 1e-9);
   }
   TEST_INT (found, 2);
 }

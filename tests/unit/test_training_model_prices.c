@@ -180,6 +180,51 @@ folding_keeps_the_answer (void)
   }
 }
 
+#define EXPERTS "model: deepseek_v3, sequence: 4096, accumulate: 2, parallel: {ep: 16}, moe: {dispatcher: %s}"
+
+static double
+experts_s (const char *dispatcher, MdlMoeOp op, double tokens)
+{
+  g_auto (Priced) p;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *workload = g_strdup_printf (EXPERTS, dispatcher);
+  price_on (&p, TWO, workload, NULL, TRUE);
+  const MdlWorkColl coll = { .op = MDL_OP_ALLTOALL, .moe_op = op, .moe_tokens = tokens, .format = MDL_FORMAT_BF16 };
+  const TrnPriced *priced = trn_prices_experts (p.prices, 0, &coll, &error);
+  if (priced == NULL)
+    g_error ("%s", error->message);
+  TEST_TRUE (trn_prices_experts (p.prices, 0, &coll, &error) == priced);
+  TEST_TRUE (priced->coll.cost.latency_s < priced->coll.cost.time_s);
+  TEST_TRUE (priced->coll.cost.channels > 0);
+  return priced->time_s;
+}
+
+static void
+libraries_of_experts_have_their_own_times (void)
+{
+  /* DeepEP's normal kernels on two nodes: start, ramp, and 20 SMs of 1.94 GB/s that send one copy of 14,336 B a node, half of
+   * them away */
+  const MdlMoeChoice choice = { .experts = 256, .top_k = 8, .groups = 8, .top_groups = 4 };
+  const double nic_B = 4096 * mdl_moe_reached (&choice, 2) * 14336 / 2, rate_Bps = 20 * 1.94e9;
+  const double ramp_s = 49.5e-6 * 4096 / (4096 + 304.0);
+  TEST_NEAR (experts_s ("deepep", MDL_MOE_DISPATCH, 4096), 25.3e-6 + ramp_s + nic_B / rate_Bps, 2e-3);
+  TEST_TRUE (experts_s ("hybridep", MDL_MOE_COMBINE, 4096) < experts_s ("deepep", MDL_MOE_COMBINE, 4096));
+  TEST_TRUE (experts_s ("deepep", MDL_MOE_DISPATCH, 8192) > experts_s ("deepep", MDL_MOE_DISPATCH, 4096));
+}
+
+/* DeepEP's kernels start transfers from the GPU, which EFA cannot. */
+static void
+a_library_that_cannot_run_is_refused (void)
+{
+  g_auto (Priced) p;
+  g_autoptr (GError) error = NULL;
+  price_on (&p, "topology: p5, nodes: 2", "model: deepseek_v3, sequence: 4096, accumulate: 2, parallel: {ep: 16}, moe: {dispatcher: deepep}",
+            NULL, TRUE);
+  const MdlWorkColl coll = { .op = MDL_OP_ALLTOALL, .moe_op = MDL_MOE_DISPATCH, .moe_tokens = 4096, .format = MDL_FORMAT_BF16 };
+  TEST_TRUE (trn_prices_experts (p.prices, 0, &coll, &error) == NULL);
+  TEST_TRUE (error != NULL && strstr (error->message, "dispatcher deepep, over ep 16: deepep_normal starts transfers") != NULL);
+}
+
 int
 main (void)
 {
@@ -192,6 +237,8 @@ main (void)
     { "communication of pairs overlaps as pairs do", communication_of_pairs_overlaps_as_pairs_do },
     { "a slow adapter slows whoever shares it", a_slow_adapter_slows_whoever_shares_it },
     { "folding keeps the answer", folding_keeps_the_answer },
+    { "libraries of experts have their own times", libraries_of_experts_have_their_own_times },
+    { "a library that cannot run is refused", a_library_that_cannot_run_is_refused },
     { NULL, NULL },
   };
   return test_main ("prices of a model's communication", cases);

@@ -5,6 +5,7 @@
 
 #include "models/format.h"
 #include "models/llm.h"
+#include "models/moe.h"
 
 typedef enum { MDL_FRAMEWORK_EAGER, MDL_FRAMEWORK_FUSED, MDL_FRAMEWORK_GRAPHS } MdlFramework; /* graphs: fused, launched as one */
 typedef enum { MDL_CP_RING, MDL_CP_ALL_GATHER, MDL_CP_ULYSSES } MdlCpKind;
@@ -14,7 +15,15 @@ typedef enum {
   MDL_EXPERTS_LOOP,   /* expert by expert: its tokens are looked for, which the host waits for, gathered, computed, added back */
   MDL_EXPERTS_GROUPED /* one kernel for all of them, which reads the counts on the GPU */
 } MdlExperts;
-extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[];
+/* What takes tokens to experts on other ranks and back (Megatron's token dispatchers). */
+typedef enum {
+  MDL_DISPATCHER_ALLTOALL, /* NCCL's all-to-all of a copy for each expert, permuted before and sorted behind */
+  MDL_DISPATCHER_DEEPEP,   /* DeepEP's normal kernels: a copy for each rank; then copied to each expert, and added up on the way back */
+  MDL_DISPATCHER_HYBRIDEP  /* DeepEP's hybrid kernels, which also put copies in the order of experts */
+} MdlDispatcher;
+/* Sorts of rows by expert: one kernel where code is fused, else several; or as it is told (Megatron's moe_permute_fusion). */
+typedef enum { MDL_PERMUTE_USUAL, MDL_PERMUTE_FUSED, MDL_PERMUTE_APART } MdlPermute;
+extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[], mdl_dispatcher_names[];
 
 /* What is computed again in the backward pass: bits. */
 typedef enum {
@@ -58,6 +67,8 @@ typedef struct {
   MdlExperts experts;           /* MoE: how those of a rank are computed */
   double imbalance;              /* rows of the fullest rank over the mean; at least 1; dropless alone */
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
+  MdlDispatcher dispatcher;      /* MoE: what carries them; ep > 1 */
+  MdlPermute permute;            /* MoE */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
   unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
@@ -109,6 +120,8 @@ typedef struct {
   int after, before;
   int with;              /* GEMM or attention that it can be cut up with, part by part (tp overlap, a ring's steps); -1: none */
   double node_B;         /* alltoall with one copy a node: B of a rank that cross the network; 0: a plain one */
+  double moe_tokens;     /* alltoall by a library of experts: tokens of a rank that go out or return; 0: by NCCL */
+  MdlMoeOp moe_op;       /* of that library */
 } MdlWorkColl;
 
 typedef struct {
@@ -133,6 +146,11 @@ typedef struct {
  * `layer` from 0 says which window holds, and that the first has no sum to add before its norm; ignored for embedding and head. */
 void mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, unsigned layer, GArray *forward,
                       GArray *backward);
+
+/* How the tokens of a model choose experts. */
+MdlMoeChoice mdl_layer_choice (const MdlLlm *llm);
+/* The library that moves tokens for a dispatcher. */
+MdlMoeBackend mdl_dispatcher_backend (MdlDispatcher dispatcher);
 
 /* Rows that the fullest rank's experts get of one micro-batch, all together. */
 double mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerQuery *query);

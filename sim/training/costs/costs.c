@@ -458,8 +458,10 @@ add_colls (PassBuild *b, GError **error)
     if (w->kind != MDL_WORK_COLL || !taken (b, i))
       continue;
     TrnItem item = { .is_coll = TRUE, .group = group_of (w->coll.group), .repeat = w->coll.repeat };
-    item.priced =
-        trn_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op, coll_size (b->costs->model, w), w->coll.format, error);
+    item.priced = w->coll.moe_tokens > 0
+                      ? trn_prices_experts (b->costs->prices, b->pp, &w->coll, error)
+                      : trn_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op, coll_size (b->costs->model, w),
+                                         w->coll.format, error);
     if (item.priced == NULL)
       return FALSE;
     tell (b->costs, w, item.priced->time_s * item.repeat, NULL, item.priced);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collective/fold.h"
+#include "collective/moe.h"
 #include "model-private.h"
 
 /* Groups that one communicator stands for: how many nodes on from its own each of them is. */
@@ -29,7 +30,7 @@ typedef struct {
   double most; /* of the fullest resource: what of its capacity a byte takes */
 } Shape;
 
-/* A collective, or a send: `kind` below 0, from `from` to `to`. */
+/* A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are tokens. */
 typedef struct {
   gint32 kind;
   guint32 from, to; /* of a collective: pipeline rank and operation */
@@ -403,6 +404,106 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
   const Shape *shape = shape_of (prices, group, &request, key, error);
   if (shape == NULL)
     return NULL;
+  find_demand (priced, FALSE);
+  settle (shape, priced);
+  return priced;
+}
+
+/* ---- experts ---- */
+
+static ColMoeRequest
+moe_request (const TrnModel *model, const MdlWorkColl *coll)
+{
+  const MdlMoeChoice choice = mdl_layer_choice (&model->llm);
+  return (ColMoeRequest){ .op = coll->moe_op,
+                          .backend = mdl_dispatcher_backend (model->query.dispatcher),
+                          .tokens = coll->moe_tokens,
+                          .hidden = model->llm.hidden.v,
+                          .experts = choice.experts,
+                          .top_k = choice.top_k,
+                          .groups = choice.groups,
+                          .top_groups = choice.top_groups,
+                          .imbalance = model->query.capacity > 0 ? 1 : model->query.imbalance,
+                          .format = coll->format };
+}
+
+/* The slowest group's. */
+static gboolean
+price_experts (const TrnModel *model, const Group *group, const ColMoeRequest *request, ColMoeAnswer *out, GError **error)
+{
+  for (guint i = 0; i < group->likes->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    const char *key = NULL;
+    GError *why = NULL;
+    ColMoeAnswer answer;
+    if (!col_moe_price (like->comm, request, &answer, &key, &why)) {
+      col_fail_at (error, model->spec->model.moe.dispatcher.mark, "dispatcher %s, over ep %u: %s",
+                   base_name (mdl_dispatcher_names, (int)model->query.dispatcher), model->grid.ep, why->message);
+      g_error_free (why);
+      return FALSE;
+    }
+    if (i == 0 || answer.time_s > out->time_s * (1 + 1e-9))
+      *out = answer;
+  }
+  return TRUE;
+}
+
+/* Size of an all-to-all that sends as much over the NIC, or on one node over NVLink. */
+static double
+size_alike (const MdlMoeCost *cost, double ranks, double nodes)
+{
+  return nodes > 1 ? cost->nic_B * nodes / (nodes - 1) : cost->nvlink_B * ranks / (ranks - 1);
+}
+
+/* Its time in place of the all-to-all's: what moves bytes is the longest term, which stands last. */
+static void
+take_experts (const ColMoeAnswer *answer, ColAnswer *coll)
+{
+  const MdlMoeCost *from = &answer->cost;
+  MdlCollCost *cost = &coll->cost;
+  cost->time_s = from->time_s;
+  cost->latency_s = from->n_terms > 0 ? from->time_s - from->term[from->n_terms - 1].value_s : 0;
+  cost->bound_Bps = cost->time_s > cost->latency_s ? coll->size_B / (cost->time_s - cost->latency_s) : HUGE_VAL;
+  cost->channels = (unsigned)from->sms;
+  cost->band = from->band;
+  cost->source = coll->provenance = from->source;
+  cost->n_terms = from->n_terms;
+  memcpy (cost->term, from->term, from->n_terms * sizeof *from->term);
+  coll->time_s = answer->time_s;
+  coll->time_lo_s = answer->time_lo_s;
+  coll->time_hi_s = answer->time_hi_s;
+  g_snprintf (coll->bound_by, sizeof coll->bound_by, "%s: %s", base_name (mdl_moe_backend_names, (int)answer->request.backend),
+              from->bound_by);
+}
+
+const TrnPriced *
+trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GError **error)
+{
+  const TrnModel *model = prices->model;
+  const Question question = { -2 - (gint32)work->moe_op, pp, 0, (gint32)work->format, work->moe_tokens };
+  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  if (priced != NULL)
+    return priced;
+  const Group *group = find_group (prices, TRN_GROUP_EP, pp, error);
+  if (group == NULL)
+    return NULL;
+  const ColMoeRequest asked = moe_request (model, work);
+  ColMoeAnswer answer;
+  if (!price_experts (model, group, &asked, &answer, error))
+    return NULL;
+  priced = g_new0 (TrnPriced, 1);
+  priced->n_groups = group->n_groups;
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  const ColCollRequest request = { MDL_OP_ALLTOALL, size_alike (&answer.cost, answer.n_ranks, answer.n_nodes), MDL_DTYPE_INT8,
+                                   MDL_ALGO_AUTO,   MDL_PROTO_AUTO,                                           0 };
+  g_autoptr (GString) key = g_string_new (NULL);
+  g_string_printf (key, "%d %u %d", (int)TRN_GROUP_EP, pp, (int)MDL_OP_ALLTOALL);
+  if (!price_group (group, &request, key, &priced->coll, error))
+    return NULL;
+  const Shape *shape = shape_of (prices, group, &request, key, error);
+  if (shape == NULL)
+    return NULL;
+  take_experts (&answer, &priced->coll);
   find_demand (priced, FALSE);
   settle (shape, priced);
   return priced;

@@ -128,8 +128,12 @@ static const BaseField moe_fields[] = {
             .help = "format of tokens on the network; default: bf16"),
   BASE_ROW (TrnMoeSpec, "experts", experts, ENUM, .names = mdl_experts_names, .fallback = "sorted",
             .help = "how a rank computes its experts: number of kernels, host waits"),
+  BASE_ROW (TrnMoeSpec, "dispatcher", dispatcher, ENUM, .names = mdl_dispatcher_names, .fallback = "alltoall",
+            .help = "what takes tokens to experts and back; libraries by their measured times (docs/moe.md)"),
+  BASE_ROW (TrnMoeSpec, "permute_fused", permute_fused, BOOL,
+            .help = "one kernel sorts tokens by expert (Megatron's moe_permute_fusion); default: yes, but no in eager code"),
   BASE_ROW (TrnMoeSpec, "node_limited", node_limited, BOOL, .fallback = "false",
-            .help = "send one copy of a token per node over the network, then NVLink"),
+            .help = "send one copy of a token per node that it reaches over the network, then NVLink; with dispatcher alltoall"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_moe = { .name = "moe", .help = "Mixture of experts.", .fields = moe_fields };

@@ -65,7 +65,9 @@ typedef struct {
   BaseNum capacity, imbalance, etp;
   BaseEnum dispatch;     /* MdlFormat */
   BaseEnum experts;      /* MdlExperts */
+  BaseEnum dispatcher;   /* MdlDispatcher */
   BaseBool node_limited; /* one copy of a token a node */
+  BaseBool permute_fused;
 } TrnMoeSpec;
 
 typedef struct {
