@@ -8,8 +8,8 @@
  * Tokens go to experts in `dispatch`, forward and as gradients; results and gradients of tokens come back as activations.
  * One copy a node: a token's copies cross the network once for each node that it reaches, an expected number (models/moe.h), to
  * other nodes (N-1)/N of them.
- * A library (DeepEP) takes tokens as they are and sends a copy to each rank that they reach, so the rank gets Tl·D rows, D expected
- * ranks of a token; these are then copied to the k·Tl rows of experts, and their results added up to Tl·D rows before combine, which
+ * A library (DeepEP) takes tokens as they are and sends a copy to each rank that they reach. A rank gets Tl·D rows, D the expected
+ * ranks of a token; they are copied to the k·Tl rows of experts, whose results are added up to Tl·D rows before combine, which
  * adds up those of all ranks itself. The hybrid kernels write and read the rows of experts. Counts come with the dispatch.
  * How the experts of a rank are computed says `experts`. Sorted: eager code runs each operation of each expert as kernels of its
  * own; fused code the products and their casts (TransformerEngine's GroupedLinear), not the activation between them. Loop: for each
@@ -177,7 +177,7 @@ move (MdlBuild *build, const char *name, double in, double out, double eager)
   mdl_build_memory (build, name, in * row_B, out * row_B, eager);
 }
 
-/* Rows into or out of the order of experts. Not fused: so many kernels, and `apart` rows more read and written, of the weights' pass. */
+/* Rows into or out of the order of experts. Not fused: so many kernels, and `apart` rows more read and written, by the weights. */
 static void
 permute (MdlBuild *build, const char *name, double in, double out, double apart, double kernels)
 {

@@ -218,8 +218,8 @@ a_library_that_cannot_run_is_refused (void)
 {
   g_auto (Priced) p;
   g_autoptr (GError) error = NULL;
-  price_on (&p, "topology: p5, nodes: 2", "model: deepseek_v3, sequence: 4096, accumulate: 2, parallel: {ep: 16}, moe: {dispatcher: deepep}",
-            NULL, TRUE);
+  g_autofree char *workload = g_strdup_printf (EXPERTS, "deepep");
+  price_on (&p, "topology: p5, nodes: 2", workload, NULL, TRUE);
   const MdlWorkColl coll = { .op = MDL_OP_ALLTOALL, .moe_op = MDL_MOE_DISPATCH, .moe_tokens = 4096, .format = MDL_FORMAT_BF16 };
   TEST_TRUE (trn_prices_experts (p.prices, 0, &coll, &error) == NULL);
   TEST_TRUE (error != NULL && strstr (error->message, "dispatcher deepep, over ep 16: deepep_normal starts transfers") != NULL);

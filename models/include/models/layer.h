@@ -18,7 +18,7 @@ typedef enum {
 /* What takes tokens to experts on other ranks and back (Megatron's token dispatchers). */
 typedef enum {
   MDL_DISPATCHER_ALLTOALL, /* NCCL's all-to-all of a copy for each expert, permuted before and sorted behind */
-  MDL_DISPATCHER_DEEPEP,   /* DeepEP's normal kernels: a copy for each rank; then copied to each expert, and added up on the way back */
+  MDL_DISPATCHER_DEEPEP,   /* DeepEP's normal kernels: a copy for each rank, then one for each expert there */
   MDL_DISPATCHER_HYBRIDEP  /* DeepEP's hybrid kernels, which also put copies in the order of experts */
 } MdlDispatcher;
 /* Sorts of rows by expert: one kernel where code is fused, else several; or as it is told (Megatron's moe_permute_fusion). */
