@@ -22,6 +22,7 @@ typedef struct {
   guint32 copies; /* 2: pipeline ranks s and pp-1-s hold the same stages, and are one in the groups of data parallelism */
   guint32 shard;  /* ranks of dp x cp that share one copy of sharded state; all of them but with hsdp */
   guint32 n;      /* all */
+  guint32 first;  /* of them: 0, but where a closed form looks at one pipeline rank alone */
 } TrnGrid;
 
 /* Ranks that talk together. SHARD: of dp x cp, those that share one copy; REPLICA: of dp x cp, those that hold the same shard. */

@@ -13,6 +13,30 @@ typedef struct {
 } TrnVariant;
 gboolean trn_variant_plan (const TrnJob *job, const TrnClosedQuery *query, TrnVariant *out, GError **error);
 
+/* ---- stages: the ranks of a pipeline rank, as they lie on nodes and NVLink domains ---- */
+
+/* Ranks of a row up to the first one of another domain, and of another node; G_MAXUINT32: the row ends before. */
+typedef struct {
+  guint32 domain, node;
+} TrnSpan;
+
+/* Where nodes and domains begin among a job's ranks. Returned: full. */
+typedef struct TrnEdges TrnEdges;
+TrnEdges *trn_edges_new (const TrnJob *job);
+void trn_edges_free (TrnEdges *edges);
+/* Of `n` ranks from `first` on. */
+TrnSpan trn_edges_span (const TrnEdges *edges, guint32 first, guint32 n);
+
+typedef struct {
+  guint32 first;                /* rank */
+  TrnSpan span;                 /* 0 and 0 where it lies as stage 0 does */
+  guint32 like;                 /* the first stage that lies alike: groups of both take the same */
+  guint32 next;                 /* the first stage whose sends to the one behind it take the same */
+  const struct TrnUnits *units; /* borrowed */
+} TrnStage;
+/* By pipeline rank, without units. Returned: full. */
+TrnStage *trn_stages_new (const TrnEdges *edges, const TrnGrid *grid);
+
 /* ---- units: an embedding, a layer, a head, on the ranks that share it ---- */
 
 enum { TRN_LAYER_KINDS = 4, TRN_UNITS = 2 + TRN_LAYER_KINDS }; /* layers: with experts or without, windowed or not */
@@ -25,7 +49,7 @@ typedef struct {
   double part_s[MDL_TURN_KINDS][TRN_PART_N]; /* sums to time_s */
 } TrnUnitTime;
 
-typedef struct {
+typedef struct TrnUnits {
   TrnVariant variant;
   TrnPrices *prices; /* borrowed */
   TrnCosts *costs;
@@ -62,7 +86,7 @@ typedef struct {
 
 typedef struct {
   const double *turn_s[MDL_TURN_KINDS]; /* by position of the chain */
-  double send_s, wrap_s;                /* to the next rank; from the last to the first */
+  const double *send_s;                 /* by rank: to the next one; of the last, to the first */
   double paired;                        /* as of TrnUnits */
   gboolean blocks;                      /* sends keep the compute stream */
 } TrnTurnsQuery;
@@ -90,12 +114,14 @@ void trn_turns_free (TrnTurns *turns);
 
 /* ---- gradients and parameters ---- */
 
-/* What groups of ranks take, remembered by size. `comms` are borrowed. */
+/* What groups of ranks take, remembered by size. `comms` are borrowed. `first`: the rank at which the grid begins. */
 typedef struct TrnGroupPrices TrnGroupPrices;
-TrnGroupPrices *trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, GError **error);
+TrnGroupPrices *trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, guint32 first,
+                                      GError **error);
 void trn_group_prices_free (TrnGroupPrices *prices);
 TrnPrices *trn_group_prices_all (TrnGroupPrices *prices); /* borrowed */
-const TrnPriced *trn_group_price (TrnGroupPrices *prices, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format,
+/* Of the groups of pipeline rank `pp`. */
+const TrnPriced *trn_group_price (TrnGroupPrices *prices, guint32 pp, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format,
                                   GError **error);
 /* From pipeline rank `from` to `to`. */
 const TrnPriced *trn_group_send (TrnGroupPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
@@ -113,9 +139,19 @@ typedef struct {
 } TrnSyncTime;
 /* A send between pipeline ranks that compute meanwhile. */
 double trn_send_beside_s (const TrnModel *model, const TrnUnits *units, const TrnPriced *send);
-/* `model`: the configuration's own. */
-gboolean trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *prices, const TrnTurns *turns, guint32 lane,
-                        TrnSyncTime *out, GError **error);
+/* A pipeline rank of a configuration. */
+typedef struct {
+  const TrnModel *model;
+  const TrnUnits *units; /* of its stage */
+  TrnGroupPrices *prices;
+  const TrnTurns *turns;
+  guint32 lane, like; /* like: as of TrnStage */
+} TrnSyncQuery;
+gboolean trn_sync_time (const TrnSyncQuery *query, TrnSyncTime *out, GError **error);
+/* All-reduces of the norm that gradients are clipped by, in seconds; 0 where they are not. */
+gboolean trn_norm_time (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error);
+/* Seconds of a pipeline rank's sends to the next one; of the last, to the first. Returned: full. NULL and *error as of prices. */
+double *trn_stage_sends (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, GError **error);
 
 /* ---- memory ---- */
 

@@ -8,6 +8,7 @@
  * line in them from about three rounds of the pipeline on. Of the pipeline ranks the first, the last and of those between the one
  * that ends last are looked at.
  * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
+ * Stages that lie otherwise on nodes and NVLink domains have units of their own (stages.c).
  * Left out: contention of one kind of communication with another, slow adapters.
  * Check: test_training_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
 #include <math.h>
@@ -26,6 +27,7 @@ const BaseName trn_recompute_names[] = {
 /* What is remembered, by the part of a question that it depends on. */
 typedef struct {
   TrnClosedQuery query;
+  TrnSpan span;          /* of ranks that do not lie as those of stage 0 */
   double send_s, wrap_s; /* of turns */
   gpointer what;
   GDestroyNotify free;
@@ -52,6 +54,7 @@ struct TrnClosed {
   GHashTable *products;                                      /* trn_products_new() */
   TrnComms *comms;                                           /* of all grids */
   TrnClosedPool *own, *pool;                                 /* pool: own, or borrowed */
+  TrnEdges *edges;
   guint32 gpus_per_node;
   gboolean skip_unfit;
   double flop_per_token, flop_per_s;
@@ -66,7 +69,7 @@ hash_memo (gconstpointer key)
   const TrnClosedQuery *a = &memo->query;
   const guint32 words[] = { a->tp,       a->cp,        a->pp,   a->vp,         a->ep, a->dp, a->micro_batch, a->micro_batches,
                             a->schedule, a->recompute, a->zero, (guint32)a->sp };
-  guint64 hash = base_double_bits (memo->send_s);
+  guint64 hash = base_hash_word (base_double_bits (memo->send_s), (guint64)memo->span.domain << 32 | memo->span.node);
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     hash = base_hash_word (hash, words[i]);
   return (guint)(hash >> 32);
@@ -76,8 +79,8 @@ static gboolean
 same_memo (gconstpointer a, gconstpointer b)
 {
   const Memo *x = a, *y = b;
-  return memcmp (&x->query, &y->query, sizeof x->query) == 0 && memcmp (&x->send_s, &y->send_s, sizeof x->send_s) == 0 &&
-         memcmp (&x->wrap_s, &y->wrap_s, sizeof x->wrap_s) == 0;
+  return memcmp (&x->query, &y->query, sizeof x->query) == 0 && memcmp (&x->span, &y->span, sizeof x->span) == 0 &&
+         memcmp (&x->send_s, &y->send_s, sizeof x->send_s) == 0 && memcmp (&x->wrap_s, &y->wrap_s, sizeof x->wrap_s) == 0;
 }
 
 static void
@@ -110,9 +113,11 @@ keep (GHashTable *table, const Memo *key, gpointer what, GDestroyNotify free)
 
 /* ---- what a configuration needs ---- */
 
+/* `stage`: of a grid that is its ranks alone; NULL: of all ranks. */
 static TrnGroupPrices *
-groups_of (TrnClosed *closed, const TrnClosedQuery *query, GError **error)
+groups_of (TrnClosed *closed, const TrnClosedQuery *query, const TrnStage *stage, GError **error)
 {
+  gboolean odd = stage != NULL && stage->like > 0;
   Memo key = { .query = { .tp = query->tp,
                           .cp = query->cp,
                           .pp = query->pp,
@@ -123,22 +128,26 @@ groups_of (TrnClosed *closed, const TrnClosedQuery *query, GError **error)
                           .micro_batch = 1,
                           .micro_batches = 2,
                           .schedule = MDL_SCHEDULE_1F1B } };
+  if (odd)
+    key.span = stage->span;
   TrnGroupPrices *known = recall (closed->groups, &key);
-  return known != NULL ? known
-                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, closed->comms, &key.query, error),
-                               (GDestroyNotify)trn_group_prices_free);
+  if (known != NULL)
+    return known;
+  known = trn_group_prices_new (closed->job, closed->comms, &key.query, odd ? stage->first : 0, error);
+  return keep (closed->groups, &key, known, (GDestroyNotify)trn_group_prices_free);
 }
 
 static TrnUnits *
-units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
+units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, const TrnStage *stage, GError **error)
 {
-  Memo key = { .query = *query };
+  gboolean odd = stage->like > 0;
+  Memo key = { .query = *query, .span = odd ? stage->span : (TrnSpan){ 0 } };
   TrnClosedQuery *a = &key.query;
   guint32 cut = a->tp * a->cp, experts = model->grid.ep * model->grid.etp;
   gboolean shards = model->sync == TRN_SYNC_SHARDS, spread = model->software.slowest > 1;
   /* groups inside a node are the same whatever lies outside it */
   guint32 here = cut <= closed->gpus_per_node ? MIN (a->dp, closed->gpus_per_node / cut) : a->dp;
-  if (!shards && !spread && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node && cut * here % experts == 0)
+  if (!shards && !spread && !odd && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node && cut * here % experts == 0)
     a->dp = here;
   if (!spread)
     a->pp = 1;
@@ -150,7 +159,7 @@ units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query,
   TrnUnits *known = recall (closed->units, &key);
   if (known != NULL)
     return known;
-  TrnGroupPrices *groups = groups_of (closed, a, error); /* of this grid, shared by its units */
+  TrnGroupPrices *groups = groups_of (closed, a, stage, error); /* of this grid, shared by its units */
   return groups == NULL
              ? NULL
              : keep (closed->units, &key, trn_units_new (closed->job, a, trn_group_prices_all (groups), closed->products, error),
@@ -222,11 +231,12 @@ slow_unit (const TrnUnitTime *one, MdlTurnKind kind, double slow, double part_s[
 
 /* Seconds of a turn of each position. */
 static double *
-turn_times (const TrnUnits *units, const TrnModel *model, const double *slow, MdlTurnKind kind)
+turn_times (const TrnStage *stages, const TrnModel *model, const double *slow, MdlTurnKind kind)
 {
   double *time_s = g_new0 (double, model->n_positions);
   for (guint32 position = 0; position < model->n_positions; position++) {
     guint32 lane = mdl_schedule_place (&model->pipe, 0, position).rank;
+    const TrnUnits *units = stages[lane].units;
     for (guint32 u = 0; u < trn_cut_units (model, position); u++) {
       const TrnUnitTime *one = trn_units_at (units, model, position, u);
       double part_s[TRN_PART_N];
@@ -242,21 +252,16 @@ turn_times (const TrnUnits *units, const TrnModel *model, const double *slow, Md
 }
 
 static TrnTurns *
-turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups, const TrnClosedQuery *query,
+turns_of (TrnClosed *closed, const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, const TrnClosedQuery *query,
           const double *slow, GError **error)
 {
   MdlPipeline pipe = model->pipe;
   Memo key = { .query = *query };
-  if (pipe.p > 1) {
-    double bytes = mdl_memory_boundary_B (&model->llm, &model->query);
-    const TrnPriced *next = trn_group_send (groups, 0, 1, bytes, error);
-    const TrnPriced *wrap = pipe.v > 1 && next != NULL ? trn_group_send (groups, pipe.p - 1, 0, bytes, error) : next;
-    if (next == NULL || wrap == NULL)
-      return NULL;
-    gboolean queued = model->software.queues_sends; /* so that nothing hides how much slower they are beside compute */
-    key.send_s = queued ? trn_send_beside_s (model, units, next) : next->time_s;
-    key.wrap_s = queued ? trn_send_beside_s (model, units, wrap) : wrap->time_s;
-  }
+  g_autofree double *send_s = trn_stage_sends (model, stages, groups, error);
+  if (send_s == NULL)
+    return NULL;
+  key.send_s = send_s[0];
+  key.wrap_s = send_s[pipe.p - 1];
   key.query.micro_batches = trn_turns_followed (&pipe);
   if (model->sync != TRN_SYNC_SHARDS && model->software.slowest <= 1)
     key.query.zero = 0;
@@ -264,11 +269,11 @@ turns_of (TrnClosed *closed, const TrnModel *model, const TrnUnits *units, TrnGr
   if (known != NULL)
     return known;
   double *turn_s[MDL_TURN_KINDS];
-  TrnTurnsQuery turns_ask = {
-    .send_s = key.send_s, .wrap_s = key.wrap_s, .paired = units->paired, .blocks = !model->spec->model.overlap.p2p.v
-  };
+  TrnTurnsQuery turns_ask = { .send_s = send_s, .paired = stages[0].units->paired, .blocks = !model->spec->model.overlap.p2p.v };
+  for (guint32 s = 1; s < pipe.p; s++)
+    turns_ask.paired = fmax (turns_ask.paired, stages[s].units->paired);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
-    turns_ask.turn_s[k] = turn_s[k] = turn_times (units, model, slow, (MdlTurnKind)k);
+    turns_ask.turn_s[k] = turn_s[k] = turn_times (stages, model, slow, (MdlTurnKind)k);
   guint32 m = trn_turns_followed (&pipe);
   const TrnSchedulePath *before = trn_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
   known = keep (closed->turns, &key, trn_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask),
@@ -340,23 +345,6 @@ add_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double sl
     part_s[p] /= mdl_schedule_copies (&model->pipe);
 }
 
-static gboolean
-norm_s (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error)
-{
-  static const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, TRN_GROUP_DP };
-  *out = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    gboolean needed = kinds[i] == TRN_GROUP_MODEL || (model->sync != TRN_SYNC_DDP && model->sync != TRN_SYNC_NONE);
-    if (!model->spec->model.clip.v || !needed || trn_grid_group_size (&model->grid, kinds[i]) <= 1)
-      continue;
-    const TrnPriced *priced = trn_group_price (groups, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, error);
-    if (priced == NULL)
-      return FALSE;
-    *out += priced->time_s;
-  }
-  return TRUE;
-}
-
 /* Ranks that are looked at: the first, the last, and of those between the one that ends last. */
 static guint
 lanes_of (const TrnTurns *turns, guint32 p, guint32 lane[3])
@@ -383,7 +371,7 @@ typedef struct {
 } Last;
 
 static gboolean
-find_last (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups, const TrnTurns *turns, const double *slow,
+find_last (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, const TrnTurns *turns, const double *slow,
            Last *out, GError **error)
 {
   guint32 lane[3], p = model->pipe.p;
@@ -392,7 +380,9 @@ find_last (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups,
   double before_s = 0, update_s = 0, after_s = 0, norms_s, ready_s[3], slowed_s[3], all_s = -1;
   *out = (Last){ .source = BASE_SOURCE_MEASURED };
   for (guint i = 0; i < n; i++) {
-    if (!trn_sync_time (model, units, groups, turns, lane[i], &sync[i], error))
+    const TrnStage *one = &stages[lane[i]];
+    const TrnSyncQuery of = { model, one->units, groups, turns, lane[i], one->like };
+    if (!trn_sync_time (&of, &sync[i], error))
       return FALSE;
     sync[i].update_s *= slowness_of (slow, lane[i]);
     before_s = fmax (before_s, sync[i].before_s);
@@ -402,7 +392,7 @@ find_last (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *groups,
     out->band = fmax (out->band, sync[i].band);
     out->source = MIN (out->source, sync[i].source);
   }
-  if (!norm_s (model, groups, &norms_s, error))
+  if (!trn_norm_time (model, groups, &norms_s, error))
     return FALSE;
   for (guint i = n; i-- > 0;) { /* a last backward pass waits for that of the rank behind it */
     guint32 alike = n == 3 && i == 1 ? p - 1 - lane[1] : 1;
@@ -455,26 +445,46 @@ take_parts (const TrnModel *model, const TrnUnits *units, const TrnTurns *turns,
   cut->more_part_s[TRN_PART_BUBBLE] = cut->more_s - more_s - cut->more_part_s[TRN_PART_EXPOSED_PP];
 }
 
+/* Stages of a cut, and their units. Returned: full. */
+static TrnStage *
+stages_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
+{
+  g_autofree TrnStage *stages = trn_stages_new (closed->edges, &model->grid);
+  for (guint32 s = 0; s < model->pipe.p; s++) {
+    TrnStage *one = &stages[s];
+    one->units = one->like < s ? stages[one->like].units : units_of (closed, model, query, one, error);
+    if (one->units == NULL)
+      return NULL;
+  }
+  return g_steal_pointer (&stages);
+}
+
 static Cut *
 make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
 {
-  TrnUnits *units = units_of (closed, model, query, error);
-  TrnGroupPrices *groups = units != NULL ? groups_of (closed, query, error) : NULL;
+  g_autofree TrnStage *stages = stages_of (closed, model, query, error);
+  TrnGroupPrices *groups = stages != NULL ? groups_of (closed, query, NULL, error) : NULL;
   g_autofree double *slow = slow_lanes (model);
-  TrnTurns *turns = groups != NULL ? turns_of (closed, model, units, groups, query, slow, error) : NULL;
+  TrnTurns *turns = groups != NULL ? turns_of (closed, model, stages, groups, query, slow, error) : NULL;
   Last last;
-  if (turns == NULL || !find_last (model, units, groups, turns, slow, &last, error))
+  if (turns == NULL || !find_last (model, stages, groups, turns, slow, &last, error))
     return NULL;
   Cut *cut = g_new0 (Cut, 1);
   cut->step.step_time_s = last.end_s;
   cut->step.stage = last.lane;
   cut->step.n_ranks = model->grid.n;
-  cut->step.provenance = MIN (units->source, last.source);
+  cut->step.provenance = last.source;
   cut->m = turns->m;
   cut->more_s = turns->more_s + last.each_s;
-  cut->band = units->band;
-  cut->wire_band = cut->step.wire_band = fmax (units->wire_band, last.band);
-  take_parts (model, units, turns, &last, slowness_of (slow, last.lane), cut);
+  cut->wire_band = last.band;
+  for (guint32 s = 0; s < model->pipe.p; s++) {
+    const TrnUnits *units = stages[s].units;
+    cut->step.provenance = MIN (cut->step.provenance, units->source);
+    cut->band = fmax (cut->band, units->band);
+    cut->wire_band = fmax (cut->wire_band, units->wire_band);
+  }
+  cut->step.wire_band = cut->wire_band;
+  take_parts (model, stages[last.lane].units, turns, &last, slowness_of (slow, last.lane), cut);
   return cut;
 }
 
@@ -547,6 +557,7 @@ trn_closed_new (const TrnJob *job, GError **error)
   closed->comms = trn_comms_new (&system);
   closed->own = closed->pool = trn_closed_pool_new ();
   closed->job = job;
+  closed->edges = trn_edges_new (job);
   guint32 node = 0;
   for (guint32 i = 0; i < job->system->gpus->len; i++) {
     guint32 its = clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, i)));
@@ -574,6 +585,7 @@ trn_closed_free (TrnClosed *closed)
   g_hash_table_unref (closed->groups);
   g_hash_table_unref (closed->units);
   g_hash_table_unref (closed->products);
+  trn_edges_free (closed->edges);
   trn_comms_free (closed->comms);
   trn_closed_pool_free (closed->own);
   g_free (closed);

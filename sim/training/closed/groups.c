@@ -5,7 +5,8 @@
  *     what is computed meanwhile x times (kernels/overlap.c, over the works of a layer's pass); what is left behind the last turn
  *     is exposed.
  *
- * Valid: turns that nothing else slows at the same time; a rank's groups stand for those of all pipeline ranks.
+ * Valid: turns that nothing else slows at the same time; a rank's groups stand for those of all pipeline ranks that lie alike
+ * (stages.c).
  * Check: test_training_closed (steps of many cuts against the engine's). */
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 typedef struct {
   int kind, op, format; /* kind below 0: a send from `op` to `format` */
+  guint32 pp;
   double size_B;
   const TrnPriced *priced;
 } Price;
@@ -33,14 +35,15 @@ static guint
 hash_price (gconstpointer key)
 {
   const Price *p = key;
-  return g_double_hash (&p->size_B) * 31u + (guint)p->kind * 1009u + (guint)p->op * 101u + (guint)p->format;
+  return g_double_hash (&p->size_B) * 31u + (guint)p->kind * 1009u + (guint)p->op * 101u + (guint)p->format + p->pp * 9176u;
 }
 
 static gboolean
 same_price (gconstpointer a, gconstpointer b)
 {
   const Price *x = a, *y = b;
-  return x->kind == y->kind && x->op == y->op && x->format == y->format && x->size_B >= y->size_B && x->size_B <= y->size_B;
+  return x->kind == y->kind && x->op == y->op && x->format == y->format && x->pp == y->pp && x->size_B >= y->size_B &&
+         x->size_B <= y->size_B;
 }
 
 static guint
@@ -48,17 +51,18 @@ slot_of (const Price *key)
 {
   guint64 bits;
   memcpy (&bits, &key->size_B, sizeof bits);
-  return (guint)((bits * 0x9e3779b97f4a7c15u) >> 32 ^ (guint)key->kind * 5u ^ (guint)key->op) % RECENT;
+  return (guint)((bits * 0x9e3779b97f4a7c15u) >> 32 ^ (guint)key->kind * 5u ^ (guint)key->op ^ key->pp * 7u) % RECENT;
 }
 
 TrnGroupPrices *
-trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, GError **error)
+trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, guint32 first, GError **error)
 {
   TrnGroupPrices *prices = g_new0 (TrnGroupPrices, 1);
   if (!trn_variant_plan (job, query, &prices->variant, error)) {
     trn_group_prices_free (prices);
     return NULL;
   }
+  prices->variant.model.grid.first = first;
   prices->prices = trn_prices_new (&prices->variant.model, FALSE, comms);
   prices->known = g_hash_table_new_full (hash_price, same_price, g_free, NULL);
   return prices;
@@ -93,15 +97,16 @@ remember (TrnGroupPrices *prices, const Price *key, const TrnPriced *priced)
 }
 
 const TrnPriced *
-trn_group_price (TrnGroupPrices *prices, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format, GError **error)
+trn_group_price (TrnGroupPrices *prices, guint32 pp, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
-  const Price key = { (int)kind, (int)op, (int)format, size_B, NULL };
+  const Price key = { .kind = (int)kind, .op = (int)op, .format = (int)format, .pp = pp, .size_B = size_B };
   Price *recent = &prices->recent[slot_of (&key)];
   if (recent->priced != NULL && same_price (recent, &key))
     return recent->priced;
   const Price *known = g_hash_table_lookup (prices->known, &key);
-  const TrnPriced *priced =
-      known != NULL ? known->priced : remember (prices, &key, trn_prices_coll (prices->prices, kind, 0, op, size_B, format, error));
+  const TrnPriced *priced = known != NULL
+                                ? known->priced
+                                : remember (prices, &key, trn_prices_coll (prices->prices, kind, pp, op, size_B, format, error));
   *recent = key;
   recent->priced = priced;
   return priced;
@@ -110,7 +115,7 @@ trn_group_price (TrnGroupPrices *prices, TrnGroupKind kind, MdlOp op, double siz
 const TrnPriced *
 trn_group_send (TrnGroupPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
 {
-  const Price key = { -1, (int)from, (int)to, size_B, NULL };
+  const Price key = { .kind = -1, .op = (int)from, .format = (int)to, .size_B = size_B };
   const Price *known = g_hash_table_lookup (prices->known, &key);
   return known != NULL ? known->priced : remember (prices, &key, trn_prices_send (prices->prices, from, to, size_B, error));
 }
@@ -134,9 +139,9 @@ typedef struct {
   const TrnUnits *units;
   TrnGroupPrices *prices;
   const TrnTurns *turns;
-  guint32 lane, chunks;
-  MdlTurnKind kind; /* that completes gradients */
-  double end_s;     /* of the rank's turns, as they are slowed so far */
+  guint32 lane, like, chunks; /* like: whose groups' prices its are */
+  MdlTurnKind kind;           /* that completes gradients */
+  double end_s;               /* of the rank's turns, as they are slowed so far */
   double slowed_s;
   double free_s[2];               /* the streams of collectives: not of experts, of experts */
   Bucket bucket[2];               /* likewise */
@@ -278,7 +283,7 @@ run_beside (Rank *r, const TrnPriced *priced, gboolean expert, double ready_s)
 static gboolean
 run_coll (Rank *r, TrnGroupKind group, MdlOp op, double size_B, gboolean expert, double ready_s, GError **error)
 {
-  const TrnPriced *priced = trn_group_price (r->prices, group, op, size_B, r->model->reduce, error);
+  const TrnPriced *priced = trn_group_price (r->prices, r->like, group, op, size_B, r->model->reduce, error);
   if (priced == NULL)
     return FALSE;
   run_beside (r, priced, expert, ready_s);
@@ -362,8 +367,8 @@ gather_s (Rank *r, double dense, double expert, double *time_s, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     if (parts[i].elements <= 0 || r->ranks[parts[i].group] <= 1)
       continue;
-    const TrnPriced *priced =
-        trn_group_price (r->prices, parts[i].group, MDL_OP_ALL_GATHER, parts[i].elements * element_B, model->gather, error);
+    const TrnPriced *priced = trn_group_price (r->prices, r->like, parts[i].group, MDL_OP_ALL_GATHER, parts[i].elements * element_B,
+                                               model->gather, error);
     if (priced == NULL)
       return FALSE;
     *time_s += priced->time_s;
@@ -475,11 +480,14 @@ next_to_end (const Rank *r, guint32 before)
 }
 
 gboolean
-trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *prices, const TrnTurns *turns, guint32 lane,
-               TrnSyncTime *out, GError **error)
+trn_sync_time (const TrnSyncQuery *query, TrnSyncTime *out, GError **error)
 {
+  const TrnModel *model = query->model;
+  const TrnUnits *units = query->units;
+  const TrnTurns *turns = query->turns;
+  guint32 lane = query->lane;
   const MdlScheduleFacts *facts = mdl_schedule_facts (model->pipe.schedule);
-  Rank r = { .model = model, .units = units, .prices = prices, .turns = turns, .lane = lane };
+  Rank r = { .model = model, .units = units, .prices = query->prices, .turns = turns, .lane = lane, .like = query->like };
   r.kind = facts->splits_backward && !facts->pairs ? MDL_TURN_WEIGHT_GRADIENT : MDL_TURN_BACKWARD;
   r.chunks = mdl_schedule_chunks (&model->pipe);
   r.end_s = turns->end_s[lane];
@@ -516,5 +524,22 @@ trn_sync_time (const TrnModel *model, const TrnUnits *units, TrnGroupPrices *pri
   out->slowed_s = r.slowed_s;
   out->each_s = reduce_always_s (&r, busy_s);
   out->tail_s = fmax (fmax (r.free_s[0], r.free_s[1]) - r.end_s, 0);
+  return TRUE;
+}
+
+gboolean
+trn_norm_time (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error)
+{
+  static const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, TRN_GROUP_DP };
+  *out = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    gboolean needed = kinds[i] == TRN_GROUP_MODEL || (model->sync != TRN_SYNC_DDP && model->sync != TRN_SYNC_NONE);
+    if (!model->spec->model.clip.v || !needed || trn_grid_group_size (&model->grid, kinds[i]) <= 1)
+      continue;
+    const TrnPriced *priced = trn_group_price (groups, 0, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, error);
+    if (priced == NULL)
+      return FALSE;
+    *out += priced->time_s;
+  }
   return TRUE;
 }

@@ -18,12 +18,11 @@ typedef struct {
   guint32 place;        /* rank and chunk, as of TrnTurns */
   guint32 rank;
   guint32 to;          /* rank that waits for what it makes */
-  guint8 sends;        /* of SENDS */
+  guint32 sends;       /* its link: the lower rank of two neighbours; p-1: around; p: it sends nothing */
   guint8 paired;       /* it begins and ends with the next one */
   guint8 first, final; /* forward pass of its chunk; that completes its gradients */
 } Turn;
 
-enum { SENDS_NOTHING, SENDS_NEXT, SENDS_AROUND, SENDS };
 enum { SLOT_START, SLOT_NOBODY, SLOTS_OWN }; /* the begin of the step; what nobody waits for */
 
 struct TrnSchedulePath {
@@ -52,10 +51,10 @@ slot_at (const Maker *m, const MdlTurn *turn, guint32 position)
 }
 
 static guint32
-sends_of (guint32 rank, const MdlPlace *to)
+sends_of (guint32 p, guint32 rank, const MdlPlace *to)
 {
   guint32 apart = to->rank > rank ? to->rank - rank : rank - to->rank;
-  return apart == 0 ? SENDS_NOTHING : apart == 1 ? SENDS_NEXT : SENDS_AROUND;
+  return apart == 0 ? p : apart == 1 ? MIN (rank, to->rank) : p - 1;
 }
 
 static guint32
@@ -94,11 +93,12 @@ add_turn (Maker *m, guint32 rank, const MdlTurn *turn)
                  .makes = SLOT_NOBODY,
                  .length = (guint32)turn->kind * mdl_schedule_positions (m->pipe) + position,
                  .place = place,
-                 .rank = rank };
+                 .rank = rank,
+                 .sends = m->pipe->p };
   if (mdl_schedule_needs (m->pipe, rank, turn, &other))
     out->needs = read_slot (m, slot_at (m, turn, mdl_schedule_position (m->pipe, other)));
   if (mdl_schedule_feeds (m->pipe, rank, turn, &other)) {
-    out->sends = (guint8)sends_of (rank, &other);
+    out->sends = sends_of (m->pipe->p, rank, &other);
     out->to = other.rank;
     out->makes = *slot_at (m, turn, position) = take_slot (m);
   }
@@ -258,7 +258,7 @@ all_lengths (const MdlPipeline *pipe, const TrnTurnsQuery *query)
 static inline Times
 arrives (const TrnSchedulePath *way, const Turn *turn, Times ends, Times send, const Times *end, Times *queue)
 {
-  if (!way->queued || turn->sends == SENDS_NOTHING)
+  if (!way->queued || turn->sends == way->pipe.p)
     return plus (ends, send);
   Times begin = later (later (ends, end[turn->to]), later (queue[turn->rank], queue[turn->to]));
   return queue[turn->rank] = queue[turn->to] = plus (begin, send);
@@ -268,11 +268,13 @@ arrives (const TrnSchedulePath *way, const Turn *turn, Times ends, Times send, c
 static Times
 follow (const TrnSchedulePath *way, const TrnTurnsQuery *query, const double *length_s, TrnTurns *out)
 {
-  const Times sends[SENDS] = { [SENDS_NEXT] = { { query->send_s, 0 } }, [SENDS_AROUND] = { { query->wrap_s, 0 } } };
-  const Times keeps[SENDS] = { [SENDS_NEXT] = query->blocks ? sends[SENDS_NEXT] : (Times){ { 0 } },
-                               [SENDS_AROUND] = query->blocks ? sends[SENDS_AROUND] : (Times){ { 0 } } };
   guint32 p = way->pipe.p;
-  Times *slot = g_new0 (Times, way->n_slots + 3 * (gsize)p), *idle = slot + way->n_slots, *end = idle + p, *queue = end + p;
+  Times *slot = g_new0 (Times, way->n_slots + 3 * (gsize)p + 2 * (p + 1)), *idle = slot + way->n_slots, *end = idle + p;
+  Times *queue = end + p, *sends = queue + p, *keeps = sends + p + 1;
+  for (guint32 s = 0; s < p; s++) {
+    sends[s].s[SENT] = query->send_s[s];
+    keeps[s].s[SENT] = query->blocks ? query->send_s[s] : 0;
+  }
   Times last = { { 0 } };
   for (const Turn *t = way->turn, *stop = t + way->n; t < stop; t++) {
     guint n = t->paired ? 2 : 1;
@@ -351,7 +353,9 @@ trn_turns_new (const MdlPipeline *pipe, const TrnSchedulePath *way, const TrnSch
   if (before != NULL)
     base_s = follow (before, query, length_s, out).s[SENT];
   const Times full = follow (way, query, length_s, out);
-  gboolean sends = query->send_s > 0 || query->wrap_s > 0;
+  gboolean sends = FALSE;
+  for (guint32 s = 0; s < pipe->p; s++)
+    sends = sends || query->send_s[s] > 0;
   out->time_s = full.s[SENT];
   out->sends_s = sends ? full.s[SENT] - full.s[UNSENT] : 0;
   if (before == NULL)

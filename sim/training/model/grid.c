@@ -17,8 +17,8 @@ guint32
 trn_grid_rank (const TrnGrid *grid, guint32 pp, guint32 local)
 {
   guint32 tp = grid->size[TRN_DIM_TP], cp = grid->size[TRN_DIM_CP];
-  return pp * grid->stride[TRN_DIM_PP] + local % tp * grid->stride[TRN_DIM_TP] + local / tp % cp * grid->stride[TRN_DIM_CP] +
-         local / tp / cp * grid->stride[TRN_DIM_DP];
+  return grid->first + pp * grid->stride[TRN_DIM_PP] + local % tp * grid->stride[TRN_DIM_TP] +
+         local / tp % cp * grid->stride[TRN_DIM_CP] + local / tp / cp * grid->stride[TRN_DIM_DP];
 }
 
 /* Groups are arithmetic rows of locals: `first` + i `step`, i below `n`. MODEL is over pipeline ranks and not one. */

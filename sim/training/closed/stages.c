@@ -1,0 +1,99 @@
+/* Which stages of a pipeline lie alike on nodes and NVLink domains. Where their sizes do not divide those of a domain (64 ranks on
+ * racks of 72 GPUs), the groups of some stages are inside of a domain and those of others cross its edge, which takes them longer.
+ * Stages count as alike where the first edge of a node, and of a domain, is equally far from their first rank: edges behind it
+ * follow at equal distances. Switches between nodes are not looked at.
+ * Check: test_training_closed (stages that cross the edge of a rack). */
+#include "closed-private.h"
+
+struct TrnEdges {
+  guint32 n;
+  guint32 *domain, *node; /* by rank: the first rank behind it that lies in another one; n: none */
+};
+
+TrnEdges *
+trn_edges_new (const TrnJob *job)
+{
+  const GArray *gpus = job->system->gpus;
+  const Clu *clu = job->system->clu;
+  TrnEdges *edges = g_new0 (TrnEdges, 1);
+  edges->n = gpus->len;
+  edges->domain = g_new (guint32, gpus->len);
+  edges->node = g_new (guint32, gpus->len);
+  guint32 behind = 0;
+  for (guint32 i = gpus->len; i-- > 0;) {
+    guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (gpus, guint32, i)));
+    gboolean last = i + 1 == gpus->len, same = !last && node == behind;
+    gboolean near = same || (!last && clu_domain_of_node (clu, node) == clu_domain_of_node (clu, behind));
+    edges->node[i] = same ? edges->node[i + 1] : i + 1;
+    edges->domain[i] = near ? edges->domain[i + 1] : i + 1;
+    behind = node;
+  }
+  return edges;
+}
+
+void
+trn_edges_free (TrnEdges *edges)
+{
+  if (edges == NULL)
+    return;
+  g_free (edges->domain);
+  g_free (edges->node);
+  g_free (edges);
+}
+
+TrnSpan
+trn_edges_span (const TrnEdges *edges, guint32 first, guint32 n)
+{
+  if (first >= edges->n)
+    return (TrnSpan){ G_MAXUINT32, G_MAXUINT32 };
+  guint32 domain = edges->domain[first] - first, node = edges->node[first] - first;
+  return (TrnSpan){ .domain = domain < n ? domain : G_MAXUINT32, .node = node < n ? node : G_MAXUINT32 };
+}
+
+static gboolean
+same_span (TrnSpan a, TrnSpan b)
+{
+  return a.domain == b.domain && a.node == b.node;
+}
+
+TrnStage *
+trn_stages_new (const TrnEdges *edges, const TrnGrid *grid)
+{
+  guint32 p = grid->size[TRN_DIM_PP], n = trn_grid_locals (grid);
+  TrnStage *stages = g_new0 (TrnStage, p);
+  for (guint32 s = 0; s < p; s++) {
+    TrnStage *one = &stages[s];
+    one->first = trn_grid_rank (grid, s, 0);
+    one->span = trn_edges_span (edges, one->first, n);
+    const TrnSpan both = trn_edges_span (edges, one->first, 2 * n);
+    while (!same_span (stages[one->like].span, one->span))
+      one->like++;
+    while (!same_span (trn_edges_span (edges, stages[one->next].first, 2 * n), both))
+      one->next++;
+  }
+  const TrnSpan plain = stages[0].span;
+  for (guint32 s = 0; s < p; s++)
+    stages[s].span = same_span (stages[s].span, plain) ? (TrnSpan){ 0, 0 } : stages[s].span;
+  return stages;
+}
+
+double *
+trn_stage_sends (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, GError **error)
+{
+  const guint32 p = model->pipe.p;
+  const double bytes = mdl_memory_boundary_B (&model->llm, &model->query);
+  g_autofree double *send_s = g_new0 (double, p);
+  for (guint32 s = 0; s < p && p > 1; s++) {
+    const gboolean around = s + 1 == p;
+    if (around ? model->pipe.v == 1 : stages[s].next < s) {
+      send_s[s] = send_s[around ? 0 : stages[s].next];
+      continue;
+    }
+    const TrnPriced *send = trn_group_send (groups, s, around ? 0 : s + 1, bytes, error);
+    if (send == NULL)
+      return NULL;
+    /* of a queue, nothing hides how much slower it is beside compute */
+    send_s[s] = model->software.queues_sends ? trn_send_beside_s (model, stages[0].units, send) : send->time_s;
+  }
+  return g_steal_pointer (&send_s);
+}
