@@ -36,7 +36,7 @@ fail_packed (const BaseJsonText *text, gsize most_B, GError **error)
 
 /* What gzip made of it; NULL and *error where it is none, broken off, or larger than is read. */
 static GByteArray *
-unpack (const BaseJsonText *text, GError **error)
+inflate (const BaseJsonText *text, GError **error)
 {
   g_autoptr (GInputStream) packed = g_memory_input_stream_new_from_data (text->bytes, (gssize)text->n_B, NULL);
   g_autoptr (GZlibDecompressor) zip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
@@ -133,15 +133,26 @@ begins (const BaseJsonText *text, const char *with)
   return text->n_B >= strlen (with) && memcmp (text->bytes, with, strlen (with)) == 0;
 }
 
+gboolean
+base_json_unpack (const BaseJsonText *text, GByteArray **plain, GError **error)
+{
+  static const char gzip[] = "\x1f\x8b";
+  *plain = NULL;
+  if (!g_str_has_suffix (text->file, ".gz") && !begins (text, gzip))
+    return TRUE;
+  *plain = inflate (text, error);
+  return *plain != NULL;
+}
+
 BaseJson *
 base_json_read (const BaseJsonText *text, GError **error)
 {
-  static const char gzip[] = "\x1f\x8b", byte_order_mark[] = "\xEF\xBB\xBF";
+  static const char byte_order_mark[] = "\xEF\xBB\xBF";
   g_autoptr (GByteArray) plain = NULL;
   BaseJsonText whole = *text;
-  if (g_str_has_suffix (text->file, ".gz") || begins (text, gzip)) {
-    if ((plain = unpack (text, error)) == NULL)
-      return NULL;
+  if (!base_json_unpack (text, &plain, error))
+    return NULL;
+  if (plain != NULL) {
     whole.bytes = (const char *)plain->data;
     whole.n_B = plain->len;
   }

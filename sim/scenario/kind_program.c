@@ -5,6 +5,10 @@
 
 #define MOST_REPEATS "1 M"
 
+static const BaseName slows_names[] = { { "both", SCN_SLOWS_BOTH, "kernels and collectives of a GPU slow each other" },
+                                        { "collectives", SCN_SLOWS_COLLECTIVES, "kernels keep their times, which include it" },
+                                        { "none", SCN_SLOWS_NONE, "all keep their times" },
+                                        { NULL, 0, NULL } };
 static const BaseName kind_names[] = { { "program", 0, "operations on streams" }, { NULL, 0, NULL } };
 const BaseName scn_do_names[] = { { "event", SCN_DO_NONE, "waits or records" },
                                   { "copy", SCN_DO_COPY, "a copy engine copies" },
@@ -13,6 +17,7 @@ const BaseName scn_do_names[] = { { "event", SCN_DO_NONE, "waits or records" },
                                   { "read", SCN_DO_READ, "storage is read" },
                                   { "write", SCN_DO_WRITE, "storage is written" },
                                   { "put", SCN_DO_PUT, "a kernel stores into another GPU" },
+                                  { "delay", SCN_DO_DELAY, "the stream is empty: its host queues late" },
                                   { NULL, 0, NULL } };
 
 /* ---- keys ---- */
@@ -119,6 +124,8 @@ static const BaseField item_fields[] = {
   BASE_ROW (ScnProgramItem, "read", read, MAP, .sub = &io_schema, .help = "reads storage"),
   BASE_ROW (ScnProgramItem, "write", write, MAP, .sub = &io_schema, .help = "writes storage"),
   BASE_ROW (ScnProgramItem, "put", put, MAP, .sub = &put_schema, .help = "writes to another GPU from a kernel"),
+  BASE_ROW_NUM (ScnProgramItem, "delay", delay, TIME, .min = "0", .max = "30 days",
+                .help = "lets the stream stay empty for a time, as a host that queues late does"),
   BASE_ROW (ScnProgramItem, "record", record, STR, .help = "event recorded when it has ended"),
   BASE_ROW_END,
 };
@@ -141,6 +148,8 @@ static const BaseField program_fields[] = {
   BASE_ROW (ScnProgramSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "`program`"),
   BASE_ROW_NUM (ScnProgramSpec, "repeat", repeat, COUNT, .min = "1", .max = MOST_REPEATS, .fallback = "1",
                 .help = "iterations; a stream begins its next one when its own part of this one has ended"),
+  BASE_ROW (ScnProgramSpec, "interference", interference, ENUM, .names = slows_names, .fallback = "both",
+            .help = "who is slowed while kernels and collectives share a GPU"),
   BASE_ROW (ScnProgramSpec, "streams", streams, LIST, .sub = &stream_schema, .item_size = sizeof (ScnProgramStream),
             .required = TRUE, .help = "streams, which run beside each other"),
   BASE_ROW_END,
@@ -162,7 +171,8 @@ what_of (const ScnProgramItem *item, guint *n)
               { item->collective.head.set, SCN_DO_COLLECTIVE },
               { item->read.head.set, SCN_DO_READ },
               { item->write.head.set, SCN_DO_WRITE },
-              { item->put.head.set, SCN_DO_PUT } };
+              { item->put.head.set, SCN_DO_PUT },
+              { base_num_written (&item->delay), SCN_DO_DELAY } };
   ScnDo what = SCN_DO_NONE;
   *n = 0;
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
@@ -221,11 +231,13 @@ check_one_thing (const ScnEntry *entry, BaseDiag *diag)
   guint n;
   what_of (item, &n);
   if (n > 1)
-    base_diag_error (diag, item->head.mark,
-                     "an entry of 'do' does one thing, found %u; accepted: one of copy, kernel, collective, read, write, put", n);
+    base_diag_error (
+        diag, item->head.mark,
+        "an entry of 'do' does one thing, found %u; accepted: one of copy, kernel, collective, read, write, put, delay", n);
   else if (n == 0 && item->wait.n == 0 && !item->earlier.head.set && !item->record.set)
-    base_diag_error (diag, item->head.mark,
-                     "an entry of 'do' is empty; accepted: copy, kernel, collective, read, write, put, wait, wait_earlier, record");
+    base_diag_error (
+        diag, item->head.mark,
+        "an entry of 'do' is empty; accepted: copy, kernel, collective, read, write, put, delay, wait, wait_earlier, record");
   guint given = (guint)(base_num_written (&kernel->time) + kernel->gemm.head.set + base_num_written (&kernel->bytes));
   if (kernel->head.set && given != 1)
     base_diag_error (diag, kernel->head.mark, "a kernel has one of 'time', 'gemm' and 'bytes', found %u", given);
@@ -314,23 +326,59 @@ tell_cycle (const ScnProgram *program, const gboolean *met, guint at, BaseDiag *
                    "events wait for each other in a cycle: %s; accepted: 'wait_earlier' for an earlier iteration", text->str);
 }
 
+/* For each entry, the entries that wait for it; and how many it waits for itself. */
+typedef struct {
+  GPtrArray *behind; /* GArray of guint; NULL: none */
+  guint *left;
+} Waiters;
+
+static void
+add_waiter (Waiters *waiters, guint before, guint after)
+{
+  if (waiters->behind->pdata[before] == NULL)
+    waiters->behind->pdata[before] = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_array_append_val ((GArray *)waiters->behind->pdata[before], after);
+  waiters->left[after]++;
+}
+
+static void
+unref_list (gpointer list)
+{
+  if (list != NULL)
+    g_array_unref (list);
+}
+
 static void
 check_cycles (const ScnProgram *program, BaseDiag *diag)
 {
   const guint n = program->entries->len;
   g_autofree gboolean *met = g_new0 (gboolean, n);
-  guint left = n;
-  for (gboolean moved = TRUE; moved && left > 0;) {
-    moved = FALSE;
-    for (guint i = 0; i < n; i++) {
-      const BaseStr *wait;
-      if (met[i] || unmet (program, met, i, &wait) != SCN_NO_ITEM)
-        continue;
-      met[i] = moved = TRUE;
-      left--;
+  g_autofree guint *left = g_new0 (guint, n);
+  g_autoptr (GPtrArray) behind = g_ptr_array_new_with_free_func (unref_list);
+  g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
+  Waiters waiters = { behind, left };
+  g_ptr_array_set_size (behind, (gint)n);
+  for (guint i = 0; i < n; i++) {
+    const ScnEntry *entry = &g_array_index (program->entries, ScnEntry, i);
+    if (!entry->first)
+      add_waiter (&waiters, i - 1, i);
+    for (guint w = 0; w < entry->item->wait.n; w++)
+      add_waiter (&waiters, scn_program_recorder (program, entry->item->wait.item[w].v), i);
+  }
+  for (guint i = 0; i < n; i++)
+    if (left[i] == 0)
+      g_array_append_val (ready, i);
+  for (guint r = 0; r < ready->len; r++) {
+    const guint i = g_array_index (ready, guint, r);
+    const GArray *list = behind->pdata[i];
+    met[i] = TRUE;
+    for (guint k = 0; list != NULL && k < list->len; k++) {
+      const guint after = g_array_index (list, guint, k);
+      if (--left[after] == 0)
+        g_array_append_val (ready, after);
     }
   }
-  for (guint i = 0; i < n && left > 0; i++)
+  for (guint i = 0; i < n && ready->len < n; i++)
     if (!met[i]) {
       tell_cycle (program, met, i, diag);
       return;
@@ -352,8 +400,8 @@ check_streams (const ScnProgramSpec *spec, BaseDiag *diag)
   }
 }
 
-/* Entries are few: files hold them one by one. Beyond this the quadratic searches above would be felt. */
-#define MOST_ENTRIES 2000u
+/* Of a step of a trace: some thousand collectives, and what stands between them. */
+#define MOST_ENTRIES 100000u
 
 static void
 read_more (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)

@@ -168,6 +168,7 @@ name_of (const Clu *clu, const ScnEntry *entry)
       return g_strdup (entry->item->kernel.gemm.head.set ? "gemm" : "kernel");
     case SCN_DO_NONE:
     case SCN_DO_PUT:
+    case SCN_DO_DELAY:
     default:
       return g_strdup (base_name (scn_do_names, (int)entry->what));
   }
@@ -402,6 +403,9 @@ scn_program_price (ScnProgram *program, ColRunInfo *info, GError **error)
         break;
       case SCN_DO_KERNEL:
         good = price_kernel (program, entry, error);
+        break;
+      case SCN_DO_DELAY:
+        entry->alone_s = entry->item->delay.v;
         break;
       case SCN_DO_NONE:
       default:

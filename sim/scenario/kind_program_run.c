@@ -57,7 +57,9 @@ pace (void *user, EngPlace place, const EngTask *running, unsigned n, double *sp
     const ScnEntry *entry = entry_of_task (b, running[i]);
     if (entry->what != SCN_DO_KERNEL)
       continue;
-    speed[i] = 1 / mdl_overlap_many (b->program->scenario->system.overlap, &b->gpu, &entry->compute, comm, n_comm, factor);
+    double slower = mdl_overlap_many (b->program->scenario->system.overlap, &b->gpu, &entry->compute, comm, n_comm, factor);
+    if (b->program->spec->interference.v == SCN_SLOWS_BOTH)
+      speed[i] = 1 / slower;
     for (unsigned k = 0; k < n_comm; k++)
       speed[of[k]] = fmin (speed[of[k]], 1 / factor[k]);
   }
@@ -144,7 +146,8 @@ static void
 find_places (Build *b)
 {
   const ColSystem *system = &b->program->scenario->system;
-  b->paced = system->overlap != NULL && !system->settings.no_interference && system->settings.mode != COL_MODE_MODEL;
+  b->paced = system->overlap != NULL && !system->settings.no_interference && b->program->spec->interference.v != SCN_SLOWS_NONE &&
+             system->settings.mode != COL_MODE_MODEL;
   for (guint i = 0; i < b->n && b->paced; i++) {
     const ScnEntry *entry = entry_of (b, i);
     const gpointer gpu = GUINT_TO_POINTER (entry->gpu);
@@ -257,6 +260,8 @@ add_streams (const Build *b, ScnProgramResult *out)
     for (guint i = 0; i < b->n; i++) {
       if (entry_of (b, i)->stream_number != s || entry_of (b, i)->what == SCN_DO_NONE)
         continue;
+      if (entry_of (b, i)->what == SCN_DO_DELAY)
+        continue;
       one.operations++;
       for (guint k = 0; k < out->repeat; k++)
         one.busy_s += end_s (b, k * b->n + i) - start_s (b, k * b->n + i);
@@ -282,29 +287,41 @@ follow_chain (const Build *b, ScnProgramResult *out)
   }
 }
 
+typedef struct {
+  guint first, n; /* operations of a name */
+  double sum_s;
+} Named;
+
 /* Operations of one name count together: four streams that do the same are one bottleneck. */
 static void
 name_bottleneck (ScnProgramResult *out)
 {
-  double most_s = 0;
-  out->bound_by = "nothing";
+  g_autoptr (GHashTable) index = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GArray) named = g_array_new (FALSE, FALSE, sizeof (Named));
   for (guint i = 0; i < out->operations->len; i++) {
     const ScnOperationResult *one = &g_array_index (out->operations, ScnOperationResult, i);
-    double sum_s = 0;
-    guint n = 0;
-    for (guint k = 0; k < out->operations->len; k++) {
-      const ScnOperationResult *other = &g_array_index (out->operations, ScnOperationResult, k);
-      if (strcmp (one->name, other->name) != 0)
-        continue;
-      sum_s += other->chain_s;
-      n++;
+    guint at = GPOINTER_TO_UINT (g_hash_table_lookup (index, one->name));
+    if (at == 0) {
+      const Named fresh = { .first = i };
+      g_array_append_val (named, fresh);
+      at = named->len;
+      g_hash_table_insert (index, one->name, GUINT_TO_POINTER (at));
     }
-    if (sum_s <= most_s)
+    Named *name = &g_array_index (named, Named, at - 1);
+    name->sum_s += one->chain_s;
+    name->n++;
+  }
+  double most_s = 0;
+  out->bound_by = "nothing";
+  for (guint k = 0; k < named->len; k++) {
+    const Named *name = &g_array_index (named, Named, k);
+    const ScnOperationResult *one = &g_array_index (out->operations, ScnOperationResult, name->first);
+    if (name->sum_s <= most_s)
       continue;
-    most_s = sum_s;
+    most_s = name->sum_s;
     g_free (out->bottleneck);
-    out->bottleneck =
-        n > 1 ? g_strdup_printf ("%s of %u operations", one->name, n) : g_strdup_printf ("%s of stream %s", one->name, one->stream);
+    out->bottleneck = name->n > 1 ? g_strdup_printf ("%s of %u operations", one->name, name->n)
+                                  : g_strdup_printf ("%s of stream %s", one->name, one->stream);
     out->bound_by = base_name (scn_do_names, (int)one->what);
   }
   out->bottleneck_share = out->time_s > 0 ? most_s / out->time_s : 0;
@@ -314,13 +331,15 @@ name_bottleneck (ScnProgramResult *out)
 static void
 drop_events (ScnProgramResult *out)
 {
-  for (guint i = out->operations->len; i-- > 0;) {
-    ScnOperationResult *one = &g_array_index (out->operations, ScnOperationResult, i);
-    if (one->what != SCN_DO_NONE)
-      continue;
-    g_free (one->name);
-    g_array_remove_index (out->operations, i);
+  guint kept = 0;
+  for (guint i = 0; i < out->operations->len; i++) {
+    const ScnOperationResult one = g_array_index (out->operations, ScnOperationResult, i);
+    if (one.what != SCN_DO_NONE)
+      g_array_index (out->operations, ScnOperationResult, kept++) = one;
+    else
+      g_free (one.name);
   }
+  g_array_set_size (out->operations, kept);
 }
 
 static void

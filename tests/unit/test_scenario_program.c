@@ -34,6 +34,20 @@ operation (const ScnResult *result, guint i)
 }
 
 static void
+a_delay_keeps_its_stream_empty (void)
+{
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result =
+      run (&scenario, "  streams:\n"
+                      "    - {name: a, do: [{delay: 4 ms, record: late}, {kernel: 1 ms}]}\n"
+                      "    - {name: b, do: [{wait: late, kernel: {time: 2 ms, sms: 50 %}}, {delay: 0}]}\n");
+  TEST_NEAR (result->program.time_s, 7e-3, 1e-9); /* the second kernel finds too few SMs */
+  TEST_STR (result->program.bottleneck, "delay of 2 operations");
+  TEST_INT (g_array_index (result->program.streams, ScnStreamResult, 0).operations, 1);
+  TEST_NEAR (g_array_index (result->program.streams, ScnStreamResult, 0).busy_s, 1e-3, 1e-9);
+}
+
+static void
 operations_of_a_stream_run_in_order_and_streams_beside_each_other (void)
 {
   g_autoptr (Scn) scenario = NULL;
@@ -226,6 +240,7 @@ what_only_a_run_can_see_is_refused_there (void)
 }
 
 static const TestCase cases[] = {
+  { "a delay keeps its stream empty", a_delay_keeps_its_stream_empty },
   { "operations of a stream run in order, and streams beside each other",
     operations_of_a_stream_run_in_order_and_streams_beside_each_other },
   { "a wait is for the event of its iteration", a_wait_is_for_the_event_of_its_iteration },

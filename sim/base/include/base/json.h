@@ -37,6 +37,9 @@ typedef struct BaseJson BaseJson;
 BaseJson *base_json_read (const BaseJsonText *text, GError **error);
 /* The same of the document that a text begins with, where more may follow: *end is the offset behind it. gzip is not unpacked. */
 BaseJson *base_json_read_first (const BaseJsonText *text, gsize *end, GError **error);
+/* What gzip made of a text, unpacked: *plain, full, g_byte_array_unref; NULL where it is plain already. FALSE and *error where it
+ * is cut off or over a limit. */
+gboolean base_json_unpack (const BaseJsonText *text, GByteArray **plain, GError **error);
 /* A document that did not come from a text; takes `root`. */
 BaseJson *base_json_new (const char *file, JsonObject *root);
 void base_json_free (BaseJson *json);

@@ -6,7 +6,16 @@
 #include "base/schema.h"
 
 /* What an operation does; NONE: it only waits or records. */
-typedef enum { SCN_DO_NONE, SCN_DO_COPY, SCN_DO_KERNEL, SCN_DO_COLLECTIVE, SCN_DO_READ, SCN_DO_WRITE, SCN_DO_PUT } ScnDo;
+typedef enum {
+  SCN_DO_NONE,
+  SCN_DO_COPY,
+  SCN_DO_KERNEL,
+  SCN_DO_COLLECTIVE,
+  SCN_DO_READ,
+  SCN_DO_WRITE,
+  SCN_DO_PUT,
+  SCN_DO_DELAY
+} ScnDo;
 extern const BaseName scn_do_names[];
 
 typedef struct {
@@ -61,6 +70,7 @@ typedef struct {
   ScnDoKernel kernel;
   ScnDoCollective collective;
   ScnDoIo read, write;
+  BaseNum delay; /* the stream is empty: its host queues late */
   BaseStr record;
 } ScnProgramItem;
 
@@ -70,9 +80,12 @@ typedef struct {
   BaseList items; /* ScnProgramItem */
 } ScnProgramStream;
 
+/* Who is slowed where kernels and collectives share a GPU. COLLECTIVES: kernels keep their times, which include it. */
+typedef enum { SCN_SLOWS_BOTH, SCN_SLOWS_COLLECTIVES, SCN_SLOWS_NONE } ScnSlows;
+
 typedef struct {
   BaseHead head;
-  BaseEnum kind;
+  BaseEnum kind, interference; /* ScnSlows */
   BaseNum repeat;
   BaseList streams; /* ScnProgramStream */
 } ScnProgramSpec;

@@ -5,14 +5,15 @@
 #include "calibrate/import.h"
 #include "cli-private.h"
 #include "cluster/import.h"
-#include "import_measured-private.h"
+#include "import/import_measured-private.h"
+#include "import/import_trace-private.h"
 #include "training/llm.h"
 
 #define MAX_LOG_B ((gsize)1 << 30) /* of all ranks, for hours */
 
 typedef struct {
   CliImportFlags measured; /* first: its table has offsets in it */
-  char *name, *gpu, *choices, *like, *only;
+  char *name, *gpu, *choices, *like, *only, *step;
 } Flags;
 
 static const CliFlag flags_table[] = {
@@ -20,9 +21,11 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the result (default: that of the file, or of its folder)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, if the input does not name it (forerun list gpus)" },
   { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY",
-    "slurm-topology, aws-topology: every node is like those of this topology" },
+    "slurm-topology, aws-topology, kineto: every node is like those of this topology" },
   { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
     "slurm-topology: read this topology of topology.yaml (default: the cluster's)" },
+  { CLI_FLAG_TEXT, "step", 0, offsetof (Flags, step), "N",
+    "kineto: the step to take, N of ProfilerStep#N (default: of median length)" },
   { CLI_FLAG_OUTPUT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
     "nccl-log: also write the algorithm that NCCL chose for each size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
@@ -44,12 +47,14 @@ static const struct {
   { IBSTAT, clu_import_ibstat },
 };
 
-/* All kinds, the measured ones last. Returned: full. */
+/* All kinds, traces and the measured ones last. Returned: full. */
 static char **
 all_kinds (void)
 {
   GPtrArray *all = g_ptr_array_new ();
   for (const char *const *kind = kinds; *kind != NULL; kind++)
+    g_ptr_array_add (all, g_strdup (*kind));
+  for (const char *const *kind = cli_import_traces; *kind != NULL; kind++)
     g_ptr_array_add (all, g_strdup (*kind));
   for (const BaseName *tool = cal_tool_names; tool->name != NULL; tool++)
     g_ptr_array_add (all, g_strdup (tool->name));
@@ -76,6 +81,28 @@ check_flags (const Cli *cli, const Flags *flags, const char *kind, GError **erro
   return cli_import_measured_check (cli, kind, &flags->measured, error);
 }
 
+/* Of a trace: files of several ranks. */
+static gboolean
+check_trace (const Cli *cli, const Flags *flags, const char *kind, GError **error)
+{
+  const CliImportFlags *m = &flags->measured;
+  const struct {
+    const char *name, *value;
+  } others[] = { { "--gpu", flags->gpu },   { "--choices", flags->choices }, { "--only", flags->only },
+                 { "--op", m->op },         { "--algo", m->algo },           { "--proto", m->proto },
+                 { "--launch", m->launch }, { "--nccl-version", m->nccl },   { "--copy", m->bytes } };
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].value != NULL)
+      return cli_fail (cli, error, "%s has no meaning for %s", others[i].name, kind);
+  if (flags->like == NULL)
+    return cli_fail (cli, error, "a trace does not say what a node is: --like TOPOLOGY names one (forerun list topologies)");
+  if (flags->name != NULL && *flags->name == '\0')
+    return cli_fail (cli, error, "--name '' is empty");
+  if (cli->sets != NULL)
+    return cli_fail (cli, error, "--set has no meaning here: change the file that comes out");
+  return TRUE;
+}
+
 static gboolean
 check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
 {
@@ -91,8 +118,12 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
   }
   if (n == 1)
     return cli_fail (cli, error, "which file? - reads stdin");
+  if (cli_import_is_trace (words[0]))
+    return check_trace (cli, flags, words[0], error);
   if (n > 2)
     return cli_fail (cli, error, "one file at a time, and '%s' is one too many", words[2]);
+  if (flags->step != NULL)
+    return cli_fail (cli, error, "--step goes with kineto");
   if (!check_flags (cli, flags, words[0], error))
     return FALSE;
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
@@ -241,6 +272,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
   const Flags *flags = data;
   if (!check_words (cli, flags, words, error))
     return FALSE;
+  if (cli_import_is_trace (words[0])) {
+    g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
+    const CliImportTrace query = { words[0], name, flags->like, flags->step, flags->measured.nodes, flags->measured.gpus };
+    return cli_lookup (cli, error) && cli_import_trace (cli, &query, words + 1, error);
+  }
   gboolean measured = cli_import_is_measured (words[0]);
   if (!measured && !cli_lookup (cli, error))
     return FALSE;
@@ -281,11 +317,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_import = {
   .name = "import",
-  .summary = "make topology, calibration and model files, and CSV, from output of other tools",
-  .usage = "KIND FILE [flags]",
+  .summary = "make topology, calibration, model and scenario files, and CSV, from output of other tools",
+  .usage = "KIND FILE... [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
-               "ibstat hf-config "
+               "ibstat hf-config kineto "
                "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio "
                "perftest osu",
   .notes =
@@ -297,7 +333,11 @@ const CliVerb cli_verb_import = {
       "discovery -l, dcgmi nvlink -s) name the GPUs themselves.\nA "
       "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
       "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
-      "of HuggingFace (docs/llms.md lists the model types).\nCSV is made from measurements: nccl-tests (text or JSON; for "
+      "of HuggingFace (docs/llms.md lists the model types).\nA "
+      "scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank): a step's kernels, its NCCL "
+      "calls "
+      "and what waits for what, to run on other nodes and numbers of GPUs (--like, --nodes, --gpus; docs/traces.md).\nCSV is made "
+      "from measurements: nccl-tests (text or JSON; for "
       "validate), all-reduce-bench (all_reduce_bench.py), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample "
       "p2pBandwidthLatencyTest), fio (JSON), gdsio, perftest (ib_write_bw and its kind, text or JSON) and osu (OSU "
       "Micro-Benchmarks). docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are "

@@ -1,0 +1,76 @@
+/* A trace while it is read and ordered. Times in microseconds of the trace's own clock. */
+#ifndef SCENARIO_TRACE_PRIVATE_H
+#define SCENARIO_TRACE_PRIVATE_H
+
+#include "scenario/trace.h"
+
+/* One kernel, copy or collective on a GPU. */
+typedef struct {
+  double start_us, end_us;
+  double launch_us;    /* when the host queued it; NAN: not in the trace */
+  guint64 correlation; /* ascends in the order of the host's calls; 0: not in the trace */
+  guint64 thread;      /* of the host */
+  guint line;          /* of the file */
+  guint stream;        /* index of ScnTraceRank.streams */
+  ScnTraceClass what;
+  gboolean to_gpu, to_host, pageable; /* of a copy */
+  double bytes;                       /* of a copy or collective, as nccl-tests counts them */
+  MdlOp op;                           /* of a collective, as are: */
+  MdlDtype dtype;
+  guint group;   /* index of ScnTrace.groups */
+  GArray *waits; /* guint, of activities of other streams that end before; NULL: none */
+} ScnTraceActivity;
+
+/* A communicator. */
+typedef struct {
+  char *key;
+  guint size;
+  GArray *ranks; /* guint32; shorter than size: not all are known */
+} ScnTraceGroup;
+
+/* A call that lets a stream wait for an event of another one. */
+typedef struct {
+  double at_us;
+  guint64 thread;
+  guint64 correlation, record; /* of the wait and of the record; record 0: unknown, as are: */
+  guint64 stream, waits_on;    /* ids of streams */
+} ScnTraceWait;
+
+typedef struct {
+  gint64 number;
+  double begin_us, end_us; /* of the host */
+} ScnTraceStep;
+
+typedef struct {
+  char *path, *gpu;
+  guint rank, world;
+  GArray *streams;         /* guint64, their ids */
+  GArray *activities;      /* ScnTraceActivity; of the step alone once it is taken */
+  GArray *waits;           /* ScnTraceWait, by time */
+  GArray *steps;           /* ScnTraceStep, by time */
+  double begin_us, end_us; /* of the step taken */
+} ScnTraceRank;
+
+struct ScnTrace {
+  BaseDiag *warnings; /* borrowed */
+  GPtrArray *ranks;   /* ScnTraceRank, by rank */
+  GArray *groups;     /* ScnTraceGroup */
+  gint64 step;
+};
+
+ScnTraceRank *scn_trace_rank (const ScnTrace *trace, guint i);
+ScnTraceActivity *scn_trace_activity (const ScnTraceRank *rank, guint i);
+ScnTraceRank *scn_trace_rank_new (const char *path);
+void scn_trace_rank_free (ScnTraceRank *rank);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScnTraceRank, scn_trace_rank_free)
+/* Index of the stream with this id, added if it is new. */
+guint scn_trace_stream (ScnTraceRank *rank, guint64 id);
+/* Index of the group with this key, added if it is new. */
+guint scn_trace_group (ScnTrace *trace, const char *key, guint size);
+ScnTraceClass scn_trace_class_of (const char *kernel);
+/* Which activities of a rank's step wait for which of other streams. */
+void scn_trace_order (ScnTraceRank *rank);
+/* FALSE and *error: "file:line: what". */
+gboolean scn_trace_fail (const ScnTraceRank *rank, guint line, GError **error, const char *format, ...) G_GNUC_PRINTF (4, 5);
+
+#endif
