@@ -80,7 +80,7 @@ completes nccl-tests import nccl-
 # The same lines in zsh, on a terminal of its own, and in fish.
 zsh_lines=() fish_failed=0
 for pair in 'forerun pla|plan' 'forerun plan buy_2|buy_256_gpus' 'forerun coll all_reduce --topolo|--topology' \
-  'forerun coll all_reduce --topology hgx_h2|hgx_h200' 'forerun run quicks|quickstart' 'forerun list topo|topologies' \
+  'forerun coll all_reduce --topology hgx_h8|hgx_h800' 'forerun run quicks|quickstart' 'forerun list topo|topologies' \
   'forerun explain all_reduce --algo rin|ring' 'forerun run quickstart --format j|json' 'forerun --compl|--completion' \
   'forerun --completion z|zsh'; do
   line=${pair%|*}

@@ -339,8 +339,9 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   double n = (double)q->n_ranks, channels = mdl_channels (library, proto, q, TRUE), halved = halvings (format, q);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_network_step_time (library, network_hop (library, q), proto, q, channels, cost) };
+  const MdlStepTime ring_step = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels);
   const BaseNum *rate_from;
-  double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
+  double rate_Bps = channel_rate_Bps (q, &step[0], &ring_step, &rate_from); /* a tree's blocks are others */
   for (unsigned i = 0; i < 2; i++)
     shorten (&step[i], q, halved);
   wait_for_proxy (library, proto, q, channels, step, cost);

@@ -78,8 +78,8 @@ check_part (Cli *cli, BaseYaml *yaml, const CliFileType *type, GError **error)
   }
   g_autofree void *spec = g_malloc0 (type->size);
   base_schema_read (type->schema, base_yaml_root (yaml), FALSE, &context, spec);
-  if (type->kind == CLI_FILE_FAILURES)
-    trn_failure_rates_check (spec, diag);
+  if (type->check != NULL)
+    type->check (spec, base_yaml_mark (base_yaml_root (yaml)), diag);
   cli_warn_all (cli, diag);
   return base_diag_finish (diag, error);
 }
@@ -141,7 +141,6 @@ check_file (Cli *cli, const char *path, Finding *finding, GError **error)
       return check_scenario (cli, path, finding, error);
     case CLI_FILE_CALIBRATION:
       return check_calibration (cli, path, error);
-    case CLI_FILE_FAILURES:
     case CLI_FILE_PART: {
       /* The document goes to the inputs, which outlive what is read from it. */
       BaseYaml *kept = g_steal_pointer (&yaml);
@@ -248,10 +247,11 @@ const CliVerb cli_verb_check = {
   .summary = "check input files without running them",
   .usage = "FILE... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
-  .notes = "The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
-           "failures, calibration, llm, network, plan, prices or offers. A model may also be config.json of HuggingFace. Valid "
-           "files are listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status "
-           "is then 2.\n",
+  .notes =
+      "The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
+      "failures, calibration, llm, network, plan, prices, offers or sizes. A model may also be config.json of HuggingFace. Valid "
+      "files are listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status "
+      "is then 2.\n",
   .formats = CLI_FORMAT_CSV,
   .run = run,
 };

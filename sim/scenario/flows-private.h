@@ -3,19 +3,13 @@
 #define SCENARIO_FLOWS_PRIVATE_H
 
 #include "engine/clock.h"
+#include "scenario/flow_sizes.h"
 #include "scenario/loaded.h"
-
-/* How flow sizes are distributed: a file of scenarios/sizes. */
-typedef struct {
-  BaseHead head;
-  BaseStr name, summary, source;
-  BaseNums bytes, cumulative;
-} ScnFlowSizes;
 
 typedef enum { SCN_ARRIVE_POISSON, SCN_ARRIVE_REGULAR, SCN_ARRIVE_AT_ONCE } ScnArrivals;
 typedef enum { SCN_HOSTS_UNIFORM, SCN_HOSTS_INCAST, SCN_HOSTS_PERMUTATION, SCN_HOSTS_HOT_SPOT } ScnHosts;
 
-extern const BaseSchema scn_schema_flows, scn_schema_flow_sizes;
+extern const BaseSchema scn_schema_flows;
 
 /* One flow: as listed, and once it has run. */
 typedef struct {

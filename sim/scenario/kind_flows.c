@@ -51,12 +51,12 @@ const BaseSchema scn_schema_flows = { .name = "workload (flows)",
 
 /* ---- what goes together ---- */
 
-static void
-check_sizes (const ScnFlowSizes *sizes, const BaseRef *ref, BaseDiag *diag)
+void
+scn_flow_sizes_check (const ScnFlowSizes *sizes, BaseMark mark, BaseDiag *diag)
 {
   const BaseNums *bytes = &sizes->bytes, *cumulative = &sizes->cumulative;
   if (bytes->n != cumulative->n || bytes->n < 2) {
-    base_diag_error (diag, ref->mark, "'bytes' has %u values and 'cumulative' %u; accepted: as many, two or more", bytes->n,
+    base_diag_error (diag, mark, "'bytes' has %u values and 'cumulative' %u; accepted: as many, two or more", bytes->n,
                      cumulative->n);
     return;
   }
@@ -90,7 +90,7 @@ read_keys (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *con
   ScnFlowsSpec *spec = scenario->own;
   const BaseMark mark = base_yaml_mark (node);
   if (spec->sizes.value != NULL)
-    check_sizes (spec->sizes.value, &spec->sizes, context->diag);
+    scn_flow_sizes_check (spec->sizes.value, spec->sizes.mark, context->diag);
   if (spec->file.v != NULL) {
     check_file (spec, context->diag);
     return;

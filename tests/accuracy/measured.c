@@ -171,7 +171,9 @@ measured_predict (const MdlLibrary *library, const Measured *row, double reach_B
   double least_s = (double)INFINITY;
   for (const MdlColl *const *coll = mdl_colls; *coll != NULL; coll++)
     for (int proto = 0; proto < MDL_PROTO_N; proto++)
-      if (((*coll)->ops & (1u << row->op)) && (row->algo < 0 || row->algo == (int)(*coll)->algo) &&
+      /* without being told, only NCCL's */
+      if (((*coll)->ops & (1u << row->op)) &&
+          (row->algo < 0 ? (*coll)->algo <= MDL_ALGO_PAIRWISE : row->algo == (int)(*coll)->algo) &&
           (row->proto < 0 || row->proto == proto))
         least_s = fmin (least_s, predict_by (library, *coll, proto, row, reach_Bps, compute_capability));
   return least_s;

@@ -60,9 +60,9 @@ static const struct {
   Setting a, b;
   gboolean without_nvls; /* whose channels are its own */
 } same[] = {
-  /* an algorithm by name goes by the quickest protocol, NCCL by the one it believes in: so `best` */
-  { { "NCCL_ALGO=Ring", MDL_ALGO_BEST, MDL_PROTO_AUTO, 0 }, { "", MDL_ALGO_RING, MDL_PROTO_AUTO, 0 }, FALSE },
-  { { "NCCL_ALGO=Tree", MDL_ALGO_BEST, MDL_PROTO_AUTO, 0 }, { "", MDL_ALGO_TREE, MDL_PROTO_AUTO, 0 }, FALSE },
+  /* an algorithm by name goes by the protocol that NCCL's tuner takes */
+  { { "NCCL_ALGO=Ring", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 }, { "", MDL_ALGO_RING, MDL_PROTO_AUTO, 0 }, FALSE },
+  { { "NCCL_ALGO=Tree", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 }, { "", MDL_ALGO_TREE, MDL_PROTO_AUTO, 0 }, FALSE },
   { { "NCCL_ALGO=Ring NCCL_PROTO=LL", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 }, { "", MDL_ALGO_RING, MDL_PROTO_LL, 0 }, FALSE },
   { { "NCCL_MAX_NCHANNELS=4", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 }, { "", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 4 }, FALSE },
   { { "NCCL_MAX_CTAS=4", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 0 }, { "NCCL_NVLS_ENABLE=0", MDL_ALGO_AUTO, MDL_PROTO_AUTO, 4 }, TRUE },

@@ -284,7 +284,7 @@ options_are_checked (void)
   fr_coll_free (coll);
   TEST_TRUE (fr_coll_new (session, "all_reduce", NULL, &error) == NULL);
   refused (g_steal_pointer (&error), "needed");
-  coll = fr_coll_new (session, "all_reduce", "hgx_h201", NULL);
+  coll = fr_coll_new (session, "all_reduce", "hgx_h2000", NULL);
   TEST_TRUE (fr_coll_run (coll, &error) == NULL);
   refused (g_steal_pointer (&error), "did you mean 'hgx_h200'");
   fr_coll_free (coll);

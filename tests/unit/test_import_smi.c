@@ -20,7 +20,7 @@ test_h200 (void)
 {
   g_auto (Import) unsaid = import_file ("h200x8_smi.txt", NULL);
   TEST_HAS (unsaid.error == NULL ? NULL : unsaid.error->message, "t.txt:2:1: 18 NVLinks a GPU: the type may be ");
-  TEST_HAS (unsaid.error == NULL ? NULL : unsaid.error->message, "h100_sxm, h200_sxm");
+  TEST_HAS (unsaid.error == NULL ? NULL : unsaid.error->message, "gh200, h100_sxm, h20, h200_nvl, h200_sxm");
   TEST_HAS (unsaid.error == NULL ? NULL : unsaid.error->message, "--gpu");
   g_auto (Import) import = import_file ("h200x8_smi.txt", "h200_sxm");
   TEST_HAS (import.text, "type: h200_sxm\n");

@@ -34,11 +34,11 @@ typedef struct {
   double torus_wire_s;                     /* latency of the routes of these hops */
   MdlLaunch launch;
   const char *one_shot; /* framework whose kernels are asked for; NULL: the library's default one. Borrowed */
-  double cpu_Bps;      /* what the host's threads let through of the size, B/s; 0: no limit */
-  double proxy_wait_s; /* that a message between nodes waits for its thread, which shares a core; 0: none */
-  gboolean one_way;    /* sendrecv: one rank of the pair sends, the other receives */
-  unsigned in_a_row;   /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
-  gboolean terse;      /* leave the terms' text out: a search asks millions of times */
+  double cpu_Bps;       /* what the host's threads let through of the size, B/s; 0: no limit */
+  double proxy_wait_s;  /* that a message between nodes waits for its thread, which shares a core; 0: none */
+  gboolean one_way;     /* sendrecv: one rank of the pair sends, the other receives */
+  unsigned in_a_row;    /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
+  gboolean terse;       /* leave the terms' text out: a search asks millions of times */
 } MdlCollQuestion;
 
 /* One part of an answer, for `explain`: value = what the formula gives for the inputs named in `how`. */

@@ -10,7 +10,6 @@ typedef enum {
   CLI_FILE_SCENARIO,
   CLI_FILE_CALIBRATION,
   CLI_FILE_PART,
-  CLI_FILE_FAILURES,
   CLI_FILE_LLM,
   CLI_FILE_PLAN,
   CLI_FILE_OFFERS
@@ -20,8 +19,10 @@ typedef enum {
 typedef struct {
   const char *key;
   CliFileKind kind;
-  const BaseSchema *schema; /* CLI_FILE_PART, CLI_FILE_FAILURES */
+  const BaseSchema *schema; /* CLI_FILE_PART */
   size_t size;
+  void (*check) (const void *spec, BaseMark mark,
+                 BaseDiag *diag); /* of what goes together, `mark`: the file's start; NULL: nothing */
 } CliFileType;
 
 /* The kind of a file (borrowed, static). FALSE and *error (BASE_ERROR_INPUT) where its first key is none of the kinds'. */

@@ -6,25 +6,40 @@
 #include "goodput/goodput.h"
 #include "plan/offers.h"
 #include "plan/plan.h"
+#include "scenario/flow_sizes.h"
+
+static void
+check_failures (const void *spec, BaseMark mark, BaseDiag *diag)
+{
+  (void)mark;
+  trn_failure_rates_check (spec, diag);
+}
+
+static void
+check_sizes (const void *spec, BaseMark mark, BaseDiag *diag)
+{
+  scn_flow_sizes_check (spec, mark, diag);
+}
 
 static const CliFileType types[] = {
-  { "topology", CLI_FILE_TOPOLOGY, NULL, 0 },
-  { "scenario", CLI_FILE_SCENARIO, NULL, 0 },
-  { "gpu", CLI_FILE_PART, &clu_schema_gpu, sizeof (CluGpuSpec) },
-  { "nic", CLI_FILE_PART, &clu_schema_nic, sizeof (CluNicSpec) },
-  { "switch", CLI_FILE_PART, &clu_schema_switch, sizeof (CluSwitchSpec) },
-  { "drive", CLI_FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec) },
-  { "link_class", CLI_FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass) },
-  { "storage_type", CLI_FILE_PART, &clu_schema_storage_type, sizeof (MdlTierType) },
-  { "failures", CLI_FILE_FAILURES, &trn_schema_failure_rates, sizeof (MdlFailureRates) },
-  { "calibration", CLI_FILE_CALIBRATION, NULL, 0 },
-  { "llm", CLI_FILE_LLM, NULL, 0 },
-  { "network", CLI_FILE_LLM, NULL, 0 },
-  { "plan", CLI_FILE_PLAN, NULL, 0 },
-  { "offers", CLI_FILE_OFFERS, NULL, 0 },
-  { "prices", CLI_FILE_PART, &pln_schema_prices, sizeof (PlnPricesSpec) },
-  { "comparisons", CLI_FILE_PART, &pln_schema_comparisons, sizeof (PlnDistinguishSpec) },
-  { NULL, CLI_FILE_PART, NULL, 0 },
+  { "topology", CLI_FILE_TOPOLOGY, NULL, 0, NULL },
+  { "scenario", CLI_FILE_SCENARIO, NULL, 0, NULL },
+  { "gpu", CLI_FILE_PART, &clu_schema_gpu, sizeof (CluGpuSpec), NULL },
+  { "nic", CLI_FILE_PART, &clu_schema_nic, sizeof (CluNicSpec), NULL },
+  { "switch", CLI_FILE_PART, &clu_schema_switch, sizeof (CluSwitchSpec), NULL },
+  { "drive", CLI_FILE_PART, &clu_schema_drive, sizeof (CluDriveSpec), NULL },
+  { "link_class", CLI_FILE_PART, &clu_schema_link_class, sizeof (CluLinkClass), NULL },
+  { "storage_type", CLI_FILE_PART, &clu_schema_storage_type, sizeof (MdlTierType), NULL },
+  { "failures", CLI_FILE_PART, &trn_schema_failure_rates, sizeof (MdlFailureRates), check_failures },
+  { "sizes", CLI_FILE_PART, &scn_schema_flow_sizes, sizeof (ScnFlowSizes), check_sizes },
+  { "calibration", CLI_FILE_CALIBRATION, NULL, 0, NULL },
+  { "llm", CLI_FILE_LLM, NULL, 0, NULL },
+  { "network", CLI_FILE_LLM, NULL, 0, NULL },
+  { "plan", CLI_FILE_PLAN, NULL, 0, NULL },
+  { "offers", CLI_FILE_OFFERS, NULL, 0, NULL },
+  { "prices", CLI_FILE_PART, &pln_schema_prices, sizeof (PlnPricesSpec), NULL },
+  { "comparisons", CLI_FILE_PART, &pln_schema_comparisons, sizeof (PlnDistinguishSpec), NULL },
+  { NULL, CLI_FILE_PART, NULL, 0, NULL },
 };
 
 gboolean
