@@ -35,6 +35,7 @@ refusal (unsigned n_nodes, const char *workload)
   if (scenario == NULL)
     return message != NULL ? g_steal_pointer (&message) : g_strdup ("");
   g_autoptr (ScnResult) result = scn_run (scenario, FALSE, &error);
+  TEST_TRUE ((result == NULL) == (error != NULL));
   return g_strdup (error != NULL ? error->message : "");
 }
 
