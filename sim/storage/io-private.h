@@ -31,6 +31,7 @@ typedef struct {
   double latency_s; /* of the longest way */
   double n;         /* clients */
   double misses;
+  gboolean by_origin; /* what a caching tier fetches limits it */
   StoIoResult *out;
 } StoWork;
 

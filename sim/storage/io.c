@@ -175,6 +175,22 @@ sharers (const StoWork *work)
   return local ? ceil (work->n / fmin (work->n, work->homes->len)) : work->n;
 }
 
+/* A tier that caches another one, as it serves reads of which a part is fetched. */
+static void
+ask_cache (StoWork *work, double block_B)
+{
+  MdlTierCache cache;
+  MdlTierCached reads;
+  const char *of;
+  double rent_usd_per_s;
+  if (!(work->spec->fetched.v > 0) || !clu_tier_cache (work->system->clu, work->dev, &cache, &of, &rent_usd_per_s))
+    return;
+  const double own_s = work->tier.type.side[MDL_IO_READ].latency.v;
+  mdl_tier_cache_reads (&work->tier, &cache, work->spec->fetched.v, block_B, &reads);
+  work->tier = reads.tier;
+  work->by_origin = reads.by_origin || reads.tier.type.side[MDL_IO_READ].latency.v > 2 * own_s;
+}
+
 static void
 query (StoWork *work)
 {
@@ -195,6 +211,7 @@ query (StoWork *work)
                           .stripes = spec->stripe_count.v,
                           .shared = spec->file.v == 1,
                           .file_B = spec->file_size.v };
+  ask_cache (work, io_B);
   MdlTierSide *side = &work->tier.type.side[q->op];
   side->latency.v += work->latency_s;
   mdl_tier_cost (&work->tier, q, work->ways, &work->cost);
@@ -325,6 +342,8 @@ name_bound (StoWork *work)
     name = "host";
   else if (work->cost.by_metadata)
     name = "metadata";
+  else if (work->by_origin && (work->cost.all.bound == MDL_IO_BY_LATENCY || work->cost.all.bound == MDL_IO_BY_RATE))
+    name = "origin";
   else if (work->cost.all.bound == MDL_IO_BY_IOPS)
     name = "iops";
   else if (work->cost.all.bound == MDL_IO_BY_STREAM)
@@ -371,6 +390,23 @@ sto_work_answer (StoWork *work)
 }
 
 static gboolean
+check_fetched (const StoWork *work, GError **error)
+{
+  const StoIoSpec *spec = work->spec;
+  MdlTierCache cache;
+  const char *of;
+  double rent_usd_per_s;
+  if (spec->op.v == MDL_IO_WRITE)
+    return col_fail_at (error, spec->fetched.mark, "'fetched' is of reads; leave it out");
+  return clu_tier_cache (work->system->clu, work->dev, &cache, &of, &rent_usd_per_s) || !spec->fetched.set ||
+         col_fail_at (
+             error, spec->fetched.mark,
+             "storage '%s' caches no other tier, so nothing is fetched; give it 'cache: {of: …}' in the topology, or leave "
+             "'fetched' out",
+             spec->tier.v);
+}
+
+static gboolean
 prepare (StoWork *work, GError **error)
 {
   const ColSystem *system = work->system;
@@ -384,6 +420,8 @@ prepare (StoWork *work, GError **error)
     return col_fail_at (error, spec->stripe_count.mark,
                         "a stripe over %.0f targets, but storage '%s' has %.0f; accepted: at most %.0f", spec->stripe_count.v,
                         spec->tier.v, targets, targets);
+  if (spec->fetched.v > 0 && !check_fetched (work, error))
+    return FALSE;
   work->n = spec->clients.v;
   work->homes = sto_io_homes (system);
   work->path = (StoIoPath)spec->path.v;

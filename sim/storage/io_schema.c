@@ -52,6 +52,8 @@ static const BaseField io_fields[] = {
   BASE_ROW_NUM (StoIoSpec, "stripe_count", stripe_count, COUNT, .min = "1", .max = "1 M",
                 .help = "targets that a file is striped over; default: the tier's"),
   BASE_ROW (StoIoSpec, "compression", compression, MAP, .sub = &sto_schema_compression, .help = "compression of stored data"),
+  BASE_ROW_NUM (StoIoSpec, "fetched", fetched, RATIO, .max = "1", .fallback = "0",
+                .help = "fraction of reads that a tier with `cache` must fetch from the other tier: 100 % in a first epoch"),
   BASE_ROW_END,
 };
 const BaseSchema sto_schema_io = { .name = "workload (io)", .help = "Reads or writes of storage.", .fields = io_fields };

@@ -57,6 +57,7 @@ trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
   add_communicators (job, out);
   const TrnResult before = *out;
   if (!trn_add_loader (job, out, info, error) || !trn_add_stage (job, &before, out, info, error) ||
+      !trn_add_cache (job, &before, out, info, error) ||
       !trn_add_checkpoint (job, out, info, error))
     return FALSE;
   if (out->loader.set && out->step_time_s > 0)

@@ -15,4 +15,5 @@ forerun_test(test_models_failure LABEL unit SOURCES unit/test_models_failure.c U
 forerun_test(test_models_software LABEL unit SOURCES unit/test_models_software.c USES models)
 forerun_test(test_models_overlap LABEL unit SOURCES unit/test_models_overlap.c USES models)
 forerun_test(test_models_tier LABEL unit SOURCES unit/test_models_tier.c USES models)
+forerun_test(test_models_tier_cache LABEL unit SOURCES unit/test_models_tier_cache.c USES models)
 forerun_test (test_models_memory LABEL unit SOURCES unit/test_models_memory.c USES plan)

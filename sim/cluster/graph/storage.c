@@ -65,6 +65,24 @@ clu_tier (const Clu *clu, CluDev dev, MdlTier *out)
   return TRUE;
 }
 
+gboolean
+clu_tier_cache (const Clu *clu, CluDev dev, MdlTierCache *out, const char **of, double *rent_usd_per_s)
+{
+  static const double TB = 1e12, FETCH_B = 1048576;
+  const CluTierNode *tier = clu_tier_of_dev (clu, dev);
+  const CluStorageCacheSpec *cache = tier != NULL ? &tier->spec->cache : NULL;
+  if (cache == NULL || !cache->head.set || !clu_tier (clu, clu_tier_find (clu, cache->of.v), &out->origin))
+    return FALSE;
+  const double own_B = out->origin.type.io_size.v;
+  out->capacity_B = cache->capacity.set ? cache->capacity.v : HUGE_VAL;
+  out->fetch_B = cache->fetch.set ? cache->fetch.v : own_B > 0 ? own_B : FETCH_B;
+  out->in_flight = cache->in_flight.v;
+  out->keep = (MdlKeep)cache->keep.v;
+  *of = cache->of.v;
+  *rent_usd_per_s = cache->rent.set && cache->capacity.set ? cache->rent.v * cache->capacity.v / TB : 0;
+  return TRUE;
+}
+
 char *
 clu_tier_names (const Clu *clu)
 {

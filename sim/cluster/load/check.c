@@ -53,6 +53,31 @@ check_tier (CluLoader *loader, const CluStorageSpec *spec)
   return TRUE;
 }
 
+/* One level: a cache of a cache would need to be asked what it lacks itself. */
+static void
+check_cache (CluLoader *loader, const CluSpec *spec, const CluStorageSpec *tier)
+{
+  const CluStorageCacheSpec *cache = &tier->cache;
+  const CluStorageSpec *of = NULL;
+  g_autoptr (GString) others = g_string_new (NULL);
+  if (!cache->head.set || cache->of.v == NULL)
+    return;
+  for (unsigned i = 0; i < spec->storage.n; i++) {
+    const CluStorageSpec *other = BASE_LIST_AT (spec->storage, CluStorageSpec, i);
+    if (other == tier || other->name.v == NULL || other->cache.head.set)
+      continue;
+    g_string_append_printf (others, "%s%s", others->len > 0 ? ", " : "", other->name.v);
+    of = strcmp (other->name.v, cache->of.v) == 0 ? other : of;
+  }
+  if (of == NULL)
+    clu_error (loader, cache->of.mark, "storage '%s' cannot cache '%s'; accepted: another tier of 'storage' that is no cache%s%s",
+               tier->name.v, cache->of.v, others->len > 0 ? ": " : "", others->str);
+  else if (of->type.value != NULL && ((const MdlTierType *)of->type.value)->kind.v == MDL_TIER_LOCAL_NVME)
+    clu_error (loader, cache->of.mark, "storage '%s' cannot cache drives of the nodes", tier->name.v);
+  if (cache->rent.set && !cache->capacity.set)
+    clu_error (loader, cache->rent.mark, "'rent' is of a TB that the cache holds, so it needs 'capacity'");
+}
+
 static void
 check_tiers (CluLoader *loader, const CluSpec *spec)
 {
@@ -67,6 +92,7 @@ check_tiers (CluLoader *loader, const CluSpec *spec)
       clu_error (loader, tier->name.mark, "'nvme' names the nodes' own drives; a storage tier needs another name");
     if (!g_hash_table_add (names, (gpointer)tier->name.v))
       clu_error (loader, tier->name.mark, "two storage tiers are named '%s'", tier->name.v);
+    check_cache (loader, spec, tier);
     if (!check_tier (loader, tier))
       continue;
     if (tier->network.v == 0 && !spec->frontend.head.set)

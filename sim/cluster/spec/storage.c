@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/tier_cache.h"
 #include "spec/params-private.h"
 
 static const BaseName network_names[] = {
@@ -112,6 +113,22 @@ const BaseSchema clu_schema_storage_type = { .name = "storage_type",
                                                  "A type of storage outside the nodes. One file per type in topologies/storage.",
                                              .fields = type_fields };
 
+static const BaseField cache_fields[] = {
+  CLU_ROW (CluStorageCacheSpec, of, STR, .required = TRUE, .help = "name of the tier that holds all data"),
+  CLU_NUM (CluStorageCacheSpec, capacity, BYTES, .min = "1 B", .max = "1000 EB",
+           .help = "bytes that it holds; default: all data fit"),
+  CLU_NUM (CluStorageCacheSpec, fetch, BYTES, .min = "1 B", .max = "1 TB",
+           .help = "bytes of one fetch; default: `io_size` of the other tier's type"),
+  CLU_NUM (CluStorageCacheSpec, in_flight, COUNT, .min = "1", .max = "1 M", .fallback = "64",
+           .help = "fetches of one server at a time (the default is assumed)"),
+  CLU_ROW (CluStorageCacheSpec, keep, ENUM, .names = mdl_keep_names, .fallback = "recent", .help = "what a full cache keeps"),
+  CLU_NUM (CluStorageCacheSpec, rent, MONEY_PER_TIME, .help = "rent of one TB of it, for what it costs and saves"),
+  BASE_ROW_END,
+};
+static const BaseSchema cache_schema = { .name = "storage.cache",
+                                         .help = "The tier holds a part of another one, and fetches what it lacks.",
+                                         .fields = cache_fields };
+
 static const BaseField storage_fields[] = {
   CLU_ROW (CluStorageSpec, name, STR, .required = TRUE, .help = "name; workloads write `storage.NAME`"),
   CLU_ROW (CluStorageSpec, type, REF, .sub = &clu_schema_storage_type, .item_size = sizeof (MdlTierType),
@@ -126,6 +143,7 @@ static const BaseField storage_fields[] = {
   CLU_MAP (CluStorageSpec, redundancy, redundancy_schema, "replicas or erasure coding; default: the type's"),
   CLU_ROW (CluStorageSpec, network, ENUM, .names = network_names, .fallback = "frontend",
            .help = "network that connects it to the nodes"),
+  CLU_MAP (CluStorageSpec, cache, cache_schema, "a cache of another tier: FSx over S3"),
   BASE_ROW_END,
 };
 const BaseSchema clu_schema_storage = { .name = "storage", .help = "A storage tier outside the nodes.", .fields = storage_fields };

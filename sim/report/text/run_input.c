@@ -54,6 +54,25 @@ static const BaseMember stage_members[] = {
   BASE_MEMBER_END,
 };
 
+#define CACHE(...) BASE_MEMBER (TrnCacheResult, __VA_ARGS__)
+BASE_MEMBER_WHEN (has_rent, TrnCacheResult, isfinite (it->rent_usd))
+BASE_MEMBER_WHEN (has_saved, TrnCacheResult, isfinite (it->saved_usd))
+static const BaseMember cache_members[] = {
+  CACHE ("of", of),
+  CACHE ("hits", hits),
+  CACHE ("dataset_bytes", set_B),
+  CACHE ("first_stall_s", first_s),
+  CACHE ("later_stall_s", later_s),
+  CACHE ("direct_stall_s", direct_s),
+  CACHE ("saved_s", saved_s),
+  CACHE ("epoch_steps", epoch_steps),
+  CACHE ("break_even_epochs", epochs),
+  CACHE ("epoch_rent_usd", rent_usd, .when = has_rent, .optional = TRUE),
+  CACHE ("epoch_saved_usd", saved_usd, .when = has_saved, .optional = TRUE),
+  BASE_MEMBER_END,
+};
+
+BASE_MEMBER_WHEN (is_cache, TrnLoaderResult, it->cache.set)
 BASE_MEMBER_WHEN (is_staged, TrnLoaderResult, it->stage.set)
 BASE_MEMBER_WHEN (is_respawned, TrnLoaderResult, it->respawn_s > 0)
 
@@ -82,6 +101,7 @@ const BaseMember rep_loader_members[] = {
   LOADER ("batch_s", batch_s),
   { .key = "least_s", .kind = BASE_MEMBER_GROUP, .sub = least_members },
   LOADER ("provenance", source, .names = base_source_names),
+  LOADER ("cache", cache, .sub = cache_members, .when = is_cache, .optional = TRUE),
   LOADER ("stage", stage, .sub = stage_members, .when = is_staged, .optional = TRUE),
   { .key = "minimum_s", .kind = BASE_MEMBER_GROUP, .sub = least_members },
   BASE_MEMBER_END,
@@ -99,6 +119,28 @@ stage_text (const TrnStageResult *s, GString *out)
                : "break-even      never: reading from {from} directly would stall a step {direct_stall_s}\n");
 }
 
+static void
+cache_text (const TrnLoaderResult *l, GString *out)
+{
+  const TrnCacheResult *c = &l->cache;
+  g_string_append_printf (out, "cache           %s of %s: ", l->tier, c->of);
+  rep_say (out, cache_members, c,
+           "{hits*100:%.1f} % of later epochs' reads hit; a step waits {first_stall_s} in the first epoch, {later_stall_s} later, "
+           "{direct_stall_s} without the cache\n");
+  rep_say (out, cache_members, c,
+           !isfinite (c->epochs) ? "break-even      never: a step waits no less than without the cache\n"
+           : c->epochs <= 1      ? "break-even      in the first epoch of {epoch_steps:,} steps already; each later step saves "
+                                   "{saved_s}\n"
+                            : "break-even      after {break_even_epochs:%.3g} epochs of {epoch_steps:,} steps: each later step "
+                              "saves {saved_s}\n");
+  if (has_rent (c))
+    rep_say (out, cache_members, c, "rent            ${epoch_rent_usd:%.4g} of the cache in a later epoch");
+  if (has_rent (c) && has_saved (c))
+    rep_say (out, cache_members, c, "; it saves ${epoch_saved_usd:%.4g} of the nodes' rent");
+  if (has_rent (c))
+    g_string_append_c (out, '\n');
+}
+
 void
 rep_loader_text (const TrnLoaderResult *l, GString *out)
 {
@@ -113,6 +155,8 @@ rep_loader_text (const TrnLoaderResult *l, GString *out)
   if (l->respawn_s > 0)
     rep_say (out, rep_loader_members, l,
              "new workers     {respawn_s} at each epoch of {epoch_steps:,} steps (persistent: false)\n");
+  if (l->cache.set)
+    cache_text (l, out);
   if (l->stage.set)
     stage_text (&l->stage, out);
   if (l->slows_s > 0)

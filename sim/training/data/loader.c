@@ -128,11 +128,31 @@ request_B (const TrnLoaderSpec *spec, const MdlTier *tier)
   return spec->cache.v != MDL_CACHE_OFF && spec->access.v == 0 ? mdl_tier_request_B (tier, io_B, spec->read_ahead.v) : io_B;
 }
 
+/* A tier that caches another one, as it serves this epoch. TRUE: what it fetches limits the reads. */
+static gboolean
+ask_cache (Pipe *pipe)
+{
+  const TrnLoaderSpec *spec = pipe->spec;
+  MdlTierCache cache;
+  MdlTierCached reads;
+  const char *of;
+  double rent_usd_per_s;
+  if (!clu_tier_cache (pipe->job->system->clu, pipe->dev, &cache, &of, &rent_usd_per_s))
+    return FALSE;
+  const double hits = mdl_tier_cache_hits (&cache, spec->dataset.v * pipe->n_nodes, spec->access.v == 1);
+  pipe->out->fetched = spec->epoch.v == TRN_EPOCH_FIRST ? 1 : 1 - hits;
+  const double own_s = pipe->tier.type.side[MDL_IO_READ].latency.v;
+  mdl_tier_cache_reads (&pipe->tier, &cache, pipe->out->fetched, fmin (request_B (spec, &pipe->tier), pipe->out->batch_B), &reads);
+  pipe->tier = reads.tier;
+  return reads.by_origin || reads.tier.type.side[MDL_IO_READ].latency.v > 2 * own_s;
+}
+
 static void
 ask_storage (Pipe *pipe, double latency_s)
 {
   const TrnLoaderSpec *spec = pipe->spec;
   TrnLoaderResult *out = pipe->out;
+  const gboolean by_origin = ask_cache (pipe);
   pipe->tier.type.side[MDL_IO_READ].latency.v += latency_s;
   MdlTierQuestion q = { .op = MDL_IO_READ,
                         .path = spec->path.v == TRN_LOAD_GDS ? MDL_IO_CUFILE : MDL_IO_HOST,
@@ -149,7 +169,9 @@ ask_storage (Pipe *pipe, double latency_s)
   mdl_tier_cost (&pipe->tier, &q, pipe->job->system->storage, &all);
   pipe->worker_Bps = one.client_rate_Bps;
   pipe->servers_Bps = all.all.rate_Bps * (local ? pipe->n_nodes : 1);
-  g_strlcpy (out->bound_by, all.by_metadata ? "metadata" : mdl_io_bound_names[all.all.bound], sizeof out->bound_by);
+  const gboolean fetches = by_origin && (all.all.bound == MDL_IO_BY_LATENCY || all.all.bound == MDL_IO_BY_RATE);
+  const char *bound = all.by_metadata ? "metadata" : fetches ? "origin" : mdl_io_bound_names[all.all.bound];
+  g_strlcpy (out->bound_by, bound, sizeof out->bound_by);
   out->source = MIN (out->source, all.all.source);
 }
 
@@ -647,6 +669,7 @@ trn_loader_reads (const TrnJob *job, const TrnResult *training, StoIoRun **out, 
   io.access = spec->access;
   io.cache.v = MDL_CACHE_OFF;
   io.file_size = spec->file_size;
+  io.fetched.v = loader->fetched;
   io.io_size = (BaseNum){ .v = request_B (spec, &tier), .set = TRUE, .mark = spec->io_size.mark };
   *out = sto_io_run_new (job->system, &io, error);
   return *out != NULL;

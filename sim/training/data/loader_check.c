@@ -26,6 +26,9 @@ trn_check_loader (const TrnJob *job, GError **error)
 {
   const TrnLoaderSpec *spec = &job->spec.loader;
   MdlTier tier;
+  MdlTierCache cache;
+  const char *of;
+  double rent_usd_per_s;
   g_autoptr (GError) why = NULL;
   if (!spec->head.set)
     return TRUE;
@@ -37,6 +40,16 @@ trn_check_loader (const TrnJob *job, GError **error)
     return col_fail_at (error, spec->cache.mark, "'cache: warm' needs 'dataset', what a node reads in an epoch");
   if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (job->system->clu, 0) <= 0)
     return col_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
+  if (clu_tier_cache (job->system->clu, clu_tier_find (job->system->clu, spec->tier.v), &cache, &of, &rent_usd_per_s)) {
+    if (!spec->dataset.set)
+      return col_fail_at (error, spec->tier.mark,
+                          "tier '%s' caches '%s', so the loader needs 'dataset', what a node reads in an epoch (e.g. 2 TB)",
+                          spec->tier.v, of);
+  } else if (spec->epoch.set)
+    return col_fail_at (error, spec->epoch.mark,
+                        "tier '%s' caches no other tier, so all epochs are alike; leave 'epoch' out, or give the tier 'cache: "
+                        "{of: …}' in the topology",
+                        spec->tier.v);
   if (!spec->persistent.v && !spec->dataset.set)
     return col_fail_at (error, spec->persistent.mark, "'persistent: false' needs 'dataset', what a node reads in an epoch");
   if (spec->returns.v && spec->decoder.v == STO_DECODE_CPU)

@@ -81,6 +81,7 @@ plan_io (Stage *stage, gboolean write, double bytes, GError **error)
   io.queue_depth.v = 1;
   io.path.v = STO_IO_HOST;
   io.cache.v = MDL_CACHE_OFF;
+  io.fetched.v = write ? 0 : 1; /* where the tier caches another one: nothing was read before */
   stage->io[write ? WRITTEN : READ] = sto_io_run_new (stage->job->system, &io, error);
   return stage->io[write ? WRITTEN : READ] != NULL;
 }

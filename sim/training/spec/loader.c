@@ -34,6 +34,9 @@ static const BaseName decoder_names[] = { { "cpu", STO_DECODE_CPU, "the workers"
                                           { "engine", STO_DECODE_ENGINE, "an engine of the GPU, concurrently with compute" },
                                           { NULL, 0, NULL } };
 
+static const BaseName epoch_names[] = { { "later", TRN_EPOCH_LATER, "the second, or a later one" },
+                                        { "first", TRN_EPOCH_FIRST, "the first: all is fetched" },
+                                        { NULL, 0, NULL } };
 static const BaseName path_names[] = { { "host", TRN_LOAD_HOST, "host memory, then the GPU" },
                                        { "gds", TRN_LOAD_GDS,
                                          "the GPU's memory by GPUDirect Storage; an error where that is not supported" },
@@ -66,7 +69,7 @@ static const BaseField loader_fields[] = {
                 .help = "size of each file, which is looked up and opened; default: large shards, open already"),
   BASE_ROW (TrnLoaderSpec, "cache", cache, ENUM, .names = mdl_cache_names, .fallback = "direct", .help = "page cache of the host"),
   BASE_ROW_NUM (TrnLoaderSpec, "dataset", dataset, BYTES, .min = "1 B", .max = "1 EB",
-                .help = "bytes that a node reads per epoch, with `cache: warm`"),
+                .help = "bytes that a node reads per epoch, with `cache: warm` or a tier that caches another one"),
   BASE_ROW (TrnLoaderSpec, "stage", stage, MAP, .sub = &stage_schema, .help = "copies the data set to the drives first"),
   BASE_ROW (TrnLoaderSpec, "path", path, ENUM, .names = path_names, .fallback = "host", .help = "memory that samples are read to"),
   BASE_ROW (TrnLoaderSpec, "decode_in_place", in_place, BOOL, .fallback = "false",
@@ -81,6 +84,8 @@ static const BaseField loader_fields[] = {
                 .help = "bytes read ahead of a sequential reader through the page cache (`read_ahead_kb`); default: the tier's"),
   BASE_ROW_NUM (TrnLoaderSpec, "variation", variation, RATIO, .max = "10", .fallback = "0",
                 .help = "standard deviation of a batch's read time over its mean (lognormal, from the seed)"),
+  BASE_ROW (TrnLoaderSpec, "epoch", epoch, ENUM, .names = epoch_names, .fallback = "later",
+            .help = "epoch of the step, if the tier is a cache of another one"),
   BASE_ROW (TrnLoaderSpec, "pin", pin, BOOL, .fallback = "true", .help = "a core copies batches to pinned memory"),
   BASE_ROW_END,
 };

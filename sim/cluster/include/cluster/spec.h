@@ -309,6 +309,17 @@ typedef struct {
   BaseBool gpudirect;        /* its adapter reads and writes GPU memory */
 } CluFrontendSpec;
 
+/* A tier that holds a part of another one of the topology, and fetches what it lacks (models/tier_cache.h). */
+typedef struct {
+  BaseHead head;
+  BaseStr of;
+  BaseNum capacity;  /* B; absent: all of it fits */
+  BaseNum fetch;     /* B of one fetch; default: the other tier's requests */
+  BaseNum in_flight; /* fetches of a server at a time */
+  BaseEnum keep;     /* MdlKeep */
+  BaseNum rent;      /* USD/s of a TB that it holds */
+} CluStorageCacheSpec;
+
 /* A storage tier outside the nodes: a type, and what differs from it. */
 typedef struct {
   BaseHead head;
@@ -323,6 +334,7 @@ typedef struct {
   MdlTierStripe stripe;
   MdlTierRedundancy redundancy;
   BaseEnum network;          /* frontend (default) or fabric */
+  CluStorageCacheSpec cache;
 } CluStorageSpec;
 
 typedef struct {

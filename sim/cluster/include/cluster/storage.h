@@ -3,10 +3,14 @@
 #define CLUSTER_STORAGE_H
 
 #include "cluster/cluster.h"
+#include "models/tier_cache.h"
 
 /* What a device of kind CLU_DEV_STORAGE is; of a drive: all drives of its node, striped (RAID 0). What the topology says is laid
  * over its type; sources stay with the figures. FALSE for other devices. */
 gboolean clu_tier (const Clu *clu, CluDev dev, MdlTier *out);
+/* Whether the device is a tier that caches another one; *of: the other's name, *rent_usd_per_s: of the whole cache, 0 where it is
+ * not known. The name is borrowed. */
+gboolean clu_tier_cache (const Clu *clu, CluDev dev, MdlTierCache *out, const char **of, double *rent_usd_per_s);
 /* All tiers and the nodes' drives as workloads name them: "scratch, nvme"; "" if there are none. Returned: full. */
 char *clu_tier_names (const Clu *clu);
 /* The tier of this name, or "storage.NAME"; CLU_NONE if there is none. "nvme", the drives of the nodes: the first node's first. */

@@ -39,6 +39,7 @@ typedef struct {
   BaseEnum file;        /* 0 own, 1 shared */
   BaseNum stripe_count; /* targets of a file */
   StoCompressionSpec compression;
+  BaseNum fetched; /* fraction of reads that a tier which caches another one lacks */
 } StoIoSpec;
 extern const BaseSchema sto_schema_io, sto_schema_compression;
 

@@ -7,6 +7,9 @@
 /* Which ranks of a replica read its samples. */
 typedef enum { TRN_READERS_ENDS, TRN_READERS_FIRST, TRN_READERS_ALL } TrnReaders;
 
+/* Which epoch a step is of, where its tier caches another one. */
+typedef enum { TRN_EPOCH_LATER, TRN_EPOCH_FIRST } TrnEpoch;
+
 /* Where samples are read to. */
 typedef enum { TRN_LOAD_HOST, TRN_LOAD_GDS } TrnLoadPath;
 
@@ -47,6 +50,7 @@ typedef struct {
   BaseNum read_ahead; /* B, through the page cache; absent: the tier's */
   BaseNum variation; /* deviation of a batch's read time over its mean */
   TrnStageSpec stage;
+  BaseEnum epoch;    /* TrnEpoch, of a tier that caches another one */
 } TrnLoaderSpec;
 extern const BaseSchema trn_schema_loader;
 
@@ -62,6 +66,19 @@ typedef struct {
   double epochs;     /* that it takes to pay; NAN: it never does */
   char bound_by[16]; /* "read", "drives", "peers" */
 } TrnStageResult;
+
+/* What a tier that caches another one is worth, each step's stall beside the others'. Names are borrowed. */
+typedef struct {
+  gboolean set;
+  const char *of;
+  double hits;                     /* of reads, from the second epoch on */
+  double set_B;                    /* of all nodes, in an epoch */
+  double first_s, later_s, direct_s; /* that a step waits: in the first epoch, in later ones, reading from the other tier */
+  double saved_s;                  /* of a later step */
+  double epoch_steps;
+  double epochs;                   /* from which on it has saved time; NAN: it never does */
+  double rent_usd, saved_usd;      /* of a later epoch: rent of the cache; rent of nodes not needed. NAN: not known */
+} TrnCacheResult;
 
 /* What one micro-batch of a rank takes in each stage of the pipeline, s, and what the step waits. */
 typedef struct {
@@ -88,6 +105,8 @@ typedef struct {
   char starved_by[16];         /* "storage", "network", "workers", "cores", "copy"; "" where nothing stalls */
   char bound_by[64];           /* storage's own bound */
   TrnStageResult stage;
+  double fetched;              /* of reads, by a tier that caches another one; 0: none */
+  TrnCacheResult cache;
   BaseSource source;
 } TrnLoaderResult;
 
