@@ -27,7 +27,7 @@ ask_machine (void *item)
   guint64 out[PLN_REJECTED_N] = { 0 };
   g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
   g_autoptr (TrnClosed) closed = trn_closed_new (&machine->scenario->training, &job->error);
-  if (closed == NULL || !pln_layouts (job->plan, machine, cuts, out, &job->error))
+  if (closed == NULL || !pln_layouts (job->plan, machine, cuts, NULL, out, &job->error))
     return;
   trn_closed_skip_unfit (closed);
   for (guint i = 0; i < cuts->len; i++) {

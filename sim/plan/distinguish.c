@@ -371,7 +371,8 @@ mark_alike (const Pln *plan, PlnResult *out)
     const PlnAlternative *rival = best[row->machine];
     double odds =
         rival != NULL && rival->row == i ? rival->odds : odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v);
-    row->alike = (rival == NULL || rival->odds >= PLN_DISTINGUISH_ODDS) && odds >= PLN_DISTINGUISH_ODDS;
+    gboolean more = pln_aim (plan) == PLN_AIM_GPUS && machine_of (plan, row)->gpus != machine_of (plan, first)->gpus;
+    row->alike = !more && (rival == NULL || rival->odds >= PLN_DISTINGUISH_ODDS) && odds >= PLN_DISTINGUISH_ODDS;
     out->n_alike += row->alike ? 1u : 0u;
   }
 }

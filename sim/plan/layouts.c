@@ -122,7 +122,7 @@ read_lists (const Pln *plan, const PlnMachine *machine, Lists *out, GError **err
 
 /* Whether the counts of a cut divide; *why: what does not. */
 static gboolean
-divides (const PlnMachine *machine, TrnClosedQuery *query, PlnRejection *why)
+divides (const PlnMachine *machine, guint32 batch, TrnClosedQuery *query, PlnRejection *why)
 {
   const MdlLlm *llm = &machine->scenario->training.llm;
   const TrnModelSpec *spec = &machine->scenario->training.spec.model;
@@ -137,7 +137,7 @@ divides (const PlnMachine *machine, TrnClosedQuery *query, PlnRejection *why)
   if (layers < chunks || (layers % chunks != 0 && !spec->pipeline.uneven.v))
     return FALSE;
   *why = PLN_REJECTED_BATCH;
-  guint32 each = query->dp * query->micro_batch, batch = (guint32)spec->global_batch.v;
+  guint32 each = query->dp * query->micro_batch;
   if (batch < each || batch % each != 0)
     return FALSE;
   query->micro_batches = batch / each;
@@ -162,9 +162,21 @@ is_repeat (const Lists *l, const TrnClosedQuery *query, guint schedule)
   return query->vp > 1 || (query->pp == 1 && schedule != 0 && mdl_schedule_cuts ((MdlSchedule)l->schedule.v[0]) != 0);
 }
 
-gboolean
-pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_REJECTED_N], GError **error)
+/* The same with the nearest global batch that it divides: of two as near the greater one. */
+static void
+take_other_batch (const PlnMachine *machine, guint32 batch, TrnClosedQuery *query, GArray *others)
 {
+  PlnRejection why;
+  guint32 each = query->dp * query->micro_batch, below = batch / each * each;
+  guint32 near = below > 0 && batch - below < below + each - batch ? below : below + each;
+  if (divides (machine, near, query, &why))
+    g_array_append_vals (others, query, 1);
+}
+
+gboolean
+pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, GArray *others, guint64 out[PLN_REJECTED_N], GError **error)
+{
+  const guint32 batch = (guint32)machine->scenario->training.spec.model.global_batch.v;
   Lists l;
   if (!read_lists (plan, machine, &l, error))
     return FALSE;
@@ -183,10 +195,12 @@ pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 o
                              .sp = l.tp.v[at[0]] > 1 };
     PlnRejection why;
     if (!is_repeat (&l, &query, at[7])) {
-      if (divides (machine, &query, &why))
+      if (divides (machine, batch, &query, &why))
         g_array_append_val (cuts, query);
       else
         out[why]++;
+      if (others != NULL && why == PLN_REJECTED_BATCH)
+        take_other_batch (machine, batch, &query, others);
     }
     guint k = G_N_ELEMENTS (n);
     for (more = FALSE; k-- > 0 && !more;) {

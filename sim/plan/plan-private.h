@@ -69,7 +69,7 @@ struct Pln {
   void *user;
   PlnDistinguishSpec apart;
   double deadline_s, deadline_z; /* 0: none; and how many standard deviations of its time a run must stay below it */
-  BaseSource failures_source; /* the weakest of what goodput rests on */
+  BaseSource failures_source;    /* the weakest of what goodput rests on */
   const BaseLookup *lookup;
   GMutex loading; /* of scenarios: what `load` keeps is kept once for all threads */
 };
@@ -123,6 +123,11 @@ gboolean pln_check_deadline (Pln *plan, GError **error);
 double pln_sure_s (const Pln *plan, const PlnChoiceRow *row);
 /* The first constraint that it does not meet and by how much, relative; PLN_REJECTED_N: it meets all. */
 PlnRejection pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over);
+/* What each constraint that it misses would have to allow, and what it allows; 0 and 0 of those that it meets. Of what does not
+ * fit into memory only that is known. */
+void pln_needs (const Pln *plan, const PlnChoiceRow *row, double need[PLN_REJECTED_N], double limit[PLN_REJECTED_N]);
+/* Of each machine that has no row in `out`, what keeps it out. */
+void pln_find_nearest (const Pln *plan, guint threads, PlnResult *out);
 /* Whether the aim is one of money, so that a machine without a price has none. */
 gboolean pln_needs_money (const Pln *plan);
 
@@ -148,8 +153,10 @@ double pln_odds (double more, double half, double most);
 /* Marks rows that are indistinguishable from the first, or from the front, and fills the rivals. */
 gboolean pln_distinguish (const Pln *plan, PlnResult *out, GError **error);
 
-/* Appends every parallel layout of a cluster option to `cuts` (TrnClosedQuery), and counts those that do not divide. FALSE and
- * *error on an invalid value. */
-gboolean pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, guint64 out[PLN_REJECTED_N], GError **error);
+/* Appends every parallel layout of a cluster option to `cuts` (TrnClosedQuery), and counts those that do not divide; those that
+ * only the global batch does not divide go to `others` (NULL: nowhere), with the nearest one that does. FALSE and *error on an
+ * invalid value. */
+gboolean pln_layouts (const Pln *plan, const PlnMachine *machine, GArray *cuts, GArray *others, guint64 out[PLN_REJECTED_N],
+                      GError **error);
 
 #endif

@@ -501,7 +501,7 @@ check_free (const Pln *plan, GError **error)
 {
   g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
   guint64 out[PLN_REJECTED_N] = { 0 };
-  return plan->machines->len == 0 || pln_layouts (plan, &g_array_index (plan->machines, PlnMachine, 0), cuts, out, error);
+  return plan->machines->len == 0 || pln_layouts (plan, &g_array_index (plan->machines, PlnMachine, 0), cuts, NULL, out, error);
 }
 
 /* What cannot be met together, or asked for without prices. */

@@ -75,19 +75,22 @@ pln_price (const Pln *plan, PlnChoiceRow *row)
   row->usd_per_token = row->way != PLN_ACQUISITION_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
 }
 
-PlnRejection
-pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
+/* A constraint: what a row has of it, and what it may have. */
+typedef struct {
+  PlnRejection out;
+  gboolean set;
+  double value, limit;
+} Limit;
+enum { LIMITS = PLN_REJECTED_N - PLN_REJECTED_MEMORY };
+
+static void
+limits_of (const Pln *plan, const PlnChoiceRow *row, Limit limits[LIMITS])
 {
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
   const PlnSpec *s = &plan->spec;
-  gboolean money = pln_needs_money (plan) || s->goal.capex.set || s->goal.run_cost.set;
   double most_W = (machine->gpus * machine->load_W + machine->nodes * machine->host_W + machine->fabric_W + machine->storage_W) *
                   building (plan);
-  const struct {
-    PlnRejection out;
-    gboolean set;
-    double value, limit;
-  } limits[] = {
+  const Limit all[LIMITS] = {
     { PLN_REJECTED_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
     { PLN_REJECTED_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
     { PLN_REJECTED_POWER, s->limits.power.set, most_W, s->limits.power.v },
@@ -96,10 +99,41 @@ pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
     { PLN_REJECTED_CAPEX, s->goal.capex.set, machine->capital_usd, s->goal.capex.v },
     { PLN_REJECTED_RUN_COST, s->goal.run_cost.set && row->way != PLN_ACQUISITION_NONE, row->money.total_usd, s->goal.run_cost.v },
   };
+  memcpy (limits, all, sizeof all);
+}
+
+static gboolean
+lacks_price (const Pln *plan, const PlnChoiceRow *row)
+{
+  gboolean money = pln_needs_money (plan) || plan->spec.goal.capex.set || plan->spec.goal.run_cost.set;
+  return money && row->step.fits && row->way == PLN_ACQUISITION_NONE;
+}
+
+void
+pln_needs (const Pln *plan, const PlnChoiceRow *row, double need[PLN_REJECTED_N], double limit[PLN_REJECTED_N])
+{
+  Limit limits[LIMITS];
+  limits_of (plan, row, limits);
+  for (int o = 0; o < PLN_REJECTED_N; o++)
+    need[o] = limit[o] = 0;
+  need[PLN_REJECTED_PRICE] = lacks_price (plan, row) ? 1 : 0;
+  for (guint i = 0; i < (row->step.fits ? LIMITS : 1u); i++) /* the memory first: what does not fit has no time */
+    if (limits[i].set && limits[i].value > limits[i].limit) {
+      gboolean least = limits[i].out == PLN_REJECTED_GOODPUT;
+      need[limits[i].out] = least ? limits[i].limit : limits[i].value;
+      limit[limits[i].out] = least ? limits[i].value : limits[i].limit;
+    }
+}
+
+PlnRejection
+pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over)
+{
+  Limit limits[LIMITS];
   *over = 0;
-  if (money && row->step.fits && row->way == PLN_ACQUISITION_NONE)
+  if (lacks_price (plan, row))
     return PLN_REJECTED_PRICE;
-  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+  limits_of (plan, row, limits);
+  for (guint i = 0; i < LIMITS; i++)
     if (limits[i].set && limits[i].value > limits[i].limit) {
       *over = limits[i].value / limits[i].limit - 1;
       return limits[i].out;

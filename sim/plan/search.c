@@ -40,10 +40,14 @@ pln_work_search (PlnWork *work, const PlnQuery *query, GError **error)
   PlnResult *out = g_new0 (PlnResult, 1);
   out->rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
   out->per_machine = query->per_machine;
+  out->misses = g_array_new (FALSE, FALSE, sizeof (PlnNearest));
   out->rivals = g_array_new (FALSE, FALSE, sizeof (PlnAlternative));
   gather (work, out);
-  if (pln_second_stage (work, query, out, error) && (query->only_rank || pln_distinguish (work->plan, out, error)))
+  if (pln_second_stage (work, query, out, error) && (query->only_rank || pln_distinguish (work->plan, out, error))) {
+    if (!query->only_rank)
+      pln_find_nearest (work->plan, work->workers.workers != NULL ? 1 : work->workers.threads, out);
     return out;
+  }
   pln_result_free (out);
   return NULL;
 }
@@ -61,6 +65,7 @@ pln_result_free (PlnResult *result)
 {
   if (result == NULL)
     return;
+  g_array_unref (result->misses);
   g_array_unref (result->rivals);
   g_array_unref (result->rows);
   g_free (result);

@@ -15,7 +15,7 @@ pln_list_layouts (const Pln *plan, guint32 machine, guint64 out[PLN_REJECTED_N])
   GArray *cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
   guint64 ignored[PLN_REJECTED_N] = { 0 };
   /* values were checked when the plan was read */
-  (void)pln_layouts (plan, &g_array_index (plan->machines, PlnMachine, machine), cuts, out != NULL ? out : ignored, NULL);
+  (void)pln_layouts (plan, &g_array_index (plan->machines, PlnMachine, machine), cuts, NULL, out != NULL ? out : ignored, NULL);
   return cuts;
 }
 

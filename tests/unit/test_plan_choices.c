@@ -124,6 +124,72 @@ the_fewest_gpus_come_first (void)
   pln_result_free (result);
 }
 
+/* What keeps a machine out, of a plan with these changes. */
+static PlnNearest
+nearest_of (const char *const *sets, guint which)
+{
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  PlnResult *result = search (small.plan, 1, 0);
+  for (guint i = 0; i < result->misses->len; i++) {
+    const PlnNearest one = g_array_index (result->misses, PlnNearest, i);
+    if (one.machine == which) {
+      pln_result_free (result);
+      return one;
+    }
+  }
+  pln_result_free (result);
+  return (PlnNearest){ .machine = G_MAXUINT, .why = PLN_REJECTED_N };
+}
+
+/* The least change that is named admits the option, and a hundredth less does not. */
+static void
+the_smallest_change_admits_an_option (void)
+{
+  static const struct {
+    const char *set, *out; /* keeps it out */
+    PlnRejection why;
+    guint machine;
+    const char *change; /* with what is needed */
+  } limits[] = {
+    { "goal.deadline=4 days", NULL, PLN_REJECTED_DEADLINE, 0, "goal.deadline=%.6f s" },
+    { "constraints={power: 15 kW}", NULL, PLN_REJECTED_POWER, 1, "constraints={power: %.6f W}" },
+    { "constraints={gpus: 8}", NULL, PLN_REJECTED_GPU_LIMIT, 1, "constraints={gpus: %.0f}" },
+    { "goal.capex=$400000", NULL, PLN_REJECTED_CAPEX, 1, "goal.capex=$%.6f" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++) {
+    const char *const sets[] = { limits[i].set, NULL };
+    const PlnNearest near = nearest_of (sets, limits[i].machine);
+    TEST_TRUE (near.has_row && near.machine == limits[i].machine);
+    for (int o = 0; o < PLN_REJECTED_N; o++)
+      TEST_TRUE ((near.need[o] > 0) == (o == (int)limits[i].why));
+    for (int less = 0; less < 2; less++) {
+      const char *gap = strchr (limits[i].change, '%');
+      g_autofree char *begin = g_strndup (limits[i].change, (gsize)(gap - limits[i].change));
+      gboolean whole = gap[2] == '0';
+      double need = near.need[limits[i].why] * (less == 1 ? 0.99 : 1 + 1e-9);
+      g_autofree char *change =
+          whole ? g_strdup_printf ("%s%.0f%s", begin, floor (need), gap + 4) : g_strdup_printf ("%s%.6f%s", begin, need, gap + 4);
+      const char *const changed[] = { change, NULL };
+      TEST_TRUE ((nearest_of (changed, limits[i].machine).machine == limits[i].machine) == (less == 1));
+    }
+  }
+}
+
+/* 3 nodes are 24 GPUs, with tp 8 three replicas: 129 is a multiple next to 128. */
+static void
+the_nearest_global_batch_is_named (void)
+{
+  static const char *const none[] = { "choices.nodes=[3]", NULL };
+  const PlnNearest near = nearest_of (none, 0);
+  TEST_TRUE (near.has_row);
+  TEST_INT (near.batch, 129);
+  static const char *const other[] = { "choices.nodes=[3]", "fixed.global_batch=129", NULL };
+  TEST_TRUE (nearest_of (other, 0).machine == G_MAXUINT);
+  static const char *const layers[] = { "choices.nodes=[1]", "free.pp=[3]", NULL };
+  TEST_TRUE (!nearest_of (layers, 0).has_row && nearest_of (layers, 0).why == PLN_REJECTED_GPUS);
+}
+
 int
 main (void)
 {
@@ -133,6 +199,8 @@ main (void)
     { "what no machine has is refused", what_no_machine_has_is_refused },
     { "stages differ by a layer", stages_differ_by_a_layer },
     { "the fewest GPUs come first", the_fewest_gpus_come_first },
+    { "the smallest change admits an option", the_smallest_change_admits_an_option },
+    { "the nearest global batch is named", the_nearest_global_batch_is_named },
     { NULL, NULL },
   };
   return test_main ("a plan's choices", cases);

@@ -253,7 +253,10 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
 {
   if (result->rows->len == 0) {
     g_autofree char *why = rep_plan_infeasible (result);
+    g_auto (GStrv) nearest = rep_plan_verdict (plan, result);
     g_string_append_printf (out, "%c%s.\n", g_ascii_toupper (*why), why + 1);
+    if (nearest[0] != NULL)
+      g_string_append_printf (out, "%s\n", nearest[0]);
     return;
   }
   g_autoptr (BaseTable) table = rep_plan_shown (plan, result, most);

@@ -71,11 +71,28 @@ n_apart (const PlnResult *result)
   return n;
 }
 
+/* Of a plan for the fewest GPUs: options whose number of GPUs differs. */
+static guint
+n_of_other_counts (const Pln *plan, const PlnResult *result)
+{
+  guint n = 0;
+  for (guint i = 0; pln_aim (plan) == PLN_AIM_GPUS && i < result->rivals->len; i++) {
+    guint row = g_array_index (result->rivals, PlnAlternative, i).row;
+    guint32 gpus[2];
+    for (guint k = 0; k < 2; k++) {
+      guint at = g_array_index (result->rows, PlnChoiceRow, k == 0 ? 0 : row).machine;
+      gpus[k] = g_array_index (pln_machines (plan), PlnMachine, at).gpus;
+    }
+    n += gpus[0] != gpus[1];
+  }
+  return n;
+}
+
 void
 rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out)
 {
   const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
-  guint n = result->rivals->len, apart = n_apart (result);
+  guint n = result->rivals->len, apart = n_apart (result), counted = n_of_other_counts (plan, result);
   if (n == 0)
     return;
   g_string_append_printf (
@@ -83,6 +100,12 @@ rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out)
   rep_text (rep_plan_rivals (plan, result, MOST_LINES), out);
   if (n > MOST_LINES)
     g_string_append_printf (out, "# and %u more\n", n - MOST_LINES);
+  if (counted > 0)
+    g_string_append (
+        out, "Numbers of GPUs are certain: the chance of an option with more GPUs is that the recommended one ends after the "
+             "deadline.\n");
+  if (counted == n)
+    return;
   g_string_append_printf (out, "%u of %u are distinguishable from the recommended one (chance below %.3g %%).\n", apart, n,
                           100 * PLN_DISTINGUISH_ODDS);
 }

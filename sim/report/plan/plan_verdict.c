@@ -10,6 +10,7 @@ typedef struct {
   const Pln *plan;
   const PlnResult *result;
   GPtrArray *out; /* char *: sentences */
+  gboolean *told; /* by row: a sentence has compared it */
 } Verdict;
 
 static const PlnChoiceRow *
@@ -352,6 +353,23 @@ with_value (const char *value, Axis axis)
                                : g_strdup_printf ("With a %s:1 fabric", value);
 }
 
+/* "With mi300x (64 nodes)": what else of its option differs from the recommended one. Returned: full. */
+static char *
+with_all (const Verdict *v, const Value *value, Axis axis)
+{
+  const PlnMachine *its = machine_of (v, value->row->machine), *first = machine_of (v, row_at (v, 0)->machine);
+  g_autoptr (GString) more = g_string_new (NULL);
+  for (int other = 0; other < AXIS_N; other++) {
+    g_autofree char *one = value_of (its, (Axis)other), *mine = value_of (first, (Axis)other);
+    if (other == (int)axis || one == NULL || g_strcmp0 (one, mine) == 0)
+      continue;
+    g_autofree char *with = with_value (one, (Axis)other);
+    g_string_append_printf (more, "%s%s", more->len > 0 ? ", " : "", with + strlen ("With "));
+  }
+  g_autofree char *with = with_value (value->value, axis);
+  return more->len > 0 ? g_strdup_printf ("%s (%s)", with, more->str) : g_strdup (with);
+}
+
 /* "With 400 Gb/s NICs: 0.5 % more run cost ($1.92 k), 1.2 % less time": the objective of the plan stands first. */
 static void
 say_difference (Verdict *v, const Value *value, Axis axis)
@@ -359,7 +377,7 @@ say_difference (Verdict *v, const Value *value, Axis axis)
   const Ratios ratio = ratios_of (v, value->row);
   PlnAim aim = pln_aim (v->plan);
   g_autofree char *time = against (ratio.time, "time"), *cost = cost_against (v, value->row, ratio.cost),
-                  *energy = against (ratio.energy, "energy"), *with = with_value (value->value, axis);
+                  *energy = against (ratio.energy, "energy"), *with = with_all (v, value, axis);
   gboolean by_cost = (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN) && cost != NULL;
   const double gpus = (double)machine_of (v, value->row->machine)->gpus / machine_of (v, row_at (v, 0)->machine)->gpus;
   gboolean counted = aim == PLN_AIM_GPUS && fabs (gpus - 1) > 1e-9; /* a count has no error */
@@ -375,7 +393,8 @@ say_difference (Verdict *v, const Value *value, Axis axis)
     g_string_append_printf (text, ", %s", cost);
   if (cost != NULL && aim == PLN_AIM_TIME && 1 - ratio.cost > ratio.time - 1) /* worth a thought */
     g_string_append (text, "; it saves more money, in per cent, than it adds time");
-  g_autofree char *not_validated = axis == AXIS_TOPOLOGY ? pln_not_validated (v->plan, value->row->machine) : NULL;
+  gboolean same = strcmp (machine_of (v, value->row->machine)->topology, machine_of (v, row_at (v, 0)->machine)->topology) == 0;
+  g_autofree char *not_validated = same ? NULL : pln_not_validated (v->plan, value->row->machine);
   if (value->alike && !counted)
     g_string_append (text, "; this is within the model's error");
   if (not_validated != NULL)
@@ -383,7 +402,7 @@ say_difference (Verdict *v, const Value *value, Axis axis)
   add (v, text);
 }
 
-/* A sentence for each other value of the axis; first those that the errors distinguish. */
+/* A sentence for each other value of the axis, but one for each row; first those that the errors distinguish. */
 static void
 say_axis (Verdict *v, Axis axis)
 {
@@ -394,9 +413,148 @@ say_axis (Verdict *v, Axis axis)
   for (int alike = 0; alike < 2; alike++)
     for (guint i = 0; i < values->len; i++) {
       const Value *value = &g_array_index (values, Value, i);
-      if (strcmp (value->value, mine) != 0 && value->row != NULL && value->alike == (alike == 1))
+      if (strcmp (value->value, mine) == 0 || value->row == NULL || value->alike != (alike == 1))
+        continue;
+      gboolean *told = &v->told[value->row - row_at (v, 0)];
+      if (!*told)
         say_difference (v, value, axis);
+      *told = TRUE;
     }
+}
+
+/* ---- why others are left out ---- */
+
+/* Three digits, rounded so that it is enough. Returned: full. */
+static char *
+enough (double value, BaseDim dim, gboolean up)
+{
+  double unit = pow (10, floor (log10 (value)) - 2), ratio = value / unit;
+  return base_quantity_format ((up ? ceil (ratio - 1e-9) : floor (ratio + 1e-9)) * unit, dim, 3);
+}
+
+/* "it ends after 118 days with 90 % confidence (60 days allowed)" into `what`, "a deadline of 118 days" into `change`. */
+static void
+say_limit (const Verdict *v, const PlnNearest *near, PlnRejection o, GString *what, GString *change)
+{
+  static const struct {
+    const char *what, *change;
+    BaseDim dim;
+  } words[PLN_REJECTED_N] = {
+    [PLN_REJECTED_GPU_LIMIT] = { "it has %s GPUs (%s allowed)", "a limit of %s GPUs", BASE_DIM_NUMBER },
+    [PLN_REJECTED_POWER] = { "it draws %s at load (%s allowed)", "a power limit of %s", BASE_DIM_POWER },
+    [PLN_REJECTED_GOODPUT] = { "its goodput is %s (%s required)", "a goodput of %s", BASE_DIM_RATIO },
+    [PLN_REJECTED_DEADLINE] = { "it ends after %s%s (%s allowed)", "a deadline of %s", BASE_DIM_TIME },
+    [PLN_REJECTED_CAPEX] = { "it costs %s to buy (%s allowed)", "a capex of %s", BASE_DIM_MONEY },
+    [PLN_REJECTED_RUN_COST] = { "its run costs %s (%s allowed)", "a run_cost of %s", BASE_DIM_MONEY },
+  };
+  const gboolean up = o != PLN_REJECTED_GOODPUT;
+  double sure = (double)NAN;
+  (void)pln_deadline_s (v->plan, &sure);
+  g_autofree char *need = enough (near->need[o], words[o].dim, up), *has = base_quantity_format (near->limit[o], words[o].dim, 3);
+  g_autofree char *confidence =
+      o == PLN_REJECTED_DEADLINE && !isnan (sure) ? g_strdup_printf (" with %.4g %% confidence", 100 * sure) : g_strdup ("");
+  g_auto (GStrv) part = g_strsplit (words[o].what, "%s", -1), its = g_strsplit (words[o].change, "%s", -1);
+  g_string_append_printf (what, "%s%s%s", what->len > 0 ? " and " : "", part[0], need);
+  g_string_append (what, o == PLN_REJECTED_DEADLINE ? confidence : "");
+  g_string_append_printf (what, "%s%s%s", part[o == PLN_REJECTED_DEADLINE ? 2 : 1], has, part[o == PLN_REJECTED_DEADLINE ? 3 : 2]);
+  g_string_append_printf (change, "%s%s%s", change->len > 0 ? " and " : "", its[0], need);
+  g_string_append (change, its[1]);
+}
+
+/* What no limit of the plan changes: memory. */
+static void
+say_too_full (const PlnNearest *near, GString *text)
+{
+  const TrnClosedQuery *query = &near->row.query;
+  g_string_append_printf (text, "it needs %.1f GiB of a GPU's %.1f. Less memory: %s%smore tensor or pipeline parallelism in `free`",
+                          near->need[PLN_REJECTED_MEMORY] / 0x1p30, near->limit[PLN_REJECTED_MEMORY] / 0x1p30,
+                          query->recompute != TRN_RECOMPUTE_FULL ? "`recompute: [full]`, " : "",
+                          query->zero < 3 && query->pp == 1 ? "`zero: [3]`, " : "");
+}
+
+/* "the nearest, 8 x HGX B200, TP2 x PP1 x DP32: it ends after 118 days (60 days allowed). A deadline of 118 days would do" */
+static void
+append_nearest (const Verdict *v, const PlnNearest *near, GString *text)
+{
+  g_autoptr (GString) what = g_string_new (NULL), change = g_string_new (NULL);
+  if (!near->has_row) {
+    g_string_append_printf (text, "its layouts %s", near->why < PLN_REJECTED_N ? pln_out_texts[near->why] : "cannot be estimated");
+    return;
+  }
+  g_string_append (text, "the nearest is ");
+  append_choice (v, &near->row, text);
+  g_string_append (text, ": ");
+  if (near->need[PLN_REJECTED_MEMORY] > 0) {
+    say_too_full (near, text);
+    return;
+  }
+  if (near->need[PLN_REJECTED_PRICE] > 0) {
+    g_string_append (text, "it has no price");
+    return;
+  }
+  if (near->batch > 0) {
+    g_string_append (what, "the global batch does not divide by its replicas");
+    g_string_append_printf (change, "`global_batch: %u`", near->batch);
+  }
+  for (int o = PLN_REJECTED_GPU_LIMIT; o < PLN_REJECTED_N; o++)
+    if (near->need[o] > 0)
+      say_limit (v, near, (PlnRejection)o, what, change);
+  change->str[0] = g_ascii_toupper (change->str[0]);
+  g_string_append_printf (text, "%s. %s would admit it", what->str, change->str);
+}
+
+/* Of machines without a row that have this value, the nearest. */
+static const PlnNearest *
+nearest_with (const Verdict *v, const char *value, Axis axis)
+{
+  const PlnNearest *best = NULL;
+  for (guint i = 0; v->result->misses != NULL && i < v->result->misses->len; i++) {
+    const PlnNearest *one = &g_array_index (v->result->misses, PlnNearest, i);
+    g_autofree char *its = value_of (machine_of (v, one->machine), axis);
+    if (g_strcmp0 (its, value) == 0 && (best == NULL || one->by < best->by))
+      best = one;
+  }
+  return best;
+}
+
+/* A sentence for each value of a choice with which nothing meets the goal, but one for each cluster option. */
+static void
+say_excluded (Verdict *v)
+{
+  g_autofree gboolean *said = g_new0 (gboolean, pln_machines (v->plan)->len);
+  for (int axis = 0; axis < AXIS_N; axis++) {
+    g_autoptr (GArray) values = values_of (v, (Axis)axis);
+    for (guint i = 0; i < values->len; i++) {
+      const Value *value = &g_array_index (values, Value, i);
+      const PlnNearest *near = value->row == NULL ? nearest_with (v, value->value, (Axis)axis) : NULL;
+      if (near == NULL || said[near->machine])
+        continue;
+      said[near->machine] = TRUE;
+      g_autofree char *with = with_value (value->value, (Axis)axis);
+      GString *text = g_string_new (with);
+      g_string_append (text, " nothing meets the goal: ");
+      append_nearest (v, near, text);
+      add (v, text);
+    }
+  }
+}
+
+/* Where nothing meets the goal at all. */
+static void
+say_nearest (Verdict *v)
+{
+  const PlnNearest *best = NULL;
+  for (guint i = 0; v->result->misses != NULL && i < v->result->misses->len; i++) {
+    const PlnNearest *one = &g_array_index (v->result->misses, PlnNearest, i);
+    if (one->has_row && (best == NULL || one->by < best->by))
+      best = one;
+  }
+  if (best == NULL)
+    return;
+  GString *text = g_string_new (NULL);
+  append_nearest (v, best, text);
+  text->str[0] = g_ascii_toupper (text->str[0]);
+  add (v, text);
 }
 
 /* ---- how small is enough ---- */
@@ -406,12 +564,6 @@ say_smallest (Verdict *v)
 {
   g_autoptr (GArray) values = values_of (v, AXIS_NODES);
   const PlnChoiceRow *smallest = NULL;
-  g_autoptr (GString) none = g_string_new (NULL);
-  for (guint i = 0; i < values->len; i++) {
-    const Value *value = &g_array_index (values, Value, i);
-    if (value->row == NULL)
-      g_string_append_printf (none, "%s%s", none->len > 0 ? ", " : "", value->value);
-  }
   for (guint i = 0; i < v->result->rows->len; i++)
     if (smallest == NULL || machine_of (v, row_at (v, i)->machine)->gpus < machine_of (v, smallest->machine)->gpus)
       smallest = row_at (v, i);
@@ -421,7 +573,7 @@ say_smallest (Verdict *v)
   for (guint i = 0; i < pln_machines (v->plan)->len; i++)
     least = MIN (least, machine_of (v, i)->gpus);
   gboolean first = gpus == machine_of (v, row_at (v, 0)->machine)->gpus;
-  if (first && least == gpus && none->len == 0)
+  if (first && least == gpus)
     return;
   GString *text = g_string_new (NULL);
   if (first)
@@ -430,8 +582,6 @@ say_smallest (Verdict *v)
     g_string_append_printf (text, "Smallest option that meets the goal (%u GPUs): ", gpus);
     append_row (v, smallest, text);
   }
-  if (none->len > 0)
-    g_string_append_printf (text, "; %s node%s cannot meet it", none->str, strcmp (none->str, "1") == 0 ? "" : "s");
   add (v, text);
 }
 
@@ -509,7 +659,8 @@ say_other_way (Verdict *v)
 char **
 rep_plan_verdict (const Pln *plan, const PlnResult *result)
 {
-  Verdict v = { plan, result, g_ptr_array_new () };
+  g_autofree gboolean *told = g_new0 (gboolean, result->rows->len + 1);
+  Verdict v = { plan, result, g_ptr_array_new (), told };
   if (result->rows->len > 0) {
     say_first (&v);
     say_memory (&v);
@@ -518,9 +669,11 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
     for (int axis = 0; axis < AXIS_N; axis++)
       say_axis (&v, (Axis)axis);
     say_smallest (&v);
+    say_excluded (&v);
     say_rent_or_buy (&v);
     say_other_way (&v);
-  }
+  } else
+    say_nearest (&v);
   g_ptr_array_add (v.out, NULL);
   return (char **)g_ptr_array_free (v.out, FALSE);
 }

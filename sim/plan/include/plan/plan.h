@@ -98,7 +98,7 @@ typedef struct {
   BaseNum storage_server; /* USD */
   BaseNum electricity;    /* USD/J */
   BaseNum pue, amortisation;
-  BaseNum band, published_band; /* of prices that are assumed, and of others */
+  BaseNum band, published_band;                     /* of prices that are assumed, and of others */
   BaseNum utilisation, residual, interest, support; /* parts; the last two a year */
   BaseNum colocation;                               /* USD/s of a kW */
   BaseNum rack, rack_power, staff;                  /* USD, W, USD/s of a rack */
@@ -140,16 +140,16 @@ typedef struct {
   GArray *parts;                      /* PlnPart: the same, counted */
   CluFabricParts fabric;
   double racks, storage_servers;
-  double tier_servers[PLN_TIERS];     /* of each storage tier, as the nodes need them; 0: as the topology has them */
-  double storage_B;                   /* that the run needs; what renting it costs is in the rent: */
-  double storage_rent_usd_per_s;      /* 0: the list has no price of it */
-  const BaseNum *node_rent;           /* as its list has it, of one; NULL: none; borrowed from the plan */
-  const BaseNum *storage_rent;        /* likewise, of a TB */
-  MdlMoneyQuery own, rent;            /* all but the power, for pln_money() */
-  double load_W, idle_W, host_W;      /* of a GPU; of a node beside its GPUs */
-  double fabric_W, storage_W;         /* of all switches, and of all storage servers, whose type says what it draws */
-  double doubt;                       /* where its steps were never measured: half-width of their 90 % band in ln time, else 0 */
-  gboolean fails;                     /* the plan counts failures; then: */
+  double tier_servers[PLN_TIERS]; /* of each storage tier, as the nodes need them; 0: as the topology has them */
+  double storage_B;               /* that the run needs; what renting it costs is in the rent: */
+  double storage_rent_usd_per_s;  /* 0: the list has no price of it */
+  const BaseNum *node_rent;       /* as its list has it, of one; NULL: none; borrowed from the plan */
+  const BaseNum *storage_rent;    /* likewise, of a TB */
+  MdlMoneyQuery own, rent;        /* all but the power, for pln_money() */
+  double load_W, idle_W, host_W;  /* of a GPU; of a node beside its GPUs */
+  double fabric_W, storage_W;     /* of all switches, and of all storage servers, whose type says what it draws */
+  double doubt;                   /* where its steps were never measured: half-width of their 90 % band in ln time, else 0 */
+  gboolean fails;                 /* the plan counts failures; then: */
   MdlJobSize size;
   PlnSave save;          /* to a tier, where the plan names one */
   MdlGoodputTerms terms; /* of this machine's */
@@ -216,6 +216,18 @@ typedef struct {
   double odds;                   /* that it takes less than the first, 0 to 1 */
 } PlnAlternative;
 
+/* What keeps a machine out: its configuration that misses the constraints by least. */
+typedef struct {
+  guint machine;
+  PlnRejection why;             /* what most layouts fail by, where no other row can be: */
+  gboolean has_row;             /* then: */
+  PlnChoiceRow row;             /* estimated */
+  double need[PLN_REJECTED_N];  /* what each constraint that it misses would have to allow; 0: it meets it … */
+  double limit[PLN_REJECTED_N]; /* … and what it allows */
+  double by;                    /* how far it misses: the less, the nearer; INFINITY without a row */
+  guint32 batch;                /* the global batch that its layout needs; 0: the plan's */
+} PlnNearest;
+
 typedef struct {
   GArray *rows;                         /* PlnChoiceRow, best first; of a pareto plan the front by rising time, then the cheapest */
   guint64 n_asked, out[PLN_REJECTED_N]; /* configurations, and why they were rejected */
@@ -225,6 +237,7 @@ typedef struct {
   guint n_simulated, n_standing; /* rows that the engine ran; of them those that meet the constraints then too */
   guint64 n_alike;               /* rows that are indistinguishable from the first, which is counted too */
   GArray *rivals;                /* PlnAlternative, nearest first; none of a front */
+  GArray *misses;                /* PlnNearest: of each machine without a row; none where only the rank was asked */
   gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
 } PlnResult;
 
