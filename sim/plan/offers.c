@@ -6,14 +6,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "offers-private.h"
 #include "plan-private.h"
 
 const char *const pln_miss_names[] = { NULL, "deadline", "capex", "run_cost", "power" };
 
+static const BaseName acquisition_names[] = { { "own", PLN_ACQUIRE_OWN, "bought" },
+                                              { "rent", PLN_ACQUIRE_RENT, "rented" },
+                                              { NULL, 0, NULL } };
 static const BaseField option_fields[] = {
   BASE_ROW (PlnAcquisitionSpec, "name", name, STR, .required = TRUE, .help = "name in the table"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "machines", machines, COUNT, .min = "1", .max = "1000000", .fallback = "1",
                 .help = "number; price, rent and power are per machine"),
+  BASE_ROW (PlnAcquisitionSpec, "topology", topology, STR,
+            .help =
+                "a topology, by name or path: its `cost` gives price or rent of a node, NICs, switches, cables and electricity, "
+                "its parts their power, where they are not given here"),
+  BASE_ROW (PlnAcquisitionSpec, "acquisition", acquisition, ENUM, .names = acquisition_names,
+            .help = "which of them; needed if the topology has prices of both"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "price", price, MONEY, .help = "purchase of one; or `rent`"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "rent", rent, MONEY_PER_TIME, .help = "one, with power"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "once", once, MONEY, .fallback = "0", .help = "one-time cost of all: set-up, data transfer"),
@@ -54,6 +64,7 @@ const BaseSchema pln_schema_offers = { .name = "offers",
 struct PlnOffers {
   BaseYaml *yaml;
   GPtrArray *inputs; /* BaseYaml * */
+  GPtrArray *clus;   /* Clu *: of topologies that offers name */
   PlnOffersSpec spec;
   GArray *rows;        /* PlnOffer */
   GArray *break_evens; /* PlnBreakEven */
@@ -165,6 +176,27 @@ find_break_evens (PlnOffers *offers)
 }
 
 static gboolean
+ask_topologies (PlnOffers *offers, const BaseLookup *lookup, GError **error)
+{
+  PlnOffersSpec *spec = &offers->spec;
+  for (guint i = 0; i < spec->options.n; i++) {
+    PlnAcquisitionSpec *way = BASE_LIST_AT (spec->options, PlnAcquisitionSpec, i);
+    Clu *clu = NULL;
+    if (way->topology.v == NULL) {
+      if (way->acquisition.set)
+        return col_fail_at (error, way->acquisition.mark, "'acquisition' chooses among prices of a 'topology', and there is none");
+      continue;
+    }
+    const gboolean good = pln_offers_ask_topology (spec, way, lookup, offers->inputs, &clu, error);
+    if (clu != NULL)
+      g_ptr_array_add (offers->clus, clu);
+    if (!good)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
 read_offers (PlnOffers *offers, const BaseLookup *lookup, GError **error)
 {
   g_autoptr (BaseDiag) diag = base_diag_new ();
@@ -172,7 +204,7 @@ read_offers (PlnOffers *offers, const BaseLookup *lookup, GError **error)
     .arena = base_yaml_arena (offers->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_ASSUMED, .inputs = offers->inputs
   };
   base_schema_read (&pln_schema_offers, base_yaml_root (offers->yaml), FALSE, &context, &offers->spec);
-  return base_diag_finish (diag, error) && check (&offers->spec, error);
+  return base_diag_finish (diag, error) && ask_topologies (offers, lookup, error) && check (&offers->spec, error);
 }
 
 PlnOffers *
@@ -180,6 +212,7 @@ pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *
 {
   g_autoptr (PlnOffers) offers = g_new0 (PlnOffers, 1);
   offers->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free);
+  offers->clus = g_ptr_array_new_with_free_func ((GDestroyNotify)clu_free);
   offers->rows = g_array_new (FALSE, FALSE, sizeof (PlnOffer));
   offers->break_evens = g_array_new (FALSE, FALSE, sizeof (PlnBreakEven));
   offers->yaml = base_yaml_load_file (path, error);
@@ -211,6 +244,7 @@ pln_offers_free (PlnOffers *offers)
   g_array_unref (offers->rows);
   g_array_unref (offers->break_evens);
   g_ptr_array_unref (offers->inputs);
+  g_ptr_array_unref (offers->clus);
   base_yaml_free (offers->yaml);
   g_free (offers);
 }

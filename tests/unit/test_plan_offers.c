@@ -107,6 +107,73 @@ even (const char *ways)
   return g_array_index (pln_offers_break_evens (offers), PlnBreakEven, 0).runs;
 }
 
+/* Two nodes of one GPU of 500 W and 300 W beside it, an adapter each on one switch. */
+#define OWN_TOPOLOGY                                                                                                    \
+  "topology: own\nnodes: 2\nnode:\n  gpus: {type: {gpu: g, power: 500 W, pcie: {class: pcie5, lanes: 16}}, count: 1}\n" \
+  "  nics: {type: cx7_ndr400, count: 1}\n  power: 300 W\nfabric: {kind: single_switch, leaf: {type: qm9700}}\n"
+
+static PlnOffers *
+of_topology (const char *cost, const char *option, GError **error)
+{
+  g_autofree char *topology = NULL, *text = NULL;
+  gint fd = g_file_open_tmp ("topology-XXXXXX.yaml", &topology, NULL);
+  g_assert (fd >= 0);
+  g_close (fd, NULL);
+  g_autofree char *whole = g_strconcat (OWN_TOPOLOGY, cost, NULL);
+  g_assert (g_file_set_contents (topology, whole, -1, NULL));
+  text = g_strdup_printf (
+      "offers: t\ncurrency: USD\ndate: 2026\noptions:\n  - {name: a, machines: 2, topology: %s, time: 10 days%s}\n", topology,
+      option);
+  PlnOffers *offers = load (text, NULL, error);
+  remove (topology);
+  return offers;
+}
+
+static void
+a_topology_says_what_its_machines_cost (void)
+{
+  static const char prices[] = "cost: {node: $1000, nic_port: $10, switch_port: $20, cable: $5, power: $0.10/kWh}\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PlnOffers) bought = of_topology (prices, "", &error);
+  g_assert (bought != NULL);
+  /* two nodes, their two adapters, two switch ports and two cables; 2 x 800 W for 240 h are 384 kWh */
+  TEST_NEAR (row (bought, 0)->capex_usd, 2 * (1000 + 10 + 20 + 5), 1e-12);
+  TEST_NEAR (row (bought, 0)->money.energy_usd, 38.4, 1e-12);
+  /* what the offer says itself counts */
+  g_autoptr (PlnOffers) cheaper = of_topology (prices, ", price: $900, power: 1 kW", &error);
+  g_assert (cheaper != NULL);
+  TEST_NEAR (row (cheaper, 0)->capex_usd, 1800, 1e-12);
+  TEST_NEAR (row (cheaper, 0)->money.energy_usd, 48, 1e-12);
+  g_autoptr (PlnOffers) rented = of_topology ("cost: {rent: $2/h}\n", "", &error);
+  g_assert (rented != NULL);
+  TEST_NEAR (row (rented, 0)->money.total_usd, 2 * 2 * 240, 1e-12);
+  g_autoptr (PlnOffers) chosen = of_topology ("cost: {node: $1000, rent: $2/h}\n", ", acquisition: rent", &error);
+  g_assert (chosen != NULL);
+  TEST_NEAR (row (chosen, 0)->money.total_usd, 960, 1e-12);
+}
+
+static void
+a_topology_without_the_price_is_refused (void)
+{
+  static const struct {
+    const char *cost, *option, *says;
+  } rows[] = {
+    { "", "", "has no 'cost: {node}'; write 'price' here, or give it there" },
+    { "cost: {node: $1000}\n", ", acquisition: rent", "has no 'cost: {rent}'" },
+    { "cost: {node: $1000, rent: $2/h}\n", "", "has both 'node' and 'rent'; write 'acquisition: own' or 'acquisition: rent'" },
+    { "cost: {node: $1000}\n", "", "so 'electricity' needs a price" },
+    { "cost: {node: -1}\n", "", "has no '$'" },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (PlnOffers) offers = of_topology (rows[i].cost, rows[i].option, &error);
+    TEST_TRUE (offers == NULL);
+    if (error == NULL || strstr (error->message, rows[i].says) == NULL)
+      fprintf (stderr, "%u: %s\n", i, error != NULL ? error->message : "accepted");
+    TEST_TRUE (error != NULL && strstr (error->message, rows[i].says) != NULL);
+  }
+}
+
 static void
 buying_pays_from_so_many_times_on (void)
 {
@@ -199,6 +266,8 @@ main (int argc, char **argv)
     { "rent holds power and what is paid once", rent_holds_power_and_what_is_paid_once },
     { "the building and the years take their share", the_building_and_the_years_take_their_share },
     { "the cheapest comes first and what misses a limit last", the_cheapest_comes_first_and_what_misses_a_limit_last },
+    { "a topology says what its machines cost", a_topology_says_what_its_machines_cost },
+    { "a topology without the price is refused", a_topology_without_the_price_is_refused },
     { "buying pays from so many times on", buying_pays_from_so_many_times_on },
     { "what cannot be is said with its place", what_cannot_be_is_said_with_its_place },
     { "currency and electricity are needed", currency_and_electricity_are_needed },

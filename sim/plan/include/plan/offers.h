@@ -10,6 +10,8 @@ typedef struct {
   BaseHead head;
   BaseStr name;
   BaseNum machines;
+  BaseStr topology;     /* whose `cost` gives what is not said */
+  BaseEnum acquisition; /* 0 bought, 1 rented: where the topology has prices of both */
   BaseNum price, rent; /* USD to buy, or USD/s */
   BaseNum once;        /* USD, of all, whatever the time */
   BaseNum power;       /* W, while it runs, before the building's share */
