@@ -28,10 +28,19 @@ count_in (const Probe *probe, guint i, const char *key, double most, guint32 *ou
 }
 
 static gboolean
+has_size (const CalSystem *system, double size_B)
+{
+  for (guint i = 0; i < system->sizes.n; i++)
+    if (system->sizes.item[i].v == size_B)
+      return TRUE;
+  return system->sizes.n == 0;
+}
+
+static gboolean
 read_point (Probe *probe, guint i, JsonObject *object, GError **error)
 {
   static const double MOST_CHANNELS = 1024, MOST_ITERS = 1e6, MOST_B = 0x1p50;
-  int op = 0, algo = 0, proto = 0, launch = 0;
+  int op = 0, algo = 0, proto = 0, launch = 0, kind = MDL_BUFFERS_PLAIN;
   const char *buffers = base_json_text (object, "buffers"); /* absent: plain */
   CalMeasured point = { .nodes = 1, .dtype = MDL_DTYPE_FP32, .nccl = probe->nccl };
   CalPointState state;
@@ -61,11 +70,12 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
        !count_in (probe, i, "channels", MOST_CHANNELS, &point.max_channels, error)) ||
       (json_object_has_member (object, "iters") && !count_in (probe, i, "iters", MOST_ITERS, &point.iters, error)))
     return FALSE;
-  if (buffers != NULL) { /* graphs on registered buffers are a launch of their own; no system describes the others yet */
-    launch = strcmp (buffers, "registered") == 0 && launch == MDL_LAUNCH_GRAPH ? (int)MDL_LAUNCH_REGISTERED : -1;
-    if (launch < 0)
+  if (buffers != NULL && strcmp (buffers, "registered") == 0) { /* graphs on them are a launch; no system describes others yet */
+    if (launch != MDL_LAUNCH_GRAPH)
       return TRUE;
-  }
+    launch = (int)MDL_LAUNCH_REGISTERED;
+  } else if (buffers != NULL && !cal_probe_name (probe->file, i, "buffers", mdl_buffers_names, &kind, error))
+    return FALSE;
   point.op = (MdlOp)op;
   point.algo =
       op == MDL_OP_ALLTOALL || op == MDL_OP_SENDRECV ? MDL_ALGO_AUTO : (MdlAlgo)algo; /* what is forced does not hold there */
@@ -75,7 +85,7 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
   for (guint s = 0; s < probe->data->spec.systems.n; s++) {
     const CalSystem *system = BASE_LIST_AT (probe->data->spec.systems, CalSystem, s);
     gboolean named = probe->as == NULL || probe->as->systems.n == 0 || cal_names_hold (&probe->as->systems, system->name.v);
-    if (!named || system->launch.v != launch)
+    if (!named || system->launch.v != launch || system->buffers.v != kind || !has_size (system, size_B))
       continue;
     point.system = s;
     g_array_append_val (probe->data->points, point);

@@ -99,6 +99,7 @@ set_software (CalGroup *group, const CalMeasured *point, ColMode mode, guint64 s
   settings->degrade.no_p2p = !system->p2p.v;
   settings->one_way = system->one_way.v;
   settings->one_shot = system->one_shot.v;
+  settings->buffers = (MdlBuffers)system->buffers.v;
   settings->terse = TRUE;
   if (system->library.v == CAL_LIBRARY_PLAIN)
     return;

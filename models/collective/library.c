@@ -15,6 +15,13 @@ const BaseName mdl_launch_names[] = {
   { NULL, 0, NULL },
 };
 
+const BaseName mdl_buffers_names[] = {
+  { "plain", MDL_BUFFERS_PLAIN, "NCCL knows nothing of them" },
+  { "symmetric", MDL_BUFFERS_SYMMETRIC,
+    "in windows of symmetric memory: NCCL's kernels for these serve all-reduce, all-gather and reduce-scatter where they can" },
+  { NULL, 0, NULL },
+};
+
 gboolean
 mdl_launch_replays (MdlLaunch launch)
 {

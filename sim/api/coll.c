@@ -38,6 +38,7 @@ static const FrOption options[] = {
   { "nccl", offsetof (FrColl, nccl), TRUE, FALSE },
   OPTION ("nccl-env", flags.nccl_env),
   OPTION ("one-shot", flags.one_shot),
+  OPTION ("buffers", flags.buffers),
   OPTION ("iters", flags.iters),
   OPTION ("library", flags.library),
   OPTION ("calibration", flags.calibration),

@@ -96,10 +96,11 @@ static gboolean
 parse_software (const FrCollFlags *flags, FrCollQuery *query, GError **error)
 {
   ColSettings *settings = &query->settings;
-  int plain = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
+  int plain = 0, buffers = 0, launch = (int)settings->launch, mode = (int)settings->mode, steps = (int)settings->steps;
   guint64 max_channels = 0, iters = NCCL_TESTS_ITERS;
   if (!take_variables (flags, query, error) ||
       !fr_name_value (flags->verb, "--library", flags->library, library_names, &plain, error) ||
+      !fr_name_value (flags->verb, "--buffers", flags->buffers, mdl_buffers_names, &buffers, error) ||
       !fr_name_value (flags->verb, "--launch", flags->launch, mdl_launch_names, &launch, error) ||
       !fr_name_value (flags->verb, "--mode", flags->mode, col_mode_names, &mode, error) ||
       !fr_name_value (flags->verb, "--steps", flags->steps, col_steps_names, &steps, error) ||
@@ -109,6 +110,8 @@ parse_software (const FrCollFlags *flags, FrCollQuery *query, GError **error)
     return FALSE;
   query->plain = plain == 1;
   settings->launch = (MdlLaunch)launch;
+  if (flags->buffers != NULL)
+    settings->buffers = (MdlBuffers)buffers;
   settings->mode = (ColMode)mode;
   settings->steps = (ColSteps)steps;
   settings->in_a_row = (unsigned)iters;
@@ -120,9 +123,11 @@ parse_software (const FrCollFlags *flags, FrCollQuery *query, GError **error)
   if (query->plain && flags->calibration != NULL)
     return fr_fail_of (flags->verb, error,
                        "--calibration has no meaning with --library plain, which has no constants but the links' own");
-  if (query->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL || flags->nccl != NULL))
+  if (query->plain && (flags->launch != NULL || flags->max_channels != NULL || flags->proto != NULL || flags->nccl != NULL ||
+                       flags->buffers != NULL))
     return fr_fail_of (flags->verb, error, "%s has no meaning with --library plain, which knows no software",
                        flags->launch != NULL         ? "--launch"
+                       : flags->buffers != NULL      ? "--buffers"
                        : flags->nccl != NULL         ? "--nccl"
                        : flags->max_channels != NULL ? "--max-channels"
                                                      : "--proto");

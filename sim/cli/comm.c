@@ -40,6 +40,7 @@ const CliFlag cli_coll_flags_how[] = {
     "a variable of NCCL, such as NCCL_CROSS_NIC=0, or version=2.28; repeatable (docs/nccl.md)" },
   FLAG ("one-shot", 0, one_shot, "NAME",
         "all-reduce by kernels of an inference framework where they can run: vllm, vllm_0.14, sglang or trtllm"),
+  FLAG ("buffers", 0, buffers, "B", "what buffers are to NCCL: plain (default), or symmetric: in windows of symmetric memory"),
   FLAG ("nccl-env", 0, nccl_env, "FILE", "NCCL's variables as `env` prints them; --nccl wins (forerun list nccl-variables)"),
   FLAG ("iters", 0, iters, "N", "number of operations in a row, as -n of nccl-tests (default: 20)"),
   HEADING ("software"),

@@ -13,15 +13,24 @@ col_coll_clear (ColAnswer *coll)
   memset (coll, 0, sizeof *coll);
 }
 
+/* Whether the NVSwitch sends to all ranks at once, and adds what a load reads. Source: NCCL 5067397c
+ * src/sym_kernels.cc:ncclSymkMask. */
+static gboolean
+has_multicast (const ColComm *comm, const ColCollRequest *request, unsigned compute_capability)
+{
+  const gboolean adds = request->op == MDL_OP_ALL_GATHER || request->dtype != MDL_DTYPE_FP8 || compute_capability >= 100;
+  return adds && clu_domain_has_sharp (comm->clu) && !(comm->settings->disabled_algos & (1u << MDL_ALGO_NVLS));
+}
+
 /* Of no algorithm yet: link_rate_Bps is that of its traffic. */
 static void
-query (ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
+query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
 {
   const ColSettings *settings = comm->settings;
   memset (q, 0, sizeof *q);
   q->terse = comm->settings->terse;
-  q->op = op;
-  q->size_B = size_B;
+  q->op = request->op;
+  q->size_B = request->size_B;
   q->n_ranks = comm->n;
   q->torus_steps = comm->torus_steps;
   q->torus_wire_s = comm->torus_wire_s;
@@ -48,6 +57,7 @@ query (ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
   col_comm_nics (comm, &q->nic_Bps);
   q->launch = settings->launch;
   q->one_shot = settings->one_shot;
+  q->multicast = has_multicast (comm, request, q->compute_capability);
   col_comm_wait_cpu (comm, q);
   q->one_way = settings->one_way;
   q->in_a_row = settings->steps != COL_STEPS_EXACT ? settings->in_a_row : 0;
@@ -57,7 +67,12 @@ query (ColComm *comm, MdlOp op, double size_B, MdlCollQuestion *q)
 static gboolean
 is_offered (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo)
 {
-  return algo != MDL_ALGO_ONE_SHOT || request->algo == algo || comm->settings->one_shot != NULL;
+  const ColSettings *settings = comm->settings;
+  if (request->algo == algo)
+    return TRUE;
+  return algo == MDL_ALGO_ONE_SHOT    ? settings->one_shot != NULL
+         : algo == MDL_ALGO_SYMMETRIC ? settings->buffers == MDL_BUFFERS_SYMMETRIC
+                                      : TRUE;
 }
 
 /* `question`: of the request. `all`: also of algorithms that were not asked for, and with a look for room in the network's
@@ -87,7 +102,7 @@ GArray *
 col_comm_choices (ColComm *comm, const ColCollRequest *request)
 {
   MdlCollQuestion question;
-  query (comm, request->op, request->size_B, &question);
+  query (comm, request, &question);
   return find_choices (comm, request, &question, TRUE);
 }
 
@@ -149,18 +164,43 @@ frameworks_choice (const GArray *choices, MdlAlgo *algo, MdlProto *proto)
   return FALSE;
 }
 
+/* Buffers in windows of symmetric memory, or the algorithm's name: of its kernels NCCL's choice. */
+static gboolean
+windows_choice (const ColComm *comm, const ColCollRequest *request, const GArray *choices, const MdlCollQuestion *question,
+                MdlAlgo *algo, MdlProto *proto)
+{
+  const ColSettings *settings = comm->settings;
+  MdlSymmetricChoice chosen;
+  const gboolean asked =
+      request->algo == MDL_ALGO_SYMMETRIC || (request->algo == MDL_ALGO_AUTO && settings->buffers == MDL_BUFFERS_SYMMETRIC);
+  if (!asked || request->proto != MDL_PROTO_AUTO || settings->library == NULL ||
+      !mdl_symmetric_choice (settings->library, MDL_PROTO_AUTO, question, &chosen))
+    return FALSE;
+  for (guint i = 0; i < choices->len; i++) {
+    const ColChoice *c = &g_array_index (choices, ColChoice, i);
+    if (c->algo != MDL_ALGO_SYMMETRIC || c->proto != chosen.proto || c->reason != NULL)
+      continue;
+    *algo = c->algo;
+    *proto = c->proto;
+    return TRUE;
+  }
+  return FALSE;
+}
+
 /* Takes NCCL's own choice where it is asked for and known, of the protocol too where only an algorithm is named (NCCL_ALGO); else
  * the fastest of what can run and was asked for. Without being told
  * NCCL leaves reduction in the network's switches off (src/init.cc:NCCL_COLLNET_ENABLE). */
 static gboolean
 choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **error)
 {
-  query (comm, request->op, request->size_B, &out->question);
+  query (comm, request, &out->question);
   g_autoptr (GArray) choices = find_choices (comm, request, &out->question, FALSE);
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
   if (request->algo == MDL_ALGO_AUTO && frameworks_choice (choices, &algo, &proto))
+    return price_pair (comm, request, algo, proto, out, error);
+  if (windows_choice (comm, request, choices, &out->question, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);
   const gboolean open = request->algo == MDL_ALGO_AUTO || (request->algo >= 0 && request->proto == MDL_PROTO_AUTO);
   if (open && col_comm_nccl_choice (comm, request, choices, &algo, &proto))

@@ -19,6 +19,7 @@ typedef struct {
   BaseEnum provider;
   BaseStrs algo, proto;
   BaseStr env, net, one_shot;
+  BaseEnum buffers;
 } Spec;
 
 enum { PROVIDER_EFA, PROVIDER_TCP };
@@ -35,6 +36,8 @@ static const BaseField fields[] = {
   BASE_ROW (Spec, "one_shot", one_shot, STR,
             .help = "inference framework whose all-reduce kernels replace NCCL's where they can: `vllm`, `vllm_0.14`, `sglang` or "
                     "`trtllm`; one node, 2, 4, 6 or 8 GPUs, NVLink, up to a size"),
+  BASE_ROW (Spec, "buffers", buffers, ENUM, .names = mdl_buffers_names, .fallback = "plain",
+            .help = "what the buffers of all operations are to NCCL"),
   BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
             .help = "allowed algorithms: `Ring,Tree`, `^Tree` (all others), `ring;allreduce:tree` (by operation); or a list"),
   BASE_ROW (Spec, "NCCL_PROTO", proto, STRS, .help = "allowed protocols, in the same form"),
@@ -390,6 +393,7 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   settings->nccl_mark = spec.version.mark;
   settings->one_shot = spec.one_shot.v;
   settings->one_shot_mark = spec.one_shot.mark;
+  settings->buffers = (MdlBuffers)spec.buffers.v;
   if (spec.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   if (spec.pat_enable.v <= 0)

@@ -100,9 +100,12 @@ why_not_type (const ColComm *comm, MdlOp op, MdlDtype dtype)
 const char *
 col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean room)
 {
-  if (col_off_algos (comm->settings, request->op) & (1u << algo))
+  /* NCCL_ALGO and NCCL_PROTO do not reach kernels on symmetric memory. */
+  const gboolean own = algo == MDL_ALGO_SYMMETRIC;
+  const ColSettings *settings = comm->settings;
+  if ((own ? settings->disabled_algos : col_off_algos (settings, request->op)) & (1u << algo))
     return "it is disabled";
-  if (comm->settings->library != NULL && col_off_protos (comm->settings, request->op) & (1u << proto))
+  if (settings->library != NULL && (own ? settings->disabled_protos : col_off_protos (settings, request->op)) & (1u << proto))
     return "its protocol is disabled";
   /* Source: NCCL 5067397c src/include/device.h:ncclNvlsSupported; gathering adds nothing. */
   gboolean narrow = request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP8;
@@ -113,6 +116,9 @@ col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo a
     return "it is NVSHMEM's, which NCCL never takes: name it";
   if (algo == MDL_ALGO_ONE_SHOT && comm->settings->library != NULL && narrow)
     return "frameworks' kernels add fp32, fp16 and bf16";
+  /* Source: NCCL 5067397c src/sym_kernels.cc:ncclSymkImplemented */
+  if (own && request->op != MDL_OP_ALL_GATHER && (request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP64))
+    return "kernels on symmetric memory add floating-point numbers of 32 bits and less";
   const char *reason = room ? col_why_not_here (comm, algo) : why_not_whatever_room (comm, algo);
   if (reason == NULL)
     reason = why_no_gather (comm, request->op, algo);

@@ -4,6 +4,7 @@ forerun_test(test_models_moe LABEL unit SOURCES unit/test_models_moe.c USES cons
 forerun_test(test_models_ring LABEL unit SOURCES unit/test_models_ring.c USES models)
 forerun_test(test_models_pairs LABEL unit SOURCES unit/test_models_pairs.c USES models)
 forerun_test(test_models_one_shot LABEL unit SOURCES unit/test_models_one_shot.c USES models)
+forerun_test(test_models_symmetric LABEL unit SOURCES unit/test_models_symmetric.c USES models)
 forerun_test(test_models_money LABEL unit SOURCES unit/test_models_money.c USES models)
 forerun_test(test_models_steps LABEL unit SOURCES unit/test_models_steps.c USES models)
 forerun_test(test_models_possible LABEL unit SOURCES unit/test_models_possible.c USES models)

@@ -20,6 +20,8 @@ typedef struct {
   BaseStr name, topology, calibration, source, gpu, one_shot, note;
   BaseEnum library; /* CLI_LIBRARY_… */
   BaseEnum launch;
+  BaseEnum buffers; /* MdlBuffers */
+  BaseNums sizes;   /* B, of rows that belong to it; none: all */
   BaseEnum role; /* CalRole; not set: not said */
   BaseBool p2p, one_way;
   BaseStrs disable;

@@ -39,6 +39,7 @@ typedef struct {
   gboolean one_way;     /* sendrecv: one rank of the pair sends, the other receives */
   unsigned in_a_row;    /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
   gboolean terse;       /* leave the terms' text out: a search asks millions of times */
+  gboolean multicast;   /* the NVSwitch sends a store to all ranks, and adds what a load reads from all */
 } MdlCollQuestion;
 
 /* One part of an answer, for `explain`: value = what the formula gives for the inputs named in `how`. */
@@ -130,6 +131,15 @@ MdlSize mdl_size_class (double size_B, const double limits_B[2]);
 /* `library` NULL: the plain library. One rank costs nothing. */
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                     MdlCollCost *cost);
+
+/* Which of NCCL's kernels on symmetric memory serves a question. */
+typedef struct {
+  const char *name; /* "AllReduce_AGxLL_R"; borrowed from the library */
+  MdlProto proto;   /* LL or Simple */
+  unsigned blocks;  /* of the GPU, one multiprocessor each */
+} MdlSymmetricChoice;
+/* NCCL's choice by its own estimate; `proto` MDL_PROTO_AUTO: of both. FALSE: none serves it. Source: collective/symmetric.c. */
+gboolean mdl_symmetric_choice (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlSymmetricChoice *out);
 
 /* The kind of network that joins the ranks of the question, by the library's list; borrowed. NULL: they are in one node, or the
  * list has no such network. */

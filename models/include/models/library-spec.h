@@ -364,6 +364,45 @@ typedef struct {
   BaseList ranges;                         /* MdlOneShotRange: the first that fits holds */
 } MdlOneShotSpec;
 
+/* A kernel of NCCL on windows of symmetric memory (collective/symmetric.c). Of several rows of a name the last whose capability is
+ * not above the GPU's holds. */
+typedef struct {
+  BaseHead head;
+  BaseStr name;         /* NCCL's */
+  BaseEnum op;          /* MdlOp */
+  BaseBool ll;          /* lines with flags; else whole loads and stores */
+  BaseBool multicast;   /* by the NVSwitch */
+  BaseNum capability;   /* from which on */
+  /* NCCL's estimate, by which it chooses */
+  BaseNum base;         /* s */
+  BaseNum block, peak;  /* B/s: of a block, of all */
+  BaseNum gain, gain_per_rank; /* factor on `block`: gain + gain_per_rank n */
+  /* What it takes */
+  BaseNum start;        /* s */
+  BaseNum peer;         /* s, for each peer beyond the first */
+  BaseNum doubling;     /* s, for each doubling of the blocks */
+  BaseNum ramp, ramp_peer, ramp_half; /* s, s for each further peer, B of a block at which half of both is lost */
+  BaseNum rate;         /* B/s of a block; absent: the links alone limit */
+  BaseNum rate_peer;    /* share by which a block is slower for each peer beyond the first */
+  BaseNum cached;       /* share by which it is faster where the GPU's cache holds input and output */
+  BaseNum efficiency;   /* of the links */
+} MdlSymmetricKernel;
+
+typedef struct {
+  BaseHead head;
+  BaseStr from;            /* NCCL's version that brought them */
+  BaseStr pairs_until;     /* last version in which two ranks used multicast */
+  BaseNum ll_factor;       /* bytes of the estimate for each that LL moves */
+  BaseNum tolerance;       /* fewest blocks whose estimate is within this share of the best */
+  BaseNum penalty;         /* share of the estimate that a block counts more */
+  BaseNum blocks;          /* at most */
+  BaseNum multicast_blocks, multicast_blocks_from_100; /* of all ranks together */
+  BaseNum cell;            /* B: a rank's part counts in multiples of it */
+  BaseNum line;            /* B that the threads of a block take at once by LL */
+  BaseNum ll_max, max;     /* B: LL, and all kernels, serve less */
+  BaseList kernels;        /* MdlSymmetricKernel */
+} MdlSymmetricSpec;
+
 /* Threads of the host that serve the network. */
 typedef struct {
   BaseHead head;
@@ -402,6 +441,7 @@ struct MdlLibrary {
   MdlGdaSpec ibgda;
   MdlTorusSpec torus;
   MdlOneShotSpec one_shot;
+  MdlSymmetricSpec symmetric;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */

@@ -18,6 +18,13 @@ typedef enum {
 extern const BaseName mdl_launch_names[];       /* graph threads serial registered */
 gboolean mdl_launch_replays (MdlLaunch launch); /* a CUDA graph: no launch of its own */
 
+/* What an operation's buffers are to NCCL. */
+typedef enum {
+  MDL_BUFFERS_PLAIN,
+  MDL_BUFFERS_SYMMETRIC, /* in windows of symmetric memory (ncclCommWindowRegister, NCCL_WIN_COLL_SYMMETRIC) */
+} MdlBuffers;
+extern const BaseName mdl_buffers_names[]; /* plain symmetric */
+
 /* What carries a step between two neighbouring ranks. */
 typedef enum { MDL_HOP_NVLINK, MDL_HOP_PCIE, MDL_HOP_HOST, MDL_HOP_NET, MDL_HOP_NET_HOST, MDL_HOP_TCP, MDL_HOP_N } MdlHop;
 

@@ -28,7 +28,8 @@ typedef enum {
   ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")                                              \
   ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically") \
   ROW (TORUS, torus, 'O', "rings along all dimensions of a torus at once")                                           \
-  ROW (ONE_SHOT, one_shot, 'F', "kernels of vLLM, SGLang and TensorRT-LLM, one node; taken if `one_shot` names one")
+  ROW (ONE_SHOT, one_shot, 'F', "kernels of vLLM, SGLang and TensorRT-LLM, one node; taken if `one_shot` names one") \
+  ROW (SYMMETRIC, symmetric, 'S', "NCCL's kernels on windows of symmetric memory, one NVLink domain; taken if `buffers` says so")
 
 #define MDL_ALGO_ENUM_(code, name, letter, help) MDL_ALGO_##code,
 #define MDL_ALGO_COUNT_(code, name, letter, help) +1

@@ -17,6 +17,7 @@ typedef struct {
   gboolean in_network;     /* of a comparison: with reduction in the network's switches */
   char **nccl;             /* NAME=VALUE, ends with NULL; may be NULL */
   char *one_shot;          /* inference framework; NULL: none */
+  char *buffers;           /* what buffers are to NCCL; NULL: not said */
   char *nccl_env;          /* a file of such lines; NULL: none */
   const char *verb;        /* what messages name: "coll"; NULL: none */
   const char *const *sets; /* --set; may be NULL */

@@ -26,6 +26,7 @@ typedef struct {
   gboolean collnet;                                        /* NCCL_COLLNET_ENABLE=1 */
   const char *one_shot;                                    /* framework whose all-reduce stands in NCCL's place; NULL: none */
   BaseMark one_shot_mark;                                  /* where that stands */
+  MdlBuffers buffers;                                      /* of all operations */
   gboolean no_tuner_plugin;                                /* NCCL_TUNER_PLUGIN=none */
   gboolean no_shm;                                         /* NCCL_SHM_DISABLE=1 */
   gboolean fi_tcp, fi_staged;                              /* FI_PROVIDER=tcp, FI_EFA_USE_DEVICE_RDMA=0: on networks of libfabric */
