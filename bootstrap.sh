@@ -89,13 +89,14 @@ libnlopt-dev|have_library nlopt|the optimiser of fits
 liblapacke-dev|have_library lapacke|intervals of fits
 libcunit1-dev|have_library cunit|unit tests
 libxlsxwriter-dev|have_library xlsxwriter|workbooks of plans, optional
+libsqlite3-dev|have_library sqlite3|exports of Nsight Systems, optional
 gnuplot-nox|command -v gnuplot|plots, at run time only
 TABLE
 }
 
 needed_of () # lines of missing_packages: those that the build cannot do without
 {
-  grep -vE '^(gnuplot-nox|libxlsxwriter-dev)\|' <<<"$1" || true
+  grep -vE '^(gnuplot-nox|libxlsxwriter-dev|libsqlite3-dev)\|' <<<"$1" || true
 }
 
 missing_packages () # prints "package|why" lines
@@ -124,9 +125,9 @@ install_packages () # package...
 other_distribution ()
 {
   say "this is no Debian or Ubuntu (no apt-get): install the above with the package manager of your system, then start again"
-  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel libxlsxwriter-devel gnuplot"
-  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit libxlsxwriter gnuplot"
-  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel libxlsxwriter-devel gnuplot"
+  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel libxlsxwriter-devel sqlite-devel gnuplot"
+  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit libxlsxwriter sqlite gnuplot"
+  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel libxlsxwriter-devel sqlite3-devel gnuplot"
   exit 1
 }
 
@@ -143,6 +144,7 @@ ensure_packages ()
   if [ -z "$required" ]; then
     [[ $missing != *gnuplot* ]] || say "going on without gnuplot: only plots need it (apt-get install gnuplot-nox)"
     [[ $missing != *xlsxwriter* ]] || say "going on without libxlsxwriter: only workbooks need it (apt-get install libxlsxwriter-dev)"
+    [[ $missing != *sqlite3* ]] || say "going on without SQLite: only exports of Nsight Systems need it (apt-get install libsqlite3-dev)"
     return 0
   fi
   command -v apt-get >/dev/null || other_distribution

@@ -85,6 +85,8 @@ machine cc cmake ninja pkg-config
 expect 0 'going on without gnuplot' packages
 printf '#!/bin/sh\n[ "$2" != xlsxwriter ]\n' >"$tmp/bin/pkg-config"
 expect 0 'going on without libxlsxwriter' packages
+printf '#!/bin/sh\n[ "$2" != sqlite3 ]\n' >"$tmp/bin/pkg-config"
+expect 0 'going on without SQLite' packages
 
 machine "${complete[@]}"
 expect 2 'usage: bootstrap.sh'

@@ -13,7 +13,8 @@
 
 typedef struct {
   CliImportFlags measured; /* first: its table has offsets in it */
-  char *name, *gpu, *choices, *like, *only, *step;
+  char *name, *gpu, *choices, *like, *only, *step, *ranks;
+  gboolean keep_nccl;
 } Flags;
 
 static const CliFlag flags_table[] = {
@@ -21,11 +22,14 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the result (default: that of the file, or of its folder)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, if the input does not name it (forerun list gpus)" },
   { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY",
-    "slurm-topology, aws-topology, kineto: every node is like those of this topology" },
+    "slurm-topology, aws-topology, kineto, nsys: every node is like those of this topology" },
   { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
     "slurm-topology: read this topology of topology.yaml (default: the cluster's)" },
   { CLI_FLAG_TEXT, "step", 0, offsetof (Flags, step), "N",
-    "kineto: the step to take, N of ProfilerStep#N (default: of median length)" },
+    "kineto, nsys: the step to take, as the trace numbers them (default: of median length)" },
+  { CLI_FLAG_TEXT, "ranks", 0, offsetof (Flags, ranks), "N", "nsys: ranks of the run that was recorded" },
+  { CLI_FLAG_SWITCH, "keep-nccl", 0, offsetof (Flags, keep_nccl), NULL,
+    "kineto, nsys: NCCL's kernels without a size keep the times that were recorded" },
   { CLI_FLAG_OUTPUT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
     "nccl-log: also write the algorithm that NCCL chose for each size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
@@ -96,6 +100,8 @@ check_trace (const Cli *cli, const Flags *flags, const char *kind, GError **erro
       return cli_fail (cli, error, "%s has no meaning for %s", others[i].name, kind);
   if (flags->like == NULL)
     return cli_fail (cli, error, "a trace does not say what a node is: --like TOPOLOGY names one (forerun list topologies)");
+  if (flags->ranks != NULL && strcmp (kind, "kineto") == 0)
+    return cli_fail (cli, error, "--ranks has no meaning for kineto, which says it");
   if (flags->name != NULL && *flags->name == '\0')
     return cli_fail (cli, error, "--name '' is empty");
   if (cli->sets != NULL)
@@ -122,8 +128,11 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
     return check_trace (cli, flags, words[0], error);
   if (n > 2)
     return cli_fail (cli, error, "one file at a time, and '%s' is one too many", words[2]);
-  if (flags->step != NULL)
-    return cli_fail (cli, error, "--step goes with kineto");
+  if (flags->step != NULL || flags->ranks != NULL || flags->keep_nccl)
+    return cli_fail (cli, error, "%s goes with kineto and nsys",
+                     flags->step != NULL    ? "--step"
+                     : flags->ranks != NULL ? "--ranks"
+                                            : "--keep-nccl");
   if (!check_flags (cli, flags, words[0], error))
     return FALSE;
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
@@ -274,7 +283,9 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   if (cli_import_is_trace (words[0])) {
     g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
-    const CliImportTrace query = { words[0], name, flags->like, flags->step, flags->measured.nodes, flags->measured.gpus };
+    const CliImportTrace query = {
+      words[0], name, flags->like, flags->step, flags->measured.nodes, flags->measured.gpus, flags->ranks, flags->keep_nccl
+    };
     return cli_lookup (cli, error) && cli_import_trace (cli, &query, words + 1, error);
   }
   gboolean measured = cli_import_is_measured (words[0]);
@@ -321,7 +332,7 @@ const CliVerb cli_verb_import = {
   .usage = "KIND FILE... [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
-               "ibstat hf-config kineto "
+               "ibstat hf-config kineto nsys "
                "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio "
                "perftest osu",
   .notes =
@@ -334,7 +345,9 @@ const CliVerb cli_verb_import = {
       "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
       "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
       "of HuggingFace (docs/llms.md lists the model types).\nA "
-      "scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank): a step's kernels, its NCCL "
+      "scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank) or nsys (Nsight Systems: SQLite "
+      "of nsys "
+      "export, CSV of its cuda_gpu_trace): a step's kernels, its NCCL "
       "calls "
       "and what waits for what, to run on other nodes and numbers of GPUs (--like, --nodes, --gpus; docs/traces.md).\nCSV is made "
       "from measurements: nccl-tests (text or JSON; for "

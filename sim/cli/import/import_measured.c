@@ -17,9 +17,9 @@
 const CliFlag cli_import_flags[] = {
   { CLI_FLAG_HEADING, "details that a measurement may lack", 0, 0, NULL, NULL },
   FLAG ("op", 0, op, "OP", "nccl-tests: operation (forerun list ops)"),
-  FLAG ("nodes", 'n', nodes, "N", "nccl-tests, osu, kineto: nodes (default: those that nccl-tests lists or the trace fills)"),
+  FLAG ("nodes", 'n', nodes, "N", "nccl-tests, osu, kineto, nsys: nodes (default: those that nccl-tests lists or the trace fills)"),
   FLAG ("gpus", 'g', gpus, "G",
-        "nccl-tests, osu, kineto: GPUs on each node (default: those that nccl-tests lists; as the trace needs)"),
+        "nccl-tests, osu, kineto, nsys: GPUs on each node (default: those that nccl-tests lists; as the trace needs)"),
   FLAG ("algo", 0, algo, "ALGO", "nccl-tests: value of NCCL_ALGO (default: as logged, else empty)"),
   FLAG ("proto", 0, proto, "PROTO", "nccl-tests: value of NCCL_PROTO (default: as logged, else empty)"),
   FLAG ("launch", 0, launch, "HOW", "nccl-tests: graph, threads, serial or registered (default: from -G, -t and -g of the run)"),

@@ -6,7 +6,8 @@
 
 /* What the user says; texts as typed, NULL: not given. */
 typedef struct {
-  const char *kind, *name, *like, *step, *nodes, *gpus;
+  const char *kind, *name, *like, *step, *nodes, *gpus, *ranks;
+  gboolean keep_nccl;
 } CliImportTrace;
 
 extern const char *const cli_import_traces[]; /* their kinds, NULL behind the last */

@@ -12,8 +12,8 @@
 
 typedef gboolean (*Read) (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
 
-static const Read readers[] = { scn_trace_read_kineto };
-const char *const cli_import_traces[] = { "kineto", NULL };
+static const Read readers[] = { scn_trace_read_kineto, scn_trace_read_nsys };
+const char *const cli_import_traces[] = { "kineto", "nsys", NULL };
 
 static int
 number_of (const char *kind)
@@ -111,12 +111,16 @@ print_json (Cli *cli, const CliImportTrace *query, const ScnTrace *trace, const 
 gboolean
 cli_import_trace (Cli *cli, const CliImportTrace *query, char **paths, GError **error)
 {
-  guint64 step = 0;
+  guint64 step = 0, ranks = 0;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (ScnTrace) trace = scn_trace_new (warnings);
   ScnTraceTarget target = { .name = query->name, .topology = query->like };
-  if (!cli_count_value (cli, "--step", query->step, 0, G_MAXINT64, &step, error))
+  if (!cli_count_value (cli, "--step", query->step, 0, G_MAXINT64, &step, error) ||
+      !cli_count_value (cli, "--ranks", query->ranks, 1, MAX_NODES, &ranks, error))
     return FALSE;
+  if (ranks == 0 && strcmp (query->kind, "nsys") == 0)
+    return cli_fail (cli, error, "Nsight Systems does not say how many ranks ran: --ranks N");
+  const ScnTraceOptions options = { (guint)ranks, query->keep_nccl };
+  g_autoptr (ScnTrace) trace = scn_trace_new (&options, warnings);
   g_autoptr (Clu) clu = cli_cluster_load (cli, query->like, 0, error);
   if (clu == NULL || !read_files (cli, query, paths, trace, error) ||
       !scn_trace_take_step (trace, query->step != NULL ? (gint64)step : -1, error) ||

@@ -134,22 +134,6 @@ id_of (JsonObject *in, const char *key)
 
 /* ---- collectives ---- */
 
-/* Operations as c10d and NCCL's kernels name them, in lower case without '_'; the first that is part of a name counts. */
-static const struct {
-  const char *word;
-  int op;
-  gboolean of_output; /* nccl-tests counts the whole: that is what comes out */
-} op_words[] = { { "reducescatter", MDL_OP_REDUCE_SCATTER, FALSE },
-                 { "allreduce", MDL_OP_ALL_REDUCE, FALSE },
-                 { "allgather", MDL_OP_ALL_GATHER, TRUE },
-                 { "alltoall", MDL_OP_ALLTOALL, FALSE },
-                 { "broadcast", MDL_OP_BROADCAST, FALSE },
-                 { "barrier", MDL_OP_ALL_REDUCE, FALSE },
-                 { "reduce", MDL_OP_REDUCE, FALSE },
-                 { "send", MDL_OP_SENDRECV, FALSE },
-                 { "recv", MDL_OP_SENDRECV, FALSE },
-                 { "p2p", MDL_OP_SENDRECV, FALSE } };
-
 static const struct {
   const char *name; /* beginning, as at::ScalarType writes it, in lower case */
   MdlDtype dtype;
@@ -214,22 +198,16 @@ read_size (Reader *r, JsonObject *args, ScnTraceActivity *activity)
   const char *name = base_json_text (args, "Collective name");
   const double in = number_of (args, "In msg nelems"), out = number_of (args, "Out msg nelems"),
                size = number_of (args, "Group size");
-  g_autofree char *lower = name != NULL ? g_ascii_strdown (name, -1) : NULL;
-  if (lower == NULL || !(in >= 0 && in < 1e15) || !(size >= 1 && size < 1e7) ||
-      !dtype_of (base_json_text (args, "dtype"), &activity->dtype))
+  if (name == NULL || !(in >= 0 && in < 1e15) || !(size >= 1 && size < 1e7) ||
+      !dtype_of (base_json_text (args, "dtype"), &activity->dtype) || !scn_trace_kernel_op (name, &activity->op))
     return FALSE;
-  g_auto (GStrv) parts = g_strsplit (lower, "_", -1);
-  g_autofree char *word = g_strjoinv ("", parts);
-  for (guint i = 0; i < G_N_ELEMENTS (op_words); i++)
-    if (strstr (word, op_words[i].word) != NULL) {
-      const double elements =
-          op_words[i].of_output ? (out > 0 ? out : in * size) : fmax (in, op_words[i].op == MDL_OP_SENDRECV ? out : 0);
-      activity->op = (MdlOp)op_words[i].op;
-      activity->bytes = elements * mdl_dtype_size_B (activity->dtype);
-      activity->group = group_of (r, args, (guint)size);
-      return TRUE;
-    }
-  return FALSE;
+  /* As nccl-tests counts: of an all-gather the whole that comes out. */
+  const double elements = activity->op == MDL_OP_ALL_GATHER ? (out > 0 ? out : in * size)
+                          : activity->op == MDL_OP_SENDRECV ? fmax (in, out)
+                                                            : in;
+  activity->bytes = elements * mdl_dtype_size_B (activity->dtype);
+  activity->group = group_of (r, args, (guint)size);
+  return TRUE;
 }
 
 /* ---- events ---- */
@@ -510,7 +488,12 @@ join_sizes (Reader *r, GError **error)
   for (guint i = 0; i < r->collectives->len; i++) {
     const Lacking *lacking = &g_array_index (r->collectives, Lacking, i);
     JsonObject *args = g_hash_table_lookup (r->sizes, &lacking->external);
-    if (args == NULL || !read_size (r, args, scn_trace_activity (r->rank, lacking->activity)))
+    ScnTraceActivity *activity = scn_trace_activity (r->rank, lacking->activity);
+    if (args != NULL && read_size (r, args, activity))
+      continue;
+    activity->kept = TRUE;
+    activity->group = scn_trace_group (r->trace, "of unknown size", r->rank->world);
+    if (!r->trace->options.keep_unsized)
       return scn_trace_fail (r->rank, lacking->line, error,
                              "NCCL's kernel '%.60s' has no size; accepted: kernels with 'Collective "
                              "name', 'In msg nelems', 'dtype' and 'Group size', as PyTorch 2.2 and later write them",

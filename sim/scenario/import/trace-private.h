@@ -18,6 +18,7 @@ typedef struct {
   MdlOp op;                           /* of a collective, as are: */
   MdlDtype dtype;
   guint group;   /* index of ScnTrace.groups */
+  gboolean kept; /* no size is known: it keeps its time */
   GArray *waits; /* guint, of activities of other streams that end before; NULL: none */
 } ScnTraceActivity;
 
@@ -52,6 +53,7 @@ typedef struct {
 } ScnTraceRank;
 
 struct ScnTrace {
+  ScnTraceOptions options;
   BaseDiag *warnings; /* borrowed */
   GPtrArray *ranks;   /* ScnTraceRank, by rank */
   GArray *groups;     /* ScnTraceGroup */
@@ -68,6 +70,10 @@ guint scn_trace_stream (ScnTraceRank *rank, guint64 id);
 /* Index of the group with this key, added if it is new. */
 guint scn_trace_group (ScnTrace *trace, const char *key, guint size);
 ScnTraceClass scn_trace_class_of (const char *kernel);
+/* The operation that a name of c10d or of a kernel of NCCL holds, such as "_allgather_base". FALSE: none. */
+gboolean scn_trace_kernel_op (const char *name, MdlOp *op);
+gboolean scn_trace_read_nsys_sqlite (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
+gboolean scn_trace_read_nsys_csv (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
 /* Which activities of a rank's step wait for which of other streams. */
 void scn_trace_order (ScnTraceRank *rank);
 /* FALSE and *error: "file:line: what". */

@@ -58,9 +58,10 @@ scn_trace_rank_free (ScnTraceRank *rank)
 }
 
 ScnTrace *
-scn_trace_new (BaseDiag *warnings)
+scn_trace_new (const ScnTraceOptions *options, BaseDiag *warnings)
 {
   ScnTrace *trace = g_new0 (ScnTrace, 1);
+  trace->options = *options;
   trace->warnings = warnings;
   trace->ranks = g_ptr_array_new_with_free_func ((GDestroyNotify)scn_trace_rank_free);
   trace->groups = g_array_new (FALSE, TRUE, sizeof (ScnTraceGroup));
@@ -148,6 +149,34 @@ scn_trace_class_of (const char *kernel)
     if (strstr (lower, words[i].word) != NULL)
       return words[i].what;
   return SCN_TRACE_OTHER;
+}
+
+gboolean
+scn_trace_kernel_op (const char *name, MdlOp *op)
+{
+  /* In lower case without '_'; the first that is part of a name counts. */
+  static const struct {
+    const char *word;
+    MdlOp op;
+  } words[] = { { "reducescatter", MDL_OP_REDUCE_SCATTER },
+                { "allreduce", MDL_OP_ALL_REDUCE },
+                { "allgather", MDL_OP_ALL_GATHER },
+                { "alltoall", MDL_OP_ALLTOALL },
+                { "broadcast", MDL_OP_BROADCAST },
+                { "barrier", MDL_OP_ALL_REDUCE },
+                { "reduce", MDL_OP_REDUCE },
+                { "send", MDL_OP_SENDRECV },
+                { "recv", MDL_OP_SENDRECV },
+                { "p2p", MDL_OP_SENDRECV } };
+  g_autofree char *lower = g_ascii_strdown (name, -1);
+  g_auto (GStrv) parts = g_strsplit (lower, "_", -1);
+  g_autofree char *word = g_strjoinv ("", parts);
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strstr (word, words[i].word) != NULL) {
+      *op = words[i].op;
+      return TRUE;
+    }
+  return FALSE;
 }
 
 gint64
@@ -310,7 +339,7 @@ check_collectives (const ScnTrace *trace, guint group, GError **error)
     guint n = 0;
     for (guint i = 0; i < rank->activities->len; i++) {
       const ScnTraceActivity *activity = scn_trace_activity (rank, i);
-      if (activity->what != SCN_TRACE_COLLECTIVE || activity->group != group)
+      if (activity->what != SCN_TRACE_COLLECTIVE || activity->group != group || activity->kept)
         continue;
       if (one == NULL || one == rank) {
         one = rank;
@@ -364,7 +393,7 @@ scn_trace_take_step (ScnTrace *trace, gint64 number, GError **error)
   trace->step = number;
   if (number < 0 && !median_step (trace, &trace->step))
     base_diag_warn (trace->warnings, (BaseMark){ .file = scn_trace_rank (trace, 0)->path },
-                    "no step (ProfilerStep#N, of profiler.step()) is in all traces: the traces are taken whole, as one step");
+                    "no step (ProfilerStep#N, or a range 'step N') is in all traces: they are taken whole");
   for (guint r = 0; r < trace->ranks->len; r++)
     if (!keep_step (scn_trace_rank (trace, r), trace->step, error))
       return FALSE;

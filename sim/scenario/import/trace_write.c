@@ -218,6 +218,13 @@ static gboolean
 write_collective (Write *w, Run *run, guint i, GError **error)
 {
   const ScnTraceActivity *activity = scn_trace_activity (scn_trace_rank (w->trace, run->rank), i);
+  if (activity->kept) {
+    write_delay (w, run, 0);
+    open_entry (w, run);
+    g_string_append_printf (w->out, "name: 'NCCL as recorded', delay: %.3f us", activity->end_us - activity->start_us);
+    close_entry (w, *event_of (w, run->rank, i));
+    return TRUE;
+  }
   const ScnTraceGroup *group = &g_array_index (w->trace->groups, ScnTraceGroup, activity->group);
   Joint *joint = joint_of (w, activity->group, (*called (w, run->rank, activity->group))++);
   g_autoptr (GString) gpus = g_string_new (NULL);
@@ -367,7 +374,7 @@ number_events (Write *w)
     }
     for (guint i = 0; i < rank->activities->len; i++) {
       const ScnTraceActivity *activity = scn_trace_activity (rank, i);
-      if (activity->what != SCN_TRACE_COLLECTIVE)
+      if (activity->what != SCN_TRACE_COLLECTIVE || activity->kept)
         continue;
       Joint *joint = joint_of (w, activity->group, (*called (w, r, activity->group))++);
       guint *event = event_of (w, r, i);
@@ -389,7 +396,8 @@ write_head (const Write *w, GString *out)
 {
   const ScnTraceTarget *target = w->target;
   const char *gpu = scn_trace_gpu (w->trace);
-  g_string_append_printf (out, "# Step of a trace of %u GPUs (%s)", scn_trace_world (w->trace), gpu != NULL ? gpu : "not named");
+  g_string_append_printf (out, "# Step of a trace of %u GPU%s (%s)", scn_trace_world (w->trace),
+                          scn_trace_world (w->trace) == 1 ? "" : "s", gpu != NULL ? gpu : "not named");
   if (w->trace->step >= 0)
     g_string_append_printf (out, ", step %" G_GINT64_FORMAT, w->trace->step);
   g_string_append (out, ":\n");

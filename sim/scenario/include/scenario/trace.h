@@ -43,14 +43,22 @@ typedef struct {
   guint gpus_of_node;  /* that a node of the topology has */
 } ScnTraceTarget;
 
+/* What a file may not say. */
+typedef struct {
+  guint ranks;           /* of the run that was recorded; Kineto says it */
+  gboolean keep_unsized; /* NCCL's kernels without a size keep their times, instead of being refused */
+} ScnTraceOptions;
+
 /* Returned: full, scn_trace_free. Warnings go to `warnings`, which is borrowed. */
-ScnTrace *scn_trace_new (BaseDiag *warnings);
+ScnTrace *scn_trace_new (const ScnTraceOptions *options, BaseDiag *warnings);
 void scn_trace_free (ScnTrace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScnTrace, scn_trace_free)
 
 /* Adds the rank of a file of PyTorch's profiler: Kineto's JSON, or what gzip made of it. FALSE and *error (BASE_ERROR_INPUT, with
  * line and event) where it is cut off, of another version, without kernels, or where an NCCL kernel lacks its size. */
 gboolean scn_trace_read_kineto (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
+/* Adds the ranks of an export of Nsight Systems: SQLite, where this build has it, or the CSV of its cuda_gpu_trace. */
+gboolean scn_trace_read_nsys (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
 
 /* Takes step `number` of each rank; negative: the one of median length. FALSE and *error where a rank lacks it, and where ranks do
  * not call the same collectives. To be called once, after all files. */
