@@ -1,6 +1,7 @@
 /* The engine's own state: what is to fire, and the flow network. Each part of it has its file; files use those below them only:
  *
- *     engine (the loop)  ->  flow, solve  ->  solve_local, solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool */
+ *     engine (the loop)  ->  flow, solve  ->  solve_local, solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool
+ *                                         ->  clocks  ->  solve_bottleneck  ->  bottleneck  ->  move, link */
 #ifndef ENGINE_PRIVATE_H
 #define ENGINE_PRIVATE_H
 
@@ -14,14 +15,17 @@
 /* Beyond this a double no longer holds whole picoseconds: look again there. */
 #define ENG_RECHECK_PS (UINT64_C (1) << 53)
 
-/* From ENG_FLOW_MOVING on, a flow is on its links. A carrier stands for the flows of a bundle, which are on no list (bundle.c). */
+/* From ENG_FLOW_MOVING on, a flow is on its links. A carrier stands for the flows of a bundle, which are on no list (bundle.c).
+ * While bottlenecks have clocks, flows are members of them, and a slot stands for each clock (bottleneck.c). */
 typedef enum {
   ENG_FLOW_FREE,
   ENG_FLOW_WAITING,
   ENG_FLOW_ENDED,
   ENG_FLOW_BUNDLED,
   ENG_FLOW_MOVING,
+  ENG_FLOW_MEMBER,
   ENG_FLOW_CARRIER,
+  ENG_FLOW_CLOCK, /* on no link */
 } EngFlowState;
 
 /* What a solve reads of a flow: half a cache line. */
@@ -45,7 +49,7 @@ typedef struct {
   EngTime since;
 } EngFlowMove;
 
-/* A carrier's user is its EngBundle. */
+/* A carrier's user is its EngBundle, a clock's arg its link. */
 typedef struct {
   EngFn fn;
   void *user;
@@ -53,6 +57,7 @@ typedef struct {
 } EngFlowCall;
 
 typedef struct EngBundle EngBundle;
+typedef struct EngBottleneck EngBottleneck;
 
 typedef struct {
   double capacity;
@@ -142,6 +147,24 @@ typedef struct {
   GArray *frozen;            /* EngFrozen */
 } EngLocal;
 
+/* Clocks of bottlenecks (bottleneck.c), while they run. */
+typedef struct {
+  bool on;
+  uint32_t crowd;         /* from so many members on, a level's change does not look at each; below half as many it does again */
+  uint64_t toil;          /* flows solved in parts or large components since clocks last ran, while they could have */
+  unsigned n_failures;    /* in a row: each doubles the toil before the next try */
+  EngBottleneck *of;      /* by link */
+  uint32_t n;             /* of of[] */
+  uint32_t *place;        /* by flow: in its bottleneck's heap */
+  uint32_t *noisy;        /* by flow: in the list of its bottleneck's crowd; ENG_NO_SLOT: not there */
+  uint32_t n_flows;       /* of place[] and noisy[] */
+  uint32_t *spot;         /* by word of the pool that names a link of a member: the place in that link's flows[] */
+  uint32_t n_words;       /* of spot[] */
+  GArray *fresh;          /* uint32_t flows that move and are members nowhere yet */
+  GArray *stirred;        /* EngLink: their next end is to be found */
+  GArray *faster;         /* EngHeapItem: rate, flow */
+} EngClocks;
+
 /* What a solve has at hand. */
 typedef struct {
   uint32_t component; /* number of the latest; steps by 2 */
@@ -166,6 +189,7 @@ typedef struct {
   EngSolve how;
   EngPartial part;
   EngLocal local;
+  EngClocks clocks;
   EngWork work;
   EngBundling bundles;
 } EngNet;
@@ -259,6 +283,25 @@ eng_link_purge (EngNet *net, EngLink link)
   if (net->links.state[link].n_flows != net->links.state[link].n_live)
     eng_link_drop_ended (net, link);
 }
+
+/* clocks.c: for those that do not know how bottlenecks keep their members */
+void eng_clocks_init (EngNet *net);
+void eng_clocks_clear (EngNet *net);
+/* Every flow is one of its own again, with the rate and progress it has. Nothing if no clocks run. */
+void eng_clocks_stop (Eng *eng);
+/* The flow has joined its links while clocks run. */
+void eng_clocks_join (Eng *eng, uint32_t flow);
+/* The member leaves its links; they are not marked, nor their n_live changed. */
+void eng_clocks_end (Eng *eng, uint32_t flow);
+/* The clock's entry has fired: the member that ends, or ENG_NO_SLOT when it was only to look again. */
+uint32_t eng_clocks_next (Eng *eng, uint32_t clock);
+double eng_clocks_rate (const EngNet *net, uint32_t flow);
+/* What the member has still to move, 0 or less when all; of an endless one below 0 by what it has moved. */
+double eng_clocks_left (const Eng *eng, uint32_t flow);
+/* Solves by clocks, if they run; FALSE: not solved. */
+bool eng_clocks_solve (Eng *eng);
+/* After `solved` flows were solved another way: should clocks run? */
+void eng_clocks_consider (Eng *eng, uint64_t solved);
 
 /* flow.c */
 void eng_net_clear (EngNet *net);

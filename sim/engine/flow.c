@@ -29,6 +29,7 @@ eng_net_clear (EngNet *net)
       g_array_unref (net->links.marks[i]);
   g_free (net->links.marks);
   g_array_unref (net->pool.free);
+  eng_clocks_clear (net);
   eng_heap_clear (&net->work.by_share);
   eng_heap_clear (&net->work.by_bound);
   for (uint32_t i = 0; i < net->flows.n; i++)
@@ -133,6 +134,8 @@ begin_moving (Eng *eng, uint32_t flow)
   eng_net_join (net, flow);
   if (head->n_uses == 0)
     eng_net_set_rate (eng, flow, net->flows.bound[flow]);
+  else if (net->clocks.on)
+    eng_clocks_join (eng, flow);
 }
 
 EngFlow
@@ -174,6 +177,8 @@ end_flow (Eng *eng, uint32_t flow, double moved)
   net->flows.n_moving -= head->state != ENG_FLOW_WAITING;
   if (head->state == ENG_FLOW_BUNDLED)
     eng_bundle_end (eng, flow, moved);
+  if (net->clocks.on && head->state >= ENG_FLOW_MOVING && head->n_uses > 0)
+    eng_clocks_end (eng, flow);
   if (head->state == ENG_FLOW_WAITING || head->n_uses == 0) {
     eng_net_give_slot (net, flow);
     return;
@@ -194,8 +199,12 @@ void
 eng_net_fire (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
-  if (net->flows.head[flow].state == ENG_FLOW_CARRIER && (flow = eng_bundle_next (eng, flow)) == ENG_NO_SLOT)
-    return;
+  if (net->flows.head[flow].state >= ENG_FLOW_CARRIER) {
+    const bool bundle = net->flows.head[flow].state == ENG_FLOW_CARRIER;
+    flow = bundle ? eng_bundle_next (eng, flow) : eng_clocks_next (eng, flow);
+    if (flow == ENG_NO_SLOT)
+      return;
+  }
   EngFlowMove *move = &net->flows.move[flow];
   net->flows.head[flow].pending = false;
   if (net->flows.head[flow].state == ENG_FLOW_WAITING && move->amount > 0.0) {
@@ -232,6 +241,7 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
   uint32_t slot = find_flow (eng, flow);
   if (slot == ENG_NO_SLOT)
     return;
+  eng_clocks_stop (eng);
   EngFlowHead *head = &net->flows.head[slot];
   g_assert (bound_per_s > 0.0 && (head->n_uses > 0 || isfinite (bound_per_s)));
   if (head->state == ENG_FLOW_BUNDLED)
@@ -247,10 +257,14 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
     eng_link_mark_dirty (net, net->pool.word[head->uses + k]);
 }
 
-/* How much of it has moved by now, alone or in a bundle. */
+/* How much of it has moved by now. */
 static double
 moved_by_now (const Eng *eng, uint32_t flow)
 {
+  if (eng->net.flows.head[flow].state == ENG_FLOW_MEMBER) {
+    const double amount = eng->net.flows.move[flow].amount, left = eng_clocks_left (eng, flow);
+    return isinf (amount) ? -left : amount - fmax (0.0, left);
+  }
   if (eng->net.flows.head[flow].state == ENG_FLOW_BUNDLED)
     return eng->net.flows.move[flow].amount - fmax (0.0, eng_bundle_left (eng, flow));
   return eng_flow_moved (eng, flow);
@@ -274,6 +288,8 @@ eng_flow_rate (const Eng *eng, EngFlow flow)
   if (slot == ENG_NO_SLOT)
     return 0.0;
   const EngFlowHead *head = &eng->net.flows.head[slot];
+  if (head->state == ENG_FLOW_MEMBER)
+    return eng_clocks_rate (&eng->net, slot);
   return eng->net.flows.move[head->state == ENG_FLOW_BUNDLED ? head->uses : slot].rate;
 }
 
@@ -302,7 +318,7 @@ eng_link_carried (Eng *eng, EngLink link)
     uint32_t k = 0;
     while (net->pool.word[head->uses + k] != link)
       k++;
-    double moved = head->state == ENG_FLOW_CARRIER ? eng_bundle_moved (eng, flow) : eng_flow_moved (eng, flow);
+    double moved = head->state == ENG_FLOW_CARRIER ? eng_bundle_moved (eng, flow) : moved_by_now (eng, flow);
     carried += eng_net_weight (net, flow, k) * moved;
   }
   return carried;
@@ -314,8 +330,9 @@ eng_net_n_stuck (const EngNet *net, EngLink *some_link)
   uint64_t n = 0;
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     const EngFlowHead *head = &net->flows.head[flow];
-    bool endless = head->state == ENG_FLOW_MOVING && isinf (net->flows.move[flow].amount);
-    if (head->state < ENG_FLOW_MOVING || head->pending || endless)
+    bool endless = (head->state == ENG_FLOW_MOVING || head->state == ENG_FLOW_MEMBER) && isinf (net->flows.move[flow].amount);
+    const bool member = head->state == ENG_FLOW_MEMBER && eng_clocks_rate (net, flow) > 0.0;
+    if (head->state < ENG_FLOW_MOVING || head->state == ENG_FLOW_CLOCK || head->pending || endless || member)
       continue;
     for (uint32_t k = 0; n == 0 && k < head->n_uses; k++)
       if (net->links.state[net->pool.word[head->uses + k]].capacity <= 0.0)

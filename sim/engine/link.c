@@ -33,6 +33,7 @@ eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
 {
   g_assert (link < eng->net.links.n);
   g_assert (capacity_per_s >= 0.0 && isfinite (capacity_per_s));
+  eng_clocks_stop (eng);
   EngLinkState *state = &eng->net.links.state[link];
   if (state->n_live > 0) /* its flows rose at least as far as an equal share of what it had */
     eng->net.part.restart = fmin (eng->net.part.restart, state->capacity / (state->n_live * state->unit));

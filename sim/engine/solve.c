@@ -11,6 +11,8 @@
 
 /* Bits kept of a weight below the power of two above the link's largest; 2^32 flows then still fit in 128 bits. */
 #define UNIT_BITS 96
+/* So many flows of a component are worth another way, if they are solved again and again. */
+#define LARGE 64
 
 /* First sight of a flow's use of a link: collects count, least and largest weight. */
 static inline void
@@ -178,10 +180,12 @@ solve_lone (Eng *eng, EngLink start)
   return true;
 }
 
-static void
+/* Returns the flows solved in large components. */
+static uint64_t
 solve_components (Eng *eng)
 {
   EngNet *net = &eng->net;
+  uint64_t n = 0;
   eng_net_next_component (net);
   uint32_t before = net->work.component;
   for (guint i = 0; i < net->links.dirty->len; i++) {
@@ -195,20 +199,31 @@ solve_components (Eng *eng)
       continue;
     eng_net_next_component (net);
     solve_component (eng, link);
+    n += net->work.members->len >= LARGE ? net->work.members->len : 0;
   }
+  return n;
 }
 
 void
 eng_net_solve (Eng *eng)
 {
   EngNet *net = &eng->net;
-  if (!eng_net_solve_local (eng) && !eng_net_solve_part (eng))
-    solve_components (eng);
+  const bool by_clocks = eng_clocks_solve (eng);
+  const uint64_t before = eng->stats.solved;
+  uint64_t toil = 0;
+  if (!by_clocks) {
+    if (eng_net_solve_local (eng) || eng_net_solve_part (eng))
+      toil = eng->stats.solved - before;
+    else
+      toil = solve_components (eng);
+  }
   g_array_set_size (net->links.dirty, 0);
   net->part.restart = (double)INFINITY;
   net->flows.n_joined = 0;
   eng_net_recycle (net);
   eng->stats.solves++;
+  if (!by_clocks && (toil > 0 || net->how == ENG_SOLVE_CLOCKS))
+    eng_clocks_consider (eng, toil);
 }
 
 void

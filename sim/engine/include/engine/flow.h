@@ -59,6 +59,7 @@ typedef enum {
   ENG_SOLVE_PART,    /* only from the lowest level that can change, wherever that can be told */
   ENG_SOLVE_LOCAL,   /* only what a change reaches, wherever all weights of a link are alike */
   ENG_SOLVE_BUNDLED, /* all, with one in place of those that are alike, from two on */
+  ENG_SOLVE_CLOCKS,  /* by clocks of bottlenecks, wherever all weights of a link are alike and no activity has a bound */
 } EngSolve;
 void eng_set_solve (Eng *eng, EngSolve how);
 

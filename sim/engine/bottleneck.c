@@ -1,0 +1,233 @@
+/* Bottleneck clocks: who is a member of which link.
+ *
+ * Flows with the same bottleneck have the same rate, its level. So the link has a clock, the integral of its level over time, and a
+ * flow that joins when the clock shows V with s left to move ends when it shows V + s, whatever the level does. A change of
+ * level is one update, and an end an operation on the heap of these ends. A flow is moved only when its bottleneck changes.
+ * The integral keeps what its sum loses (Knuth, TAOCP 2, 4.2.2), as that of a bundle does, and starts anew when no member is left.
+ *
+ * A change of level has to reach the other links of the members, which sum up the rates of their flows. In a crowd of members most
+ * have links of their own, or share them with members of the same crowd only. Such a link is private: all of its flows have the
+ * crowd's level, so it can only be full from capacity / flows on, and nothing is summed until the level gets there. */
+#include "bottleneck-private.h"
+
+#include <math.h>
+
+void
+eng_bottleneck_advance (EngBottleneck *one, EngTime now)
+{
+  const double step = one->service_rest + one->level * (double)(now - one->since) / ENG_PS_PER_S;
+  const double sum = one->service + step, of_step = sum - one->service;
+  one->service_rest = (one->service - (sum - of_step)) + (step - of_step);
+  one->service = sum;
+  one->since = now;
+}
+
+static void
+put (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
+{
+  one->items[at] = item;
+  net->clocks.place[item.id] = at;
+}
+
+static inline bool
+before (EngHeapItem a, EngHeapItem b)
+{
+  return a.key < b.key || (a.key <= b.key && a.id < b.id);
+}
+
+static void
+sift_up (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
+{
+  for (; at > 0 && before (item, one->items[(at - 1) / 2]); at = (at - 1) / 2)
+    put (net, one, at, one->items[(at - 1) / 2]);
+  put (net, one, at, item);
+}
+
+static void
+sift_down (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
+{
+  for (uint32_t child; (child = 2 * at + 1) < one->n; at = child) {
+    child += child + 1 < one->n && before (one->items[child + 1], one->items[child]);
+    if (!before (one->items[child], item))
+      break;
+    put (net, one, at, one->items[child]);
+  }
+  put (net, one, at, item);
+}
+
+void
+eng_bottleneck_add_noisy (EngNet *net, EngBottleneck *one, uint32_t flow)
+{
+  if (!one->crowd || net->clocks.noisy[flow] != ENG_NO_SLOT)
+    return;
+  net->clocks.noisy[flow] = one->noisy->len;
+  g_array_append_val (one->noisy, flow);
+}
+
+void
+eng_bottleneck_drop_noisy (EngNet *net, EngBottleneck *one, uint32_t flow)
+{
+  const uint32_t at = net->clocks.noisy[flow];
+  if (at == ENG_NO_SLOT)
+    return;
+  net->clocks.noisy[flow] = ENG_NO_SLOT;
+  g_array_remove_index_fast (one->noisy, at);
+  if (at < one->noisy->len)
+    net->clocks.noisy[g_array_index (one->noisy, uint32_t, at)] = at;
+}
+
+void
+eng_bottleneck_publish (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link), *owner = eng_bottleneck_of (net, one->owner);
+  const EngLinkState *state = &net->links.state[link];
+  one->others = one->others_rest = one->top = 0.0;
+  for (uint32_t i = 0; i < state->n_flows; i++) {
+    const uint32_t flow = state->flows[i];
+    if (net->flows.bottleneck[flow] != one->owner)
+      continue; /* has just joined, and is a member nowhere yet */
+    eng_bottleneck_add (one, owner->level);
+    eng_bottleneck_add_noisy (net, owner, flow);
+  }
+  one->owner = ENG_NO_SLOT;
+}
+
+/* A link of a member: private if all of its flows are members. */
+static bool
+try_private (EngNet *net, EngLink link, EngLink owner)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const EngLinkState *state = &net->links.state[link];
+  if (one->owner == owner)
+    return true;
+  if (one->n > 0 || one->owner != ENG_NO_SLOT)
+    return false;
+  for (uint32_t i = 0; i < state->n_flows; i++)
+    if (net->flows.bottleneck[state->flows[i]] != owner)
+      return false;
+  one->owner = owner;
+  eng_heap_push (&eng_bottleneck_of (net, owner)->safe, one->room / state->n_flows, link);
+  return true;
+}
+
+/* Of a crowd: sees to the other links of a member. */
+static void
+sort_out (EngNet *net, EngLink link, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  bool noisy = false;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink used = net->pool.word[head->uses + k];
+    noisy |= used != link && !try_private (net, used, link);
+  }
+  if (noisy)
+    eng_bottleneck_add_noisy (net, eng_bottleneck_of (net, link), flow);
+}
+
+static void
+become_crowd (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  one->crowd = true;
+  if (one->noisy == NULL)
+    one->noisy = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  for (uint32_t i = 0; i < one->n; i++)
+    sort_out (net, link, one->items[i].id);
+}
+
+static void
+end_crowd (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  for (guint i = 0; i < one->noisy->len; i++)
+    net->clocks.noisy[g_array_index (one->noisy, uint32_t, i)] = ENG_NO_SLOT;
+  g_array_set_size (one->noisy, 0);
+  one->crowd = false;
+  for (uint32_t i = 0; i < one->n; i++) {
+    const EngFlowHead *head = &net->flows.head[one->items[i].id];
+    for (uint32_t k = 0; k < head->n_uses; k++)
+      if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == link)
+        eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
+  }
+  one->safe.n = 0;
+}
+
+void
+eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n == one->allocated) {
+    one->allocated = one->allocated == 0 ? 4 : 2 * one->allocated;
+    one->items = g_renew (EngHeapItem, one->items, one->allocated);
+  }
+  EngFlowMove *move = &net->flows.move[flow];
+  move->left = one->service + (one->service_rest + left);
+  net->flows.head[flow].state = ENG_FLOW_MEMBER;
+  net->flows.bottleneck[flow] = link;
+  sift_up (net, one, one->n++, (EngHeapItem){ .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow });
+  if (one->crowd)
+    sort_out (net, link, flow);
+  else if (one->n >= net->clocks.crowd)
+    become_crowd (net, link);
+}
+
+double
+eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double left =
+      net->flows.move[flow].left - one->service - one->service_rest - one->level * (double)(now - one->since) / ENG_PS_PER_S;
+  const uint32_t at = net->clocks.place[flow];
+  const EngHeapItem last = one->items[--one->n];
+  if (last.id != flow) {
+    const bool up = at > 0 && before (last, one->items[(at - 1) / 2]);
+    if (up)
+      sift_up (net, one, at, last);
+    else
+      sift_down (net, one, at, last);
+  }
+  net->flows.bottleneck[flow] = ENG_NO_SLOT;
+  if (one->crowd) {
+    eng_bottleneck_drop_noisy (net, one, flow);
+    if (one->n < net->clocks.crowd / 2)
+      end_crowd (net, link);
+  }
+  if (one->n == 0)
+    one->service = one->service_rest = one->level = 0.0;
+  return left;
+}
+
+EngTime
+eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now)
+{
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n == 0 || isinf (one->items[0].key))
+    return ENG_TIME_NEVER;
+  EngFlowMove next = net->flows.move[one->items[0].id];
+  next.left = one->items[0].key - one->service - one->service_rest - one->level * (double)(now - one->since) / ENG_PS_PER_S;
+  next.rate = one->level;
+  return next.rate <= 0.0 && next.left > 0.0 ? ENG_TIME_NEVER : eng_flow_end_of (&next, now);
+}
+
+void
+eng_bottleneck_schedule (Eng *eng, EngLink link)
+{
+  EngNet *net = &eng->net;
+  const uint32_t carrier = eng_bottleneck_of (net, link)->carrier;
+  const EngTime end = eng_bottleneck_next_end (net, link, eng->now);
+  eng_flow_drop_end (eng, carrier);
+  if (end == ENG_TIME_NEVER)
+    return;
+  net->flows.head[carrier].pending = true;
+  eng_push_flow (eng, end, carrier);
+}
+
+void
+eng_bottleneck_stir (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->stirred)
+    return;
+  one->stirred = true;
+  g_array_append_val (net->clocks.stirred, link);
+}

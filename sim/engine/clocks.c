@@ -1,0 +1,355 @@
+/* When clocks of bottlenecks run, and what the rest of the engine sees of them.
+ *
+ * They run where solves have often been done again and all flows have priority 1, no bound of their own and the same weight on a
+ * link, so that rates are levels. Anything else that comes along stops them: each flow is then one of its own again. */
+#include "bottleneck-private.h"
+
+#include <math.h>
+
+/* Fewer flows are solved whole; and toil, in flows solved, that is worth as much as a start. */
+#define LEAST_MOVING  256u
+#define LEAST_TOIL    4096u
+#define SOLVES_A_TRY  8u
+#define MOST_FAILURES 10u
+/* So many may come at one time, besides a fraction of those that move. */
+#define MOST_FRESH 64u
+/* Where members are a crowd (EngClocks); and in tests, for networks of few flows. */
+#define CROWD       64u
+#define LEAST_CROWD 3u
+
+void
+eng_clocks_init (EngNet *net)
+{
+  net->clocks.fresh = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  net->clocks.stirred = g_array_new (FALSE, FALSE, sizeof (EngLink));
+  net->clocks.faster = g_array_new (FALSE, FALSE, sizeof (EngHeapItem));
+}
+
+static void
+free_all (EngNet *net)
+{
+  EngClocks *clocks = &net->clocks;
+  for (uint32_t link = 0; link < clocks->n; link++) {
+    if (!clocks->of[link].used)
+      continue;
+    g_free (clocks->of[link].items);
+    eng_heap_clear (&clocks->of[link].safe);
+    if (clocks->of[link].noisy != NULL)
+      g_array_unref (clocks->of[link].noisy);
+  }
+  g_clear_pointer (&clocks->of, g_free);
+  g_clear_pointer (&clocks->place, g_free);
+  g_clear_pointer (&clocks->noisy, g_free);
+  g_clear_pointer (&clocks->spot, g_free);
+  clocks->n = clocks->n_flows = clocks->n_words = 0;
+  clocks->on = false;
+}
+
+void
+eng_clocks_clear (EngNet *net)
+{
+  free_all (net);
+  g_array_unref (net->clocks.fresh);
+  g_array_unref (net->clocks.stirred);
+  g_array_unref (net->clocks.faster);
+}
+
+/* Arrays as long as those that they go with. */
+static void
+grow (EngNet *net)
+{
+  EngClocks *clocks = &net->clocks;
+  if (clocks->n < net->links.n) {
+    EngBottleneck *of = g_new0 (EngBottleneck, net->links.n_allocated);
+    if (clocks->n > 0)
+      memcpy (of, clocks->of, clocks->n * sizeof *of);
+    g_free (clocks->of);
+    clocks->of = of;
+    clocks->n = net->links.n_allocated;
+  }
+  if (clocks->n_flows < net->flows.n_allocated) {
+    clocks->n_flows = net->flows.n_allocated;
+    clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);
+    clocks->noisy = g_renew (uint32_t, clocks->noisy, clocks->n_flows);
+  }
+  if (clocks->n_words < net->pool.n_allocated) {
+    clocks->n_words = net->pool.n_allocated;
+    clocks->spot = g_renew (uint32_t, clocks->spot, clocks->n_words);
+  }
+}
+
+/* The link has a clock. */
+static void
+set_up (Eng *eng, EngLink link)
+{
+  EngNet *net = &eng->net;
+  if (!eng_bottleneck_of (net, link)->used) {
+    const uint32_t carrier = eng_net_take_slot (net);
+    net->flows.head[carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
+    net->flows.call[carrier] = (EngFlowCall){ .arg = link };
+    grow (net);
+    *eng_bottleneck_of (net, link) =
+        (EngBottleneck){ .carrier = carrier, .owner = ENG_NO_SLOT, .since = eng->now, .used = true };
+  }
+  const EngLinkState *state = &net->links.state[link];
+  eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
+}
+
+static void
+note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  uint32_t k = 0;
+  while (net->pool.word[head->uses + k] != link)
+    k++;
+  net->clocks.spot[head->uses + k] = at;
+}
+
+static bool
+may_have_clock (const EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  if (head->state != ENG_FLOW_MOVING || head->bounded)
+    return false;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLinkState *state = &net->links.state[net->pool.word[head->uses + k]];
+    if (!state->plain || !(state->capacity > 0.0))
+      return false;
+  }
+  return true;
+}
+
+/* Whether all flows on links may; those without links go on by themselves. */
+static bool
+all_may (const EngNet *net)
+{
+  for (uint32_t flow = 0; flow < net->flows.n; flow++) {
+    const EngFlowHead *head = &net->flows.head[flow];
+    if (head->state >= ENG_FLOW_BUNDLED && head->n_uses > 0 &&
+        (!may_have_clock (net, flow) || net->flows.bottleneck[flow] == ENG_NO_SLOT))
+      return false;
+  }
+  return true;
+}
+
+static void
+start_links (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  for (EngLink link = 0; link < net->links.n; link++) {
+    if (net->links.state[link].n_flows == 0)
+      continue;
+    eng_link_purge (net, link);
+    if (net->links.state[link].n_flows == 0)
+      continue;
+    set_up (eng, link);
+    eng_link_mark_dirty (net, link);
+    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
+      note_spot (net, net->links.state[link].flows[i], link, i);
+  }
+}
+
+/* After a solve: all flows have rates and bottlenecks. */
+static void
+start (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  net->clocks.on = true;
+  net->clocks.crowd = net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD;
+  grow (net);
+  start_links (eng);
+  for (uint32_t flow = 0; flow < net->flows.n; flow++)
+    if (net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].n_uses > 0)
+      eng_bottleneck_of (net, net->flows.bottleneck[flow])->level = net->flows.move[flow].rate;
+  for (uint32_t flow = 0; flow < net->flows.n; flow++) {
+    const EngFlowHead *head = &net->flows.head[flow];
+    if (head->state != ENG_FLOW_MOVING || head->n_uses == 0)
+      continue;
+    const EngLink bottleneck = net->flows.bottleneck[flow];
+    const double level = eng_bottleneck_of (net, bottleneck)->level;
+    for (uint32_t k = 0; k < head->n_uses; k++)
+      if (net->pool.word[head->uses + k] != bottleneck)
+        eng_bottleneck_add (eng_bottleneck_of (net, net->pool.word[head->uses + k]), level);
+  }
+  for (uint32_t flow = 0; flow < net->flows.n; flow++) {
+    if (net->flows.head[flow].state != ENG_FLOW_MOVING || net->flows.head[flow].n_uses == 0)
+      continue;
+    eng_flow_drop_end (eng, flow);
+    eng_flow_advance (&net->flows.move[flow], eng->now);
+    net->clocks.noisy[flow] = ENG_NO_SLOT;
+    eng_bottleneck_enlist (net, net->flows.bottleneck[flow], flow, net->flows.move[flow].left);
+    eng_bottleneck_stir (net, net->flows.bottleneck[flow]);
+  }
+}
+
+static void
+release (Eng *eng, EngLink link)
+{
+  EngNet *net = &eng->net;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  net->links.state[link].sorted = false;
+  eng_bottleneck_advance (one, eng->now);
+  for (uint32_t i = 0; i < one->n; i++) {
+    const uint32_t flow = one->items[i].id;
+    EngFlowMove *move = &net->flows.move[flow];
+    move->left -= one->service + one->service_rest;
+    move->rate = one->level;
+    move->since = eng->now;
+    net->flows.head[flow].state = ENG_FLOW_MOVING;
+    net->flows.head[flow].seen = 0;
+    eng_flow_schedule_end (eng, flow);
+  }
+  eng_flow_drop_end (eng, one->carrier);
+  eng_net_give_slot (net, one->carrier);
+}
+
+void
+eng_clocks_stop (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  if (!net->clocks.on)
+    return;
+  for (EngLink link = 0; link < net->clocks.n; link++)
+    if (eng_bottleneck_of (net, link)->used)
+      release (eng, link);
+  free_all (net);
+  g_array_set_size (net->clocks.fresh, 0);
+  g_array_set_size (net->clocks.stirred, 0);
+  net->clocks.toil = 0;
+  net->part.restart = 0.0; /* it was not kept */
+}
+
+void
+eng_clocks_join (Eng *eng, uint32_t flow)
+{
+  EngNet *net = &eng->net;
+  const uint32_t uses = net->flows.head[flow].uses, n_uses = net->flows.head[flow].n_uses;
+  if (!may_have_clock (net, flow)) {
+    eng_clocks_stop (eng);
+    return;
+  }
+  grow (net);
+  net->clocks.noisy[flow] = ENG_NO_SLOT;
+  for (uint32_t k = 0; k < n_uses; k++) {
+    const EngLink link = net->pool.word[uses + k];
+    set_up (eng, link);
+    net->clocks.spot[uses + k] = net->links.state[link].n_flows - 1u;
+  }
+  g_array_append_val (net->clocks.fresh, flow);
+}
+
+/* A flow that moves came with no rate yet. */
+static void
+forget_fresh (EngNet *net, uint32_t flow)
+{
+  for (guint i = 0; i < net->clocks.fresh->len; i++)
+    if (g_array_index (net->clocks.fresh, uint32_t, i) == flow) {
+      g_array_remove_index (net->clocks.fresh, i);
+      return;
+    }
+}
+
+static void
+leave_links (EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink link = net->pool.word[head->uses + k];
+    EngLinkState *state = &net->links.state[link];
+    const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
+    if (last == flow)
+      continue;
+    state->flows[at] = last;
+    note_spot (net, last, link, at);
+  }
+}
+
+void
+eng_clocks_end (Eng *eng, uint32_t flow)
+{
+  EngNet *net = &eng->net;
+  const EngFlowHead *head = &net->flows.head[flow];
+  const EngLink bottleneck = net->flows.bottleneck[flow];
+  if (head->state != ENG_FLOW_MEMBER) {
+    forget_fresh (net, flow);
+    leave_links (net, flow);
+    return;
+  }
+  const double level = eng_bottleneck_of (net, bottleneck)->level;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    EngBottleneck *one = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
+    if (net->pool.word[head->uses + k] != bottleneck && one->owner == ENG_NO_SLOT)
+      eng_bottleneck_add (one, -level);
+  }
+  eng_bottleneck_discharge (net, bottleneck, flow, eng->now);
+  leave_links (net, flow);
+  eng_bottleneck_stir (net, bottleneck);
+  if (eng_bottleneck_next_end (net, bottleneck, eng->now) == eng->now)
+    eng_bottleneck_schedule (eng, bottleneck);
+}
+
+uint32_t
+eng_clocks_next (Eng *eng, uint32_t clock)
+{
+  EngNet *net = &eng->net;
+  const EngLink link = (EngLink)net->flows.call[clock].arg;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  net->flows.head[clock].pending = false;
+  if (eng->now - one->since >= ENG_RECHECK_PS) {
+    eng_bottleneck_advance (one, eng->now);
+    if (eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
+      eng_bottleneck_schedule (eng, link);
+      return ENG_NO_SLOT;
+    }
+  }
+  return one->items[0].id;
+}
+
+double
+eng_clocks_rate (const EngNet *net, uint32_t flow)
+{
+  return eng_bottleneck_of (net, net->flows.bottleneck[flow])->level;
+}
+
+double
+eng_clocks_left (const Eng *eng, uint32_t flow)
+{
+  const EngBottleneck *one = eng_bottleneck_of (&eng->net, eng->net.flows.bottleneck[flow]);
+  return eng->net.flows.move[flow].left - one->service - one->service_rest -
+         one->level * (double)(eng->now - one->since) / ENG_PS_PER_S;
+}
+
+bool
+eng_clocks_solve (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  if (!net->clocks.on)
+    return false;
+  if (net->clocks.fresh->len <= MOST_FRESH + net->flows.n_moving / 4 && eng_bottleneck_solve (eng))
+    return true;
+  eng_clocks_stop (eng);
+  for (EngLink link = 0; link < net->links.n; link++)
+    if (net->links.state[link].n_flows > 0)
+      eng_link_mark_dirty (net, link);
+  return false;
+}
+
+void
+eng_clocks_consider (Eng *eng, uint64_t solved)
+{
+  EngNet *net = &eng->net;
+  EngClocks *clocks = &net->clocks;
+  clocks->toil += solved;
+  if (net->how != ENG_SOLVE_CLOCKS) {
+    const uint64_t worth = (LEAST_TOIL + SOLVES_A_TRY * (uint64_t)net->flows.n_moving) << clocks->n_failures;
+    if (net->how != ENG_SOLVE_AUTO || clocks->toil < worth || net->flows.n_moving < LEAST_MOVING)
+      return;
+  }
+  clocks->toil = 0;
+  if (!all_may (net)) {
+    clocks->n_failures = MIN (clocks->n_failures + 1u, MOST_FAILURES);
+    return;
+  }
+  clocks->n_failures = 0;
+  start (eng);
+}

@@ -1,0 +1,283 @@
+/* Levels of bottlenecks after a change.
+ *
+ * A link is looked at when a flow of it came or went, or has another rate. Its level is what makes it full,
+ *     (room - others) / members,
+ * and where one of the others is faster than this, it becomes a member, the fastest first, which raises the level again. A link
+ * without members that is over its capacity gets its first ones so. Then the rates of the members are changed on their other links,
+ * and these are looked at if they have members or are over their capacity. The lowest comes first: what happens
+ * at a level only concerns links at higher ones, but where a flow was held too low until then, so nearly all are looked at once.
+ *
+ * Stop rule: when no link is left to look at, rates are the max-min fair ones. It is so if and only if no link is over its capacity
+ * and each flow has a bottleneck, a full link on which no flow is faster (Bertsekas and Gallager, Data Networks, 2nd ed., 6.5.2;
+ * Ros and Tsai, IEEE/ACM Trans. Networking 9(5), 2001). Proof. A link without members is within its capacity, else it would be looked at: its
+ * sum only changes by flows that come, go or change their rate. A link with members was full when it was last looked at, and none of
+ * its others was faster; since then no flow of it came, went or changed its rate, else it would be looked at again. So it is full
+ * still, and the bottleneck of its members; and each flow is a member somewhere. A private link is within its capacity as long as its one
+ * level is at most capacity / flows, which is looked at with each level of its owner and each flow that comes.
+ * That it ends is not proved here but bounded: after too many looks all is solved another way (solve.c).
+ *
+ * Sums are kept in two doubles, so that rates depend on the flows and not on the order in which they came: but for the last bit, and
+ * for levels within 1e-12 of each other, of which either may be the bottleneck.
+ * Check: law_engine_fair holds random networks against the oracle, 10^4 of them, and 10^5 as law_engine_local. */
+#include "bottleneck-private.h"
+#include "fill-private.h"
+
+#include <stdlib.h>
+
+/* Looks at links, all and for each link with flows. */
+#define LEAST_LOOKS  1024u
+#define LOOKS_A_LINK 16u
+/* A level as close to the one before stays. */
+#define REL_STILL 1e-15
+
+/* What others leave of the link. */
+static inline double
+left_by_others (const EngBottleneck *one)
+{
+  const double sum = one->room - one->others, part = sum - one->room;
+  return sum + (((one->room - (sum - part)) + (-one->others - part)) - one->others_rest);
+}
+
+static void
+look_at (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->queued)
+    return;
+  if (one->owner != ENG_NO_SLOT) {
+    if (eng_bottleneck_of (net, one->owner)->level * net->links.state[link].n_flows <= one->room * (1.0 + REL_SAME))
+      return;
+    eng_bottleneck_publish (net, link);
+  }
+  const double left = left_by_others (one);
+  if (one->n == 0 && left >= -one->room * REL_SAME)
+    return;
+  one->queued = true;
+  eng_heap_push (&net->work.by_share, one->n > 0 ? left / one->n : left + one->top, link);
+}
+
+static void
+change_rate (EngNet *net, EngLink link, double to, double from)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  eng_bottleneck_add (one, to);
+  eng_bottleneck_add (one, -from);
+  look_at (net, link);
+}
+
+/* Private links that the level would fill are no longer private. */
+static void
+publish_full (EngNet *net, EngLink link, double level)
+{
+  EngHeap *safe = &eng_bottleneck_of (net, link)->safe;
+  while (safe->n > 0 && safe->items[0].key < level) {
+    const EngLink full = safe->items[0].id;
+    const EngBottleneck *one = eng_bottleneck_of (net, full);
+    eng_heap_pop (safe);
+    if (one->owner != link)
+      continue;
+    const double until = one->room / net->links.state[full].n_flows;
+    if (until < level)
+      eng_bottleneck_publish (net, full);
+    else
+      eng_heap_push (safe, until, full);
+  }
+}
+
+/* TRUE: the flow has a link besides that is not private. */
+static inline bool
+pass_on (EngNet *net, EngLink link, uint32_t flow, double to, double from)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  bool any = false;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink used = net->pool.word[head->uses + k];
+    if (used == link || eng_bottleneck_of (net, used)->owner == link)
+      continue;
+    change_rate (net, used, to, from);
+    any = true;
+  }
+  return any;
+}
+
+static void
+set_level (Eng *eng, EngLink link, double level)
+{
+  EngNet *net = &eng->net;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double before = one->level;
+  eng_bottleneck_advance (one, eng->now);
+  eng_bottleneck_stir (net, link);
+  if (!one->crowd) {
+    one->level = level;
+    for (uint32_t i = 0; i < one->n; i++)
+      pass_on (net, link, one->items[i].id, level, before);
+    return;
+  }
+  publish_full (net, link, level);
+  one->level = level;
+  for (guint i = 0; i < one->noisy->len;) {
+    const uint32_t flow = g_array_index (one->noisy, uint32_t, i);
+    if (pass_on (net, link, flow, level, before))
+      i++;
+    else
+      eng_bottleneck_drop_noisy (net, one, flow);
+  }
+}
+
+/* The member of another link becomes one of this link, which has its level already. */
+static void
+capture (Eng *eng, EngLink link, uint32_t flow)
+{
+  EngNet *net = &eng->net;
+  const EngFlowHead *head = &net->flows.head[flow];
+  const EngLink from = net->flows.bottleneck[flow];
+  const double before = eng_bottleneck_of (net, from)->level, level = eng_bottleneck_of (net, link)->level;
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == from)
+      eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
+  const double left = eng_bottleneck_discharge (net, from, flow, eng->now);
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    EngBottleneck *used = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
+    if (net->pool.word[head->uses + k] != link)
+      eng_bottleneck_add (used, level);
+    if (net->pool.word[head->uses + k] != from)
+      eng_bottleneck_add (used, -before);
+  }
+  eng_bottleneck_enlist (net, link, flow, left);
+  eng_bottleneck_stir (net, from);
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    if (net->pool.word[head->uses + k] != link)
+      look_at (net, net->pool.word[head->uses + k]);
+}
+
+static int
+fastest_first (const void *a, const void *b)
+{
+  const EngHeapItem *x = a, *y = b;
+  if (x->key < y->key || x->key > y->key)
+    return x->key > y->key ? -1 : 1;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Finds the others that are faster than the level, fastest first; without members all of them. Brings `top` up to date. */
+static void
+find_faster (EngNet *net, EngLink link, double level)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const EngLinkState *state = &net->links.state[link];
+  GArray *faster = net->clocks.faster;
+  g_array_set_size (faster, 0);
+  one->top = 0.0;
+  for (uint32_t i = 0; i < state->n_flows; i++) {
+    const EngLink bottleneck = net->flows.bottleneck[state->flows[i]];
+    if (bottleneck == link || bottleneck == ENG_NO_SLOT)
+      continue;
+    const double rate = eng_bottleneck_of (net, bottleneck)->level;
+    if (rate > level)
+      g_array_append_vals (faster, &(EngHeapItem){ .key = rate, .id = state->flows[i] }, 1);
+    else if (rate > one->top)
+      one->top = rate;
+  }
+  qsort (faster->data, faster->len, sizeof (EngHeapItem), fastest_first);
+}
+
+/* The level at which the link is full, with those captured who would be faster. */
+static void
+find_level (Eng *eng, EngLink link)
+{
+  EngNet *net = &eng->net;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n == net->links.state[link].n_flows)
+    one->others = one->others_rest = one->top = 0.0;
+  double left = left_by_others (one), level = one->n > 0 ? fmax (left / one->n, 0.0) : -1.0;
+  guint n_captured = 0;
+  if (one->n == 0 && left >= -one->room * REL_SAME)
+    return;
+  if (one->top > level * (1.0 + REL_SAME)) {
+    find_faster (net, link, fmax (level * (1.0 + REL_SAME), level));
+    for (; n_captured < net->clocks.faster->len; n_captured++) {
+      const double rate = g_array_index (net->clocks.faster, EngHeapItem, n_captured).key;
+      if (rate <= level * (1.0 + REL_SAME))
+        break;
+      left += rate;
+      level = fmax (left / (one->n + n_captured + 1u), 0.0);
+    }
+    if (n_captured < net->clocks.faster->len)
+      one->top = fmax (one->top, g_array_index (net->clocks.faster, EngHeapItem, n_captured).key);
+  }
+  if (n_captured > 0 || fabs (level - one->level) > REL_STILL * level)
+    set_level (eng, link, level);
+  for (guint i = 0; i < n_captured; i++)
+    capture (eng, link, g_array_index (net->clocks.faster, EngHeapItem, i).id);
+}
+
+/* A flow that has just come is first a member where it would get least. */
+static void
+take_in (Eng *eng, uint32_t flow)
+{
+  EngNet *net = &eng->net;
+  const EngFlowHead *head = &net->flows.head[flow];
+  EngLink least = ENG_NO_SLOT;
+  double level = (double)INFINITY;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink link = net->pool.word[head->uses + k];
+    const EngBottleneck *one = eng_bottleneck_of (net, link);
+    double share = left_by_others (one) / (one->n + 1u);
+    if (one->owner != ENG_NO_SLOT)
+      share = one->room / net->links.state[link].n_flows;
+    if (share < level || least == ENG_NO_SLOT) {
+      level = share;
+      least = link;
+    }
+  }
+  EngBottleneck *one = eng_bottleneck_of (net, least);
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink link = net->pool.word[head->uses + k];
+    EngBottleneck *used = eng_bottleneck_of (net, link);
+    if (used->owner == least)
+      eng_heap_push (&one->safe, used->room / net->links.state[link].n_flows, link);
+    else if (used->owner != ENG_NO_SLOT)
+      eng_bottleneck_publish (net, link);
+    if (link != least && used->owner == ENG_NO_SLOT)
+      eng_bottleneck_add (used, one->level);
+  }
+  eng_bottleneck_advance (one, eng->now);
+  eng_bottleneck_enlist (net, least, flow, net->flows.move[flow].left);
+  eng_bottleneck_stir (net, least);
+}
+
+bool
+eng_bottleneck_solve (Eng *eng)
+{
+  EngNet *net = &eng->net;
+  EngHeap *heap = &net->work.by_share;
+  uint64_t n_looks = 0, most = LEAST_LOOKS + LOOKS_A_LINK * (uint64_t)net->links.n;
+  heap->n = 0;
+  for (guint i = 0; i < net->clocks.fresh->len; i++)
+    take_in (eng, g_array_index (net->clocks.fresh, uint32_t, i));
+  g_array_set_size (net->clocks.fresh, 0);
+  for (guint i = 0; i < net->links.dirty->len; i++) {
+    const EngLink link = g_array_index (net->links.dirty, uint32_t, i);
+    net->links.state[link].dirty = net->links.state[link].grown = false;
+    if (link < net->clocks.n && eng_bottleneck_of (net, link)->used)
+      look_at (net, link);
+  }
+  while (heap->n > 0) {
+    const EngLink link = heap->items[0].id;
+    eng_heap_pop (heap);
+    eng_bottleneck_of (net, link)->queued = false;
+    if (n_looks++ > most)
+      return false;
+    find_level (eng, link);
+  }
+  for (guint i = 0; i < net->clocks.stirred->len; i++) {
+    const EngLink link = g_array_index (net->clocks.stirred, EngLink, i);
+    eng_bottleneck_of (net, link)->stirred = false;
+    eng_bottleneck_schedule (eng, link);
+  }
+  g_array_set_size (net->clocks.stirred, 0);
+  eng->stats.solved += n_looks;
+  eng->stats.parts++;
+  return true;
+}
