@@ -4,24 +4,30 @@
 
 #include "engine-private.h"
 
-/* Of a link. Its members are the flows whose bottleneck it is; all of them have the rate `level`. */
+/* Of a link. Its members are the flows whose bottleneck it is; all of them have the rate `level`. A cache line: what a change of
+ * another link's level touches. */
 struct EngBottleneck {
-  double room;                 /* capacity / unit: the sum of the rates that it carries */
-  double others, others_rest;  /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows */
+  double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows */
+  double top;                 /* no rate of the others is higher */
+  double room;                /* capacity / unit: the sum of the rates that it carries */
   double level;
-  double top;                  /* no rate of the others is higher */
+  EngHeapItem *items; /* members: service by which it ends, flow; a heap, net->clocks.place[flow] leads back */
+  uint32_t n;         /* of items[] */
+  EngLink owner;      /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
+  bool used;          /* all of this is set */
+  bool queued;        /* its level is to be found */
+  bool stirred;       /* its next end is to be found */
+  bool crowd;
+  uint32_t carrier; /* the slot whose queue entry is the next end; ENG_NO_SLOT until there was one */
+};
+
+/* The rest of it. */
+struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngHeapItem *items; /* members: service by which it ends, flow; a heap, net->clocks.place[flow] leads back */
-  uint32_t n, allocated;
-  uint32_t carrier; /* the slot whose queue entry is the next end */
-  EngLink owner;    /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
-  bool used;        /* all of this is set */
-  bool queued;      /* its level is to be found */
-  bool stirred;     /* its next end is to be found */
-  bool crowd;
-  GArray *noisy; /* of a crowd: flows with a link that is not private to it */
-  EngHeap safe;  /* of a crowd: the level up to which a private link cannot be full, the link; may lag behind, downwards */
+  GArray *noisy;        /* of a crowd: flows with a link that is not private to it */
+  EngHeap safe;         /* of a crowd: the level up to which a private link cannot be full, the link; may lag behind, downwards */
+  uint32_t n_allocated; /* of items[] */
 };
 
 static inline EngBottleneck *
@@ -30,26 +36,48 @@ eng_bottleneck_of (const EngNet *net, EngLink link)
   return &net->clocks.of[link];
 }
 
-/* Adds a rate, or takes it off (Neumaier, ZAMM 54, 1974). */
+static inline EngService *
+eng_service_of (const EngNet *net, EngLink link)
+{
+  return &net->clocks.service[link];
+}
+
+/* Adds to the rates of the others what is `change` + `rest`, the rest a rounding error (Neumaier, ZAMM 54, 1974). */
+static inline void
+eng_bottleneck_shift (EngBottleneck *one, double change, double rest)
+{
+  const double sum = one->others + change, part = sum - one->others;
+  one->others_rest += ((one->others - (sum - part)) + (change - part)) + rest;
+  one->others = sum;
+}
+
+/* Adds a rate, or takes it off. */
 static inline void
 eng_bottleneck_add (EngBottleneck *one, double rate)
 {
-  const double sum = one->others + rate, part = sum - one->others;
-  one->others_rest += (one->others - (sum - part)) + (rate - part);
-  one->others = sum;
+  eng_bottleneck_shift (one, rate, 0.0);
   one->top = rate > one->top ? rate : one->top;
 }
 
+/* What the flow, a member of the link, has still to move. */
+static inline double
+eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
+{
+  const EngService *service = eng_service_of (net, link);
+  const double step = eng_bottleneck_of (net, link)->level * (double)(now - service->since) / ENG_PS_PER_S;
+  return key - service->service - service->service_rest - step;
+}
+
 /* bottleneck.c */
-void eng_bottleneck_advance (EngBottleneck *one, EngTime now);
+void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);
 /* The flow, a member nowhere, becomes one; it has still to move `left`. Its other links are the caller's business. */
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
 /* From now on the link keeps the sum of its flows' rates itself. */
 void eng_bottleneck_publish (EngNet *net, EngLink link);
-void eng_bottleneck_add_noisy (EngNet *net, EngBottleneck *one, uint32_t flow);
-void eng_bottleneck_drop_noisy (EngNet *net, EngBottleneck *one, uint32_t flow);
+void eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow);
+void eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow);
 /* The next end of its members, if the level stays; ENG_TIME_NEVER: none. */
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
 /* Puts that end into the queue. */
@@ -58,7 +86,7 @@ void eng_bottleneck_schedule (Eng *eng, EngLink link);
 void eng_bottleneck_stir (EngNet *net, EngLink link);
 
 /* solve_bottleneck.c */
-/* Levels anew after what happened to the dirty links; FALSE: it takes too long, and nothing is certain but the members' progress. */
+/* Levels anew after what happened to the dirty links; FALSE: it takes too long, and only the members' progress is certain. */
 bool eng_bottleneck_solve (Eng *eng);
 
 #endif

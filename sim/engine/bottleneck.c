@@ -12,11 +12,14 @@
 
 #include <math.h>
 
+G_STATIC_ASSERT (sizeof (EngBottleneck) == 64);
+
 void
-eng_bottleneck_advance (EngBottleneck *one, EngTime now)
+eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
 {
-  const double step = one->service_rest + one->level * (double)(now - one->since) / ENG_PS_PER_S;
-  const double sum = one->service + step, of_step = sum - one->service;
+  EngService *one = eng_service_of (net, link);
+  const double moved = eng_bottleneck_of (net, link)->level * (double)(now - one->since) / ENG_PS_PER_S;
+  const double step = one->service_rest + moved, sum = one->service + step, of_step = sum - one->service;
   one->service_rest = (one->service - (sum - of_step)) + (step - of_step);
   one->service = sum;
   one->since = now;
@@ -56,17 +59,19 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
 }
 
 void
-eng_bottleneck_add_noisy (EngNet *net, EngBottleneck *one, uint32_t flow)
+eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow)
 {
-  if (!one->crowd || net->clocks.noisy[flow] != ENG_NO_SLOT)
+  EngService *one = eng_service_of (net, link);
+  if (!eng_bottleneck_of (net, link)->crowd || net->clocks.noisy[flow] != ENG_NO_SLOT)
     return;
   net->clocks.noisy[flow] = one->noisy->len;
   g_array_append_val (one->noisy, flow);
 }
 
 void
-eng_bottleneck_drop_noisy (EngNet *net, EngBottleneck *one, uint32_t flow)
+eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow)
 {
+  EngService *one = eng_service_of (net, link);
   const uint32_t at = net->clocks.noisy[flow];
   if (at == ENG_NO_SLOT)
     return;
@@ -87,7 +92,7 @@ eng_bottleneck_publish (EngNet *net, EngLink link)
     if (net->flows.bottleneck[flow] != one->owner)
       continue; /* has just joined, and is a member nowhere yet */
     eng_bottleneck_add (one, owner->level);
-    eng_bottleneck_add_noisy (net, owner, flow);
+    eng_bottleneck_add_noisy (net, one->owner, flow);
   }
   one->owner = ENG_NO_SLOT;
 }
@@ -106,7 +111,7 @@ try_private (EngNet *net, EngLink link, EngLink owner)
     if (net->flows.bottleneck[state->flows[i]] != owner)
       return false;
   one->owner = owner;
-  eng_heap_push (&eng_bottleneck_of (net, owner)->safe, one->room / state->n_flows, link);
+  eng_heap_push (&eng_service_of (net, owner)->safe, one->room / state->n_flows, link);
   return true;
 }
 
@@ -121,16 +126,17 @@ sort_out (EngNet *net, EngLink link, uint32_t flow)
     noisy |= used != link && !try_private (net, used, link);
   }
   if (noisy)
-    eng_bottleneck_add_noisy (net, eng_bottleneck_of (net, link), flow);
+    eng_bottleneck_add_noisy (net, link, flow);
 }
 
 static void
 become_crowd (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngService *service = eng_service_of (net, link);
   one->crowd = true;
-  if (one->noisy == NULL)
-    one->noisy = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  if (service->noisy == NULL)
+    service->noisy = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   for (uint32_t i = 0; i < one->n; i++)
     sort_out (net, link, one->items[i].id);
 }
@@ -139,9 +145,10 @@ static void
 end_crowd (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  for (guint i = 0; i < one->noisy->len; i++)
-    net->clocks.noisy[g_array_index (one->noisy, uint32_t, i)] = ENG_NO_SLOT;
-  g_array_set_size (one->noisy, 0);
+  EngService *service = eng_service_of (net, link);
+  for (guint i = 0; i < service->noisy->len; i++)
+    net->clocks.noisy[g_array_index (service->noisy, uint32_t, i)] = ENG_NO_SLOT;
+  g_array_set_size (service->noisy, 0);
   one->crowd = false;
   for (uint32_t i = 0; i < one->n; i++) {
     const EngFlowHead *head = &net->flows.head[one->items[i].id];
@@ -149,19 +156,20 @@ end_crowd (EngNet *net, EngLink link)
       if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == link)
         eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
   }
-  one->safe.n = 0;
+  service->safe.n = 0;
 }
 
 void
 eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->n == one->allocated) {
-    one->allocated = one->allocated == 0 ? 4 : 2 * one->allocated;
-    one->items = g_renew (EngHeapItem, one->items, one->allocated);
+  EngService *service = eng_service_of (net, link);
+  if (one->n == service->n_allocated) {
+    service->n_allocated = service->n_allocated == 0 ? 4 : 2 * service->n_allocated;
+    one->items = g_renew (EngHeapItem, one->items, service->n_allocated);
   }
   EngFlowMove *move = &net->flows.move[flow];
-  move->left = one->service + (one->service_rest + left);
+  move->left = service->service + (service->service_rest + left);
   net->flows.head[flow].state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
   sift_up (net, one, one->n++, (EngHeapItem){ .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow });
@@ -175,8 +183,7 @@ double
 eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  const double left =
-      net->flows.move[flow].left - one->service - one->service_rest - one->level * (double)(now - one->since) / ENG_PS_PER_S;
+  const double left = eng_bottleneck_left (net, link, net->flows.move[flow].left, now);
   const uint32_t at = net->clocks.place[flow];
   const EngHeapItem last = one->items[--one->n];
   if (last.id != flow) {
@@ -188,12 +195,12 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
   if (one->crowd) {
-    eng_bottleneck_drop_noisy (net, one, flow);
+    eng_bottleneck_drop_noisy (net, link, flow);
     if (one->n < net->clocks.crowd / 2)
       end_crowd (net, link);
   }
   if (one->n == 0)
-    one->service = one->service_rest = one->level = 0.0;
+    one->level = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   return left;
 }
 
@@ -204,7 +211,7 @@ eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now)
   if (one->n == 0 || isinf (one->items[0].key))
     return ENG_TIME_NEVER;
   EngFlowMove next = net->flows.move[one->items[0].id];
-  next.left = one->items[0].key - one->service - one->service_rest - one->level * (double)(now - one->since) / ENG_PS_PER_S;
+  next.left = eng_bottleneck_left (net, link, one->items[0].key, now);
   next.rate = one->level;
   return next.rate <= 0.0 && next.left > 0.0 ? ENG_TIME_NEVER : eng_flow_end_of (&next, now);
 }
@@ -213,11 +220,17 @@ void
 eng_bottleneck_schedule (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
-  const uint32_t carrier = eng_bottleneck_of (net, link)->carrier;
   const EngTime end = eng_bottleneck_next_end (net, link, eng->now);
-  eng_flow_drop_end (eng, carrier);
+  uint32_t carrier = eng_bottleneck_of (net, link)->carrier;
+  if (carrier != ENG_NO_SLOT)
+    eng_flow_drop_end (eng, carrier);
   if (end == ENG_TIME_NEVER)
     return;
+  if (carrier == ENG_NO_SLOT) {
+    carrier = eng_bottleneck_of (net, link)->carrier = eng_net_take_slot (net);
+    net->flows.head[carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
+    net->flows.call[carrier] = (EngFlowCall){ .arg = link };
+  }
   net->flows.head[carrier].pending = true;
   eng_push_flow (eng, end, carrier);
 }

@@ -33,11 +33,12 @@ free_all (EngNet *net)
     if (!clocks->of[link].used)
       continue;
     g_free (clocks->of[link].items);
-    eng_heap_clear (&clocks->of[link].safe);
-    if (clocks->of[link].noisy != NULL)
-      g_array_unref (clocks->of[link].noisy);
+    eng_heap_clear (&clocks->service[link].safe);
+    if (clocks->service[link].noisy != NULL)
+      g_array_unref (clocks->service[link].noisy);
   }
   g_clear_pointer (&clocks->of, g_free);
+  g_clear_pointer (&clocks->service, g_free);
   g_clear_pointer (&clocks->place, g_free);
   g_clear_pointer (&clocks->noisy, g_free);
   g_clear_pointer (&clocks->spot, g_free);
@@ -54,17 +55,26 @@ eng_clocks_clear (EngNet *net)
   g_array_unref (net->clocks.faster);
 }
 
+/* The same words with zeros behind them; memory that is not touched takes none. */
+static void *
+longer (void *old, gsize n_bytes, gsize to)
+{
+  char *words = g_malloc0 (to);
+  if (n_bytes > 0)
+    memcpy (words, old, n_bytes);
+  g_free (old);
+  return words;
+}
+
 /* Arrays as long as those that they go with. */
 static void
 grow (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
   if (clocks->n < net->links.n) {
-    EngBottleneck *of = g_new0 (EngBottleneck, net->links.n_allocated);
-    if (clocks->n > 0)
-      memcpy (of, clocks->of, clocks->n * sizeof *of);
-    g_free (clocks->of);
-    clocks->of = of;
+    clocks->of = longer (clocks->of, clocks->n * sizeof *clocks->of, net->links.n_allocated * sizeof *clocks->of);
+    clocks->service =
+        longer (clocks->service, clocks->n * sizeof *clocks->service, net->links.n_allocated * sizeof *clocks->service);
     clocks->n = net->links.n_allocated;
   }
   if (clocks->n_flows < net->flows.n_allocated) {
@@ -84,12 +94,8 @@ set_up (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
   if (!eng_bottleneck_of (net, link)->used) {
-    const uint32_t carrier = eng_net_take_slot (net);
-    net->flows.head[carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
-    net->flows.call[carrier] = (EngFlowCall){ .arg = link };
-    grow (net);
-    *eng_bottleneck_of (net, link) =
-        (EngBottleneck){ .carrier = carrier, .owner = ENG_NO_SLOT, .since = eng->now, .used = true };
+    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .owner = ENG_NO_SLOT, .used = true };
+    eng_service_of (net, link)->since = eng->now;
   }
   const EngLinkState *state = &net->links.state[link];
   eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
@@ -188,17 +194,19 @@ release (Eng *eng, EngLink link)
   EngNet *net = &eng->net;
   EngBottleneck *one = eng_bottleneck_of (net, link);
   net->links.state[link].sorted = false;
-  eng_bottleneck_advance (one, eng->now);
+  eng_bottleneck_advance (net, link, eng->now);
   for (uint32_t i = 0; i < one->n; i++) {
     const uint32_t flow = one->items[i].id;
     EngFlowMove *move = &net->flows.move[flow];
-    move->left -= one->service + one->service_rest;
+    move->left = eng_bottleneck_left (net, link, move->left, eng->now);
     move->rate = one->level;
     move->since = eng->now;
     net->flows.head[flow].state = ENG_FLOW_MOVING;
     net->flows.head[flow].seen = 0;
     eng_flow_schedule_end (eng, flow);
   }
+  if (one->carrier == ENG_NO_SLOT)
+    return;
   eng_flow_drop_end (eng, one->carrier);
   eng_net_give_slot (net, one->carrier);
 }
@@ -293,16 +301,15 @@ eng_clocks_next (Eng *eng, uint32_t clock)
 {
   EngNet *net = &eng->net;
   const EngLink link = (EngLink)net->flows.call[clock].arg;
-  EngBottleneck *one = eng_bottleneck_of (net, link);
   net->flows.head[clock].pending = false;
-  if (eng->now - one->since >= ENG_RECHECK_PS) {
-    eng_bottleneck_advance (one, eng->now);
+  if (eng->now - eng_service_of (net, link)->since >= ENG_RECHECK_PS) {
+    eng_bottleneck_advance (net, link, eng->now);
     if (eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
       eng_bottleneck_schedule (eng, link);
       return ENG_NO_SLOT;
     }
   }
-  return one->items[0].id;
+  return eng_bottleneck_of (net, link)->items[0].id;
 }
 
 double
@@ -314,9 +321,7 @@ eng_clocks_rate (const EngNet *net, uint32_t flow)
 double
 eng_clocks_left (const Eng *eng, uint32_t flow)
 {
-  const EngBottleneck *one = eng_bottleneck_of (&eng->net, eng->net.flows.bottleneck[flow]);
-  return eng->net.flows.move[flow].left - one->service - one->service_rest -
-         one->level * (double)(eng->now - one->since) / ENG_PS_PER_S;
+  return eng_bottleneck_left (&eng->net, eng->net.flows.bottleneck[flow], eng->net.flows.move[flow].left, eng->now);
 }
 
 bool

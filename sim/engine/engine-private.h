@@ -58,6 +58,7 @@ typedef struct {
 
 typedef struct EngBundle EngBundle;
 typedef struct EngBottleneck EngBottleneck;
+typedef struct EngService EngService;
 
 typedef struct {
   double capacity;
@@ -154,7 +155,8 @@ typedef struct {
   uint64_t toil;          /* flows solved in parts or large components since clocks last ran, while they could have */
   unsigned n_failures;    /* in a row: each doubles the toil before the next try */
   EngBottleneck *of;      /* by link */
-  uint32_t n;             /* of of[] */
+  EngService *service;    /* by link */
+  uint32_t n;             /* of of[] and service[] */
   uint32_t *place;        /* by flow: in its bottleneck's heap */
   uint32_t *noisy;        /* by flow: in the list of its bottleneck's crowd; ENG_NO_SLOT: not there */
   uint32_t n_flows;       /* of place[] and noisy[] */

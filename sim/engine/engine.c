@@ -16,6 +16,7 @@ eng_new (void)
   eng->instant_limit = INSTANT_LIMIT;
   eng->ties.batch = g_array_new (FALSE, FALSE, sizeof (EngEntry));
   eng_net_init (&eng->net);
+  eng_clocks_init (&eng->net);
   return eng;
 }
 

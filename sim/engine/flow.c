@@ -303,6 +303,20 @@ eng_flow_remaining (const Eng *eng, EngFlow flow)
   return isinf (amount) ? amount : amount - moved_by_now (eng, slot);
 }
 
+void
+eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
+{
+  g_assert (link < eng->net.links.n);
+  g_assert (capacity_per_s >= 0.0 && isfinite (capacity_per_s));
+  eng_clocks_stop (eng);
+  EngLinkState *state = &eng->net.links.state[link];
+  if (state->n_live > 0) /* its flows rose at least as far as an equal share of what it had */
+    eng->net.part.restart = fmin (eng->net.part.restart, state->capacity / (state->n_live * state->unit));
+  state->capacity = capacity_per_s;
+  state->grown = true;
+  eng_link_mark_dirty (&eng->net, link);
+}
+
 double
 eng_link_carried (Eng *eng, EngLink link)
 {

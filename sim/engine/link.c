@@ -28,20 +28,6 @@ eng_link_new (Eng *eng, double capacity_per_s)
   return eng_links_new (eng, &capacity_per_s, 1);
 }
 
-void
-eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
-{
-  g_assert (link < eng->net.links.n);
-  g_assert (capacity_per_s >= 0.0 && isfinite (capacity_per_s));
-  eng_clocks_stop (eng);
-  EngLinkState *state = &eng->net.links.state[link];
-  if (state->n_live > 0) /* its flows rose at least as far as an equal share of what it had */
-    eng->net.part.restart = fmin (eng->net.part.restart, state->capacity / (state->n_live * state->unit));
-  state->capacity = capacity_per_s;
-  state->grown = true;
-  eng_link_mark_dirty (&eng->net, link);
-}
-
 /* `first`: its priority is 1. */
 static inline void
 join_link (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)

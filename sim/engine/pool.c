@@ -20,7 +20,6 @@ eng_net_init (EngNet *net)
   net->local.chosen = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->local.frozen = g_array_new (FALSE, FALSE, sizeof (EngFrozen));
   net->part.restart = (double)INFINITY;
-  eng_clocks_init (net);
   net->pool.free = g_array_sized_new (FALSE, FALSE, sizeof (uint32_t), N_CLASSES);
   for (unsigned i = 0; i < N_CLASSES; i++)
     g_array_append_val (net->pool.free, none);

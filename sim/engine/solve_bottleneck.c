@@ -3,21 +3,22 @@
  * A link is looked at when a flow of it came or went, or has another rate. Its level is what makes it full,
  *     (room - others) / members,
  * and where one of the others is faster than this, it becomes a member, the fastest first, which raises the level again. A link
- * without members that is over its capacity gets its first ones so. Then the rates of the members are changed on their other links,
- * and these are looked at if they have members or are over their capacity. The lowest comes first: what happens
- * at a level only concerns links at higher ones, but where a flow was held too low until then, so nearly all are looked at once.
+ * without members that is over its capacity gets its first ones so. Then the rates of the members are changed on their other
+ * links, and these are looked at if they have members or are over their capacity. The lowest comes first: what happens at a level
+ * concerns higher ones, but where a flow was held too low until then, so nearly all are looked at once.
  *
- * Stop rule: when no link is left to look at, rates are the max-min fair ones. It is so if and only if no link is over its capacity
- * and each flow has a bottleneck, a full link on which no flow is faster (Bertsekas and Gallager, Data Networks, 2nd ed., 6.5.2;
- * Ros and Tsai, IEEE/ACM Trans. Networking 9(5), 2001). Proof. A link without members is within its capacity, else it would be looked at: its
- * sum only changes by flows that come, go or change their rate. A link with members was full when it was last looked at, and none of
- * its others was faster; since then no flow of it came, went or changed its rate, else it would be looked at again. So it is full
- * still, and the bottleneck of its members; and each flow is a member somewhere. A private link is within its capacity as long as its one
- * level is at most capacity / flows, which is looked at with each level of its owner and each flow that comes.
+ * Stop rule: when no link is left to look at, rates are the max-min fair ones. They are if and only if no link is over its
+ * capacity and each flow has a bottleneck, a full link on which no flow is faster (Bertsekas and Gallager, Data Networks, 2nd ed.,
+ * 6.5.2; Ros and Tsai, IEEE/ACM Trans. Networking 9(5), 2001). Proof. A link without members is within its capacity, else it would
+ * be looked at: its sum only changes by flows that come, go or change their rate. A link with members was full when it was last
+ * looked at, and none of its others was faster; since then no flow of it came, went or changed its rate, else it would be looked at
+ * again. So it is full still, and the bottleneck of its members; and each flow is a member somewhere. A private link is within its
+ * capacity as long as its one level is at most capacity / flows, which is held against each level of its owner and each flow that
+ * comes.
  * That it ends is not proved here but bounded: after too many looks all is solved another way (solve.c).
  *
- * Sums are kept in two doubles, so that rates depend on the flows and not on the order in which they came: but for the last bit, and
- * for levels within 1e-12 of each other, of which either may be the bottleneck.
+ * Sums are kept in two doubles, so that rates depend on the flows and not on the order in which they came: but for the last bit,
+ * and for levels within 1e-12 of each other, of which either may be the bottleneck.
  * Check: law_engine_fair holds random networks against the oracle, 10^4 of them, and 10^5 as law_engine_local. */
 #include "bottleneck-private.h"
 #include "fill-private.h"
@@ -49,27 +50,30 @@ look_at (EngNet *net, EngLink link)
       return;
     eng_bottleneck_publish (net, link);
   }
-  const double left = left_by_others (one);
+  const double left = one->room - one->others;
   if (one->n == 0 && left >= -one->room * REL_SAME)
     return;
   one->queued = true;
   eng_heap_push (&net->work.by_share, one->n > 0 ? left / one->n : left + one->top, link);
 }
 
-static void
-change_rate (EngNet *net, EngLink link, double to, double from)
+/* A flow goes from one rate to another: by how much, and what this number lacks. */
+typedef struct {
+  double to, change, rest;
+} Change;
+
+static inline Change
+change_of (double from, double to)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  eng_bottleneck_add (one, to);
-  eng_bottleneck_add (one, -from);
-  look_at (net, link);
+  const double change = to - from, part = change - to;
+  return (Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part) };
 }
 
 /* Private links that the level would fill are no longer private. */
 static void
 publish_full (EngNet *net, EngLink link, double level)
 {
-  EngHeap *safe = &eng_bottleneck_of (net, link)->safe;
+  EngHeap *safe = &eng_service_of (net, link)->safe;
   while (safe->n > 0 && safe->items[0].key < level) {
     const EngLink full = safe->items[0].id;
     const EngBottleneck *one = eng_bottleneck_of (net, full);
@@ -86,15 +90,18 @@ publish_full (EngNet *net, EngLink link, double level)
 
 /* TRUE: the flow has a link besides that is not private. */
 static inline bool
-pass_on (EngNet *net, EngLink link, uint32_t flow, double to, double from)
+pass_on (EngNet *net, EngLink link, uint32_t flow, const Change *change)
 {
   const EngFlowHead *head = &net->flows.head[flow];
   bool any = false;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink used = net->pool.word[head->uses + k];
-    if (used == link || eng_bottleneck_of (net, used)->owner == link)
+    EngBottleneck *one = eng_bottleneck_of (net, used);
+    if (used == link || one->owner == link)
       continue;
-    change_rate (net, used, to, from);
+    eng_bottleneck_shift (one, change->change, change->rest);
+    one->top = fmax (one->top, change->to);
+    look_at (net, used);
     any = true;
   }
   return any;
@@ -105,23 +112,24 @@ set_level (Eng *eng, EngLink link, double level)
 {
   EngNet *net = &eng->net;
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  const double before = one->level;
-  eng_bottleneck_advance (one, eng->now);
+  const Change change = change_of (one->level, level);
+  eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
   if (!one->crowd) {
     one->level = level;
     for (uint32_t i = 0; i < one->n; i++)
-      pass_on (net, link, one->items[i].id, level, before);
+      pass_on (net, link, one->items[i].id, &change);
     return;
   }
   publish_full (net, link, level);
   one->level = level;
-  for (guint i = 0; i < one->noisy->len;) {
-    const uint32_t flow = g_array_index (one->noisy, uint32_t, i);
-    if (pass_on (net, link, flow, level, before))
+  const GArray *noisy = eng_service_of (net, link)->noisy;
+  for (guint i = 0; i < noisy->len;) {
+    const uint32_t flow = g_array_index (noisy, uint32_t, i);
+    if (pass_on (net, link, flow, &change))
       i++;
     else
-      eng_bottleneck_drop_noisy (net, one, flow);
+      eng_bottleneck_drop_noisy (net, link, flow);
   }
 }
 
@@ -236,13 +244,13 @@ take_in (Eng *eng, uint32_t flow)
     const EngLink link = net->pool.word[head->uses + k];
     EngBottleneck *used = eng_bottleneck_of (net, link);
     if (used->owner == least)
-      eng_heap_push (&one->safe, used->room / net->links.state[link].n_flows, link);
+      eng_heap_push (&eng_service_of (net, least)->safe, used->room / net->links.state[link].n_flows, link);
     else if (used->owner != ENG_NO_SLOT)
       eng_bottleneck_publish (net, link);
     if (link != least && used->owner == ENG_NO_SLOT)
       eng_bottleneck_add (used, one->level);
   }
-  eng_bottleneck_advance (one, eng->now);
+  eng_bottleneck_advance (net, least, eng->now);
   eng_bottleneck_enlist (net, least, flow, net->flows.move[flow].left);
   eng_bottleneck_stir (net, least);
 }

@@ -654,7 +654,8 @@ ends_are_the_same_however_rates_are_solved (void)
       TEST_NEAR ((double)ends[ENG_SOLVE_CLOCKS][i], (double)ends[ENG_SOLVE_FULL][i], 1e-9);
     }
   }
-  TEST_TRUE (share[ENG_SOLVE_CLOCKS] > 0.4 && share[ENG_SOLVE_AUTO] > 0.1 && share[ENG_SOLVE_PART] > 0.2 && share[ENG_SOLVE_LOCAL] > 0.9);
+  TEST_TRUE (share[ENG_SOLVE_CLOCKS] > 0.4);
+  TEST_TRUE (share[ENG_SOLVE_AUTO] > 0.1 && share[ENG_SOLVE_PART] > 0.2 && share[ENG_SOLVE_LOCAL] > 0.9);
   TEST_NEAR (share[ENG_SOLVE_FULL], 0, 0);
 }
 

@@ -1,6 +1,7 @@
 # Built beside the tests, run by hand (docs/performance.md); they print and assert no time.
 forerun_bench(bench_queue SOURCES bench/bench_queue.c bench/bench.c USES engine)
 forerun_bench(bench_flow SOURCES bench/bench_flow.c bench/bench.c USES engine)
+forerun_bench(bench_irregular SOURCES bench/bench_irregular.c bench/bench.c USES engine base)
 forerun_bench(bench_model SOURCES bench/bench_model.c bench/bench.c USES plan constants)
 target_compile_definitions(bench_model PRIVATE BENCH_DATA_DIR="${PROJECT_SOURCE_DIR}")
 # Instructions are the same on any load, so that they can be held against a record; only an optimised build has these.
