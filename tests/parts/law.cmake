@@ -11,6 +11,8 @@ target_include_directories(law_training_model PRIVATE unit)
 forerun_test(law_goodput LABEL law SOURCES law/law_goodput.c USES plan)
 forerun_test(law_training_fold LABEL law SOURCES law/law_training_fold.c USES plan constants)
 target_include_directories(law_training_fold PRIVATE unit)
+forerun_test(law_training_work LABEL law SOURCES law/law_training_work.c USES plan constants)
+target_include_directories(law_training_work PRIVATE unit)
 forerun_test(law_storage LABEL law SOURCES law/law_storage.c USES models)
 # A program of its own, since it calls forerun: draws can be many, and of any seed.
 add_executable(law_numbers law/law_numbers.c)

@@ -1,13 +1,13 @@
 /* What a pipeline rank runs: the items of its turns on its streams.
  *
- * A turn is walked item by item, so that the two turns of a pair (a forward beside a backward) can take turns on the compute
- * stream: while one waits for a collective the other computes. Collectives go to the stream of their kind as soon as the work that
+ * A turn is walked item by item, so that the two turns of a pair (a forward beside a backward) can share the compute stream: while
+ * one waits for a collective the other computes (pair.c has the order). Collectives go to the stream of their kind as soon as the work that
  * they follow has ended; work waits for them where it needs them. Where launches show, the host queues the kernels of each item
  * ahead of the GPU: an item begins once its first kernel is queued, and its last kernel once all are. */
 #include <math.h>
 #include <string.h>
 
-#include "build-private.h"
+#include "pair-private.h"
 
 const TrnUnit *
 trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)
@@ -30,7 +30,14 @@ typedef struct {
   guint32 lane;
   const GArray *turns; /* MdlTurn */
   TrnDone *done;       /* likewise */
+  GArray *pairs;       /* Pair */
 } Lane;
+
+/* The order of a pair's items; pairs of the same chunks have the same. */
+typedef struct {
+  MdlTurn first, second;
+  GArray *order;
+} Pair;
 
 /* Where a turn has come to. */
 typedef struct {
@@ -285,33 +292,45 @@ close_unit (Cursor *c, GError **error)
   return trn_sync_leave (c->sync, c->turn, c->index, c->unit, c->last, error);
 }
 
+/* Closes units that are done and opens the next, so that collectives it begins with are queued before those that the other turn
+ * of a pair begins later. */
+static gboolean
+advance (Cursor *c, GError **error)
+{
+  while (c->items == NULL || c->next >= c->n_compute) {
+    if (c->items != NULL && !close_unit (c, error))
+      return FALSE;
+    c->items = NULL;
+    if (c->passed == c->n_units)
+      return TRUE;
+    if (!open_unit (c, error))
+      return FALSE;
+    begin_colls (c, 0);
+  }
+  return TRUE;
+}
+
 /* The next compute item. *over: there is none. */
 static gboolean
 step (Cursor *c, gboolean *over, GError **error)
 {
   *over = FALSE;
   set_at (c);
-  while (c->items == NULL || c->next >= c->n_compute) {
-    if (c->items != NULL && !close_unit (c, error))
-      return FALSE;
-    c->items = NULL;
-    if (c->passed == c->n_units) {
-      *over = TRUE;
-      return TRUE;
-    }
-    if (!open_unit (c, error))
-      return FALSE;
-  }
+  if (!advance (c, error))
+    return FALSE;
+  *over = c->items == NULL;
+  if (*over)
+    return TRUE;
   g_autoptr (GArray) wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
   guint32 k = c->next++, partner = partner_of (c, k);
-  begin_colls (c, k);
   gather_waits (c, k, wait);
   if (partner < c->items->len)
     add_cut_up (c, k, partner, wait);
   else
     c->task[k] = add_kernels (c, item_at (c, k), 1, wait);
   c->last = c->task[k];
-  return TRUE;
+  begin_colls (c, k + 1); /* those of the other turn that begin later come behind them */
+  return advance (c, error);
 }
 
 /* ---- turns ---- */
@@ -386,6 +405,41 @@ add_send (Cursor *c, TrnDone *done, GError **error)
   return TRUE;
 }
 
+static void
+pair_clear (gpointer data)
+{
+  g_array_unref (((Pair *)data)->order);
+}
+
+/* Borrowed from the lane. */
+static const GArray *
+order_of (const Lane *of, const MdlTurn *turns, GError **error)
+{
+  for (guint i = 0; i < of->pairs->len; i++) {
+    const Pair *pair = &g_array_index (of->pairs, Pair, i);
+    if (pair->first.kind == turns[0].kind && pair->first.chunk == turns[0].chunk && pair->second.kind == turns[1].kind &&
+        pair->second.chunk == turns[1].chunk)
+      return pair->order;
+  }
+  const Pair pair = { turns[0], turns[1], trn_pair_order (of->b, of->lane, turns, error) };
+  if (pair.order != NULL)
+    g_array_append_val (of->pairs, pair);
+  return pair.order;
+}
+
+/* The items of a pair, in the order that hides most. */
+static gboolean
+add_pair (const Lane *of, Cursor cursor[2], GError **error)
+{
+  const GArray *order = order_of (of, cursor[0].turn, error);
+  gboolean ok = order != NULL, over = FALSE;
+  for (guint i = 0; ok && i < order->len; i++)
+    ok = step (&cursor[g_array_index (order, guint8, i)], &over, error);
+  for (guint k = 0; ok && k < 2; k++)
+    ok = step (&cursor[k], &over, error);
+  return ok;
+}
+
 /* One turn, or the two of a pair. Where layers have given times a pair is one pass: it sends at its end. */
 static gboolean
 add_turns (const Lane *of, guint32 index, guint32 n, GError **error)
@@ -396,11 +450,12 @@ add_turns (const Lane *of, guint32 index, guint32 n, GError **error)
   EngTask entry = trn_build_compute (b, of->lane, TRN_STEP_JOIN, 0, NULL, NULL);
   for (guint32 k = 0; k < n; k++)
     open_turn (&cursor[k], of, index + k, entry);
-  while (ok && !(over[0] && over[1]))
-    for (guint32 k = 0; k < n && ok; k++)
-      do
-        ok = over[k] || step (&cursor[k], &over[k], error);
-      while (ok && one && !over[k]);
+  if (n > 1 && !one)
+    ok = add_pair (of, cursor, error);
+  else
+    for (guint32 k = 0; k < n; k++)
+      while (ok && !over[k])
+        ok = step (&cursor[k], &over[k], error);
   if (one)
     cursor[0].last = cursor[n - 1].last;
   for (guint32 k = 0; k < n && ok; k++) {
@@ -416,7 +471,9 @@ gboolean
 trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done, GError **error)
 {
   TrnSyncer *sync = trn_sync_new (b, lane, turns);
-  const Lane of = { b, sync, lane, turns, done };
+  GArray *pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
+  const Lane of = { b, sync, lane, turns, done, pairs };
+  g_array_set_clear_func (pairs, pair_clear);
   gboolean ok = TRUE;
   for (guint32 i = 0, n = 1; i < turns->len && ok && trn_build_fits (b); i += n) {
     n = g_array_index (turns, MdlTurn, i).paired ? 2 : 1;
@@ -426,5 +483,6 @@ trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done,
   b->at = (TrnTaskPlace){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
   ok = ok && (!trn_build_fits (b) || trn_sync_finish (sync, error));
   trn_sync_free (sync);
+  g_array_unref (pairs);
   return ok;
 }
