@@ -1,5 +1,5 @@
-/* No added work shortens a step: over schedules, overlaps, dispatchers and frameworks, what is computed again, and all else that adds
- * kernels, never makes the same schedule faster. Streams that share links and SMs may gain a little from a delay: SLACK. */
+/* No added work shortens a step: over schedules, overlaps, dispatchers and frameworks, what is computed again, and all else that
+ * adds kernels, never makes the same schedule faster. Streams that share links and SMs may gain a little from a delay: SLACK. */
 #include "base/random.h"
 #include "model_fixture.h"
 
@@ -50,7 +50,8 @@ draw (BaseRandom *random, guint32 number)
   g_autofree char *name = g_strndup (schedule, strcspn (schedule, ","));
   char *workload = g_strdup_printf (
       MODEL ", schedule: %s, parallel: {pp: %u, ep: %u, tp: %u, sp: %s, zero: %u%s}, accumulate: %u, framework: %s, "
-            "overlap: {tp: %s, p2p: %s, gradients: %s, parameters: %s}, moe: {dispatcher: %s, node_limited: %s, permute_fused: %s}, "
+            "overlap: {tp: %s, p2p: %s, gradients: %s, parameters: %s}, "
+            "moe: {dispatcher: %s, node_limited: %s, permute_fused: %s}, "
             "precision: {compute: %s, gradients: fp32}",
       name, pp, ep, tp, tp > 1 ? "true" : "false", one_in (random, 2) ? 1 : 0, two ? ", vp: 2" : "", 8u + 4 * pp,
       pick (random, frameworks, 3), tp > 1 && one_in (random, 2) ? "true" : "false", one_in (random, 4) ? "false" : "true",

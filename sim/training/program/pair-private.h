@@ -4,8 +4,8 @@
 
 #include "build-private.h"
 
-/* For each compute item of both turns of `pair` (MdlTurn, the next one behind it) in order, guint8: 0 of the first, 1 of the second.
- * Returned: full; NULL and *error as of prices. */
+/* For each compute item of both turns of a pair in order, guint8: 0 of the first, 1 of the second. `pair`: the first turn, with the
+ * second behind it. Returned: full; NULL and *error as of prices. */
 GArray *trn_pair_order (TrnBuild *b, guint32 lane, const MdlTurn *pair, GError **error);
 
 #endif

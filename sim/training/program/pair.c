@@ -1,13 +1,12 @@
 /* In which order the two turns of a pair (a forward beside a backward) share the compute stream.
  *
- * A turn is stretches of compute between places where a collective begins or is waited for. All orders of the stretches of both are
- * searched for the one that ends first, where each takes what it takes alone, collectives of one kind follow each other, and a
- * stretch waits for those that it needs. Added work can only make the best order longer: what an order of more work takes, the same
- * order takes no longer without it. Taking turns item by item, as was done before, had no such bound: recomputed norms shifted the two
- * against each other, and hid more.
- * Orders that have done the same stretches are compared by all that the rest depends on: when compute and each kind of collective is
- * idle, and when those end that are still waited for; who is later in all of them is dropped. Of those left the MOST best are kept,
- * and the two turns stay within BAND stretches of equal progress, so the time is linear in the layers.
+ * A turn is stretches of compute between places where a collective begins or is waited for. All orders of the stretches of both
+ * are searched for the one that ends first, where each takes what it takes alone, collectives of one kind follow each other, and a
+ * stretch waits for those that it needs. Added work can only make the best order longer: without it the same order takes no longer.
+ * Taking turns item by item has no such bound: recomputed norms would shift the two against each other, and hide more.
+ * Orders that have done the same stretches are compared by all that the rest depends on: when compute and each kind of collective
+ * is idle, and when those end that are still waited for; who is later in all of them is dropped. Of those left the MOST best are
+ * kept, and the two turns stay within BAND stretches of equal progress, so the time is linear in the layers.
  * Source: the schedule's authors choose the order by hand so that all-to-all and sends are hidden (DeepSeek-V3 2412.19437, 3.2.1,
  * figure 4). Check: law_training_work (no added work shortens a step). */
 #include <math.h>
@@ -148,7 +147,9 @@ read_turn (TrnBuild *b, guint32 lane, const MdlTurn *turn, Side *out, GError **e
 {
   const guint32 position = mdl_schedule_position (&b->model->pipe, (MdlPlace){ lane, turn->chunk });
   const guint32 n = trn_cut_units (b->model, position);
-  Reader r = { g_array_new (FALSE, FALSE, sizeof (double)), g_array_new (FALSE, TRUE, 1), g_array_new (FALSE, FALSE, sizeof (Coll)) };
+  Reader r = { .time_s = g_array_new (FALSE, FALSE, sizeof (double)),
+               .begins = g_array_new (FALSE, TRUE, 1),
+               .coll = g_array_new (FALSE, FALSE, sizeof (Coll)) };
   *out = (Side){ g_array_new (FALSE, FALSE, sizeof (Stretch)), g_array_new (FALSE, FALSE, sizeof (Coll)) };
   gboolean ok = TRUE;
   for (guint32 i = 0; i < n && ok; i++) {
