@@ -1,9 +1,9 @@
 /* What a pipeline rank runs: the items of its turns on its streams.
  *
- * A turn is walked item by item, so that the two turns of a pair (a forward beside a backward) can share the compute stream: while
- * one waits for a collective the other computes (pair.c has the order). Collectives go to the stream of their kind as soon as the
- * work that they follow has ended; work waits for them where it needs them. Where launches show, the host queues the kernels of each
- * item ahead of the GPU: an item begins once its first kernel is queued, and its last kernel once all are. */
+ * A turn is walked item by item, so that the two turns of a pair (a forward beside a backward) can share the compute stream:
+ * while one waits for a collective the other computes (pair.c has the order). Collectives go to the stream of their kind as soon as
+ * the work that they follow has ended; work waits for them where it needs them. Where launches show, the host queues the kernels of
+ * each item ahead of the GPU: an item begins once its first kernel is queued, and its last kernel once all are. */
 #include <math.h>
 #include <string.h>
 
