@@ -7,6 +7,20 @@
 const char *const trn_role_names[TRN_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
                                                 "dp",      "expert dp", "replicas", "send forward", "send back" };
 
+const TrnUnit *
+trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)
+{
+  const TrnStageLayers *cut = &b->model->cut[position];
+  guint32 front = cut->embedding ? 1 : 0;
+  if (b->model->layers != NULL)
+    return trn_layers_unit (b->model, position, unit);
+  if (unit < front)
+    return trn_costs_unit (b->costs, lane, TRN_UNIT_EMBEDDING, 0, error);
+  if (unit - front < cut->n)
+    return trn_costs_unit (b->costs, lane, TRN_UNIT_LAYER, cut->first + unit - front, error);
+  return trn_costs_unit (b->costs, lane, unit - front == cut->n ? TRN_UNIT_HEAD : TRN_UNIT_MTP, 0, error);
+}
+
 EngStream
 trn_build_stream (TrnBuild *b, guint32 lane, TrnRole role)
 {
