@@ -51,12 +51,33 @@ drives_as_tier (const CluTemplate *t, MdlTier *out)
   tell (&write->latency, drive->write_latency.set ? &drive->write_latency : &drive->latency, 1);
 }
 
+/* A DPU on the way runs the client's protocol: no core of the host does, and requests pass its own. */
+static void
+offload (const Clu *clu, const CluStorageSpec *spec, MdlTier *out)
+{
+  const CluDpuSpec *dpu = &clu->spec.frontend.dpu;
+  if (!dpu->head.set || spec->network.v != 0)
+    return;
+  out->type.core.set = FALSE;
+  for (int op = 0; op < MDL_IO_OP_N && dpu->latency.set; op++) {
+    BaseNum *latency[] = { &out->type.side[op].latency, &out->type.side[op].random_latency };
+    for (guint i = 0; i < G_N_ELEMENTS (latency); i++) {
+      if (i > 0 && !latency[i]->set)
+        continue;
+      latency[i]->v += dpu->latency.v;
+      latency[i]->source = latency[i]->set ? MIN (latency[i]->source, dpu->latency.source) : dpu->latency.source;
+      latency[i]->set = TRUE;
+    }
+  }
+}
+
 gboolean
 clu_tier (const Clu *clu, CluDev dev, MdlTier *out)
 {
   const CluTierNode *tier = clu_tier_of_dev (clu, dev);
   if (tier != NULL) {
     clu_tier_resolve (tier->spec, out);
+    offload (clu, tier->spec, out);
     return TRUE;
   }
   if (clu_dev_kind (clu, dev) != CLU_DEV_NVME)

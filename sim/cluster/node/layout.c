@@ -282,8 +282,10 @@ lay_side_nics (CluLoader *loader, CluTemplate *t)
   const CluLinkClass *front = clu_class_new (loader->context.arena, "frontend", CLU_FAMILY_ETHERNET);
   const CluLinkClass *out_of_band = clu_class_new (loader->context.arena, "management", CLU_FAMILY_ETHERNET);
   /* The front-end's latency is from end to end: two cables, half of it each. */
-  CluParams wire = clu_params_plain (front, spec->frontend.rate.v, spec->frontend.latency.v / 2,
-                                     MIN (clu_num_source (&spec->frontend.rate), clu_num_source (&spec->frontend.latency)));
+  const BaseNum *dpu = &spec->frontend.dpu.rate; /* what is slower sets the pace */
+  const BaseNum *rate = dpu->set && dpu->v < spec->frontend.rate.v ? dpu : &spec->frontend.rate;
+  CluParams wire = clu_params_plain (front, rate->v, spec->frontend.latency.v / 2,
+                                     MIN (clu_num_source (rate), clu_num_source (&spec->frontend.latency)));
   if (t->n[CLU_DEV_FRONTEND_NIC] > 0)
     t->frontend_wire = lay_side_nic (t, CLU_DEV_FRONTEND_NIC, CLU_END_FRONTEND, &wire);
   wire = clu_params_plain (out_of_band, spec->management.v, 0, clu_num_source (&spec->management));

@@ -292,6 +292,18 @@ static const BaseSchema fabric_schema = {
   .name = "fabric", .help = "The network between the nodes' NICs.", .fields = fabric_fields, .scalar_key = "kind"
 };
 
+static const BaseField dpu_fields[] = {
+  CLU_RATE (CluDpuSpec, rate, .help = "bytes per second that it moves in each direction; default: `rate` of the network"),
+  CLU_NUM (CluDpuSpec, latency, TIME, .max = "1 s", .fallback = "0", .help = "time that it adds to each storage request"),
+  BASE_ROW_END,
+};
+static const BaseSchema dpu_schema = { .name = "frontend.dpu",
+                                       .help =
+                                           "A DPU (BlueField and the like) as each node's front-end NIC: it runs the protocol of "
+                                           "storage, so that no core of the host does.",
+                                       .fields = dpu_fields,
+                                       .scalar_key = "rate" };
+
 static const BaseField frontend_fields[] = {
   CLU_RATE (CluFrontendSpec, rate, .required = TRUE, .help = "NIC of a node on the front-end network, one direction"),
   CLU_ROW (CluFrontendSpec, kind, ENUM, .names = frontend_names, .fallback = "single_switch", .help = "shape"),
@@ -300,6 +312,8 @@ static const BaseField frontend_fields[] = {
            .help = "sum of all NIC rates over core bandwidth; several levels multiply; default 1"),
   CLU_ROW (CluFrontendSpec, gpudirect, BOOL, .fallback = "false",
            .help = "its NICs access GPU memory (RDMA), so that GPUDirect Storage works over it"),
+  CLU_MAP (CluFrontendSpec, dpu, dpu_schema,
+           "a DPU in each node that carries the protocol of storage; default: cores of the host do"),
   BASE_ROW_END,
 };
 static const BaseSchema frontend_schema = {

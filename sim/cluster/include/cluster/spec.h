@@ -300,6 +300,13 @@ typedef struct {
   CluFabricSharp sharp;
 } CluFabricSpec;
 
+/* A DPU in place of the front-end adapter: its own cores run the storage clients' protocol. */
+typedef struct {
+  BaseHead head;
+  BaseNum rate;    /* B/s that it moves, each way; default: its network's */
+  BaseNum latency; /* s that it adds to a request */
+} CluDpuSpec;
+
 typedef struct {
   BaseHead head;
   BaseNum rate;              /* of a node's front-end adapter */
@@ -307,6 +314,7 @@ typedef struct {
   BaseNum latency;
   BaseNums oversubscription;
   BaseBool gpudirect;        /* its adapter reads and writes GPU memory */
+  CluDpuSpec dpu;
 } CluFrontendSpec;
 
 /* A tier that holds a part of another one of the topology, and fetches what it lacks (models/tier_cache.h). */
