@@ -84,6 +84,7 @@ answer_with (const Question *question, const Pln *plan, const PlnChoiceRow *firs
 {
   double value = first != NULL ? first->formula : (double)NAN;
   g_array_append_val (answer->values, value);
+  answer->option = first != NULL ? first->machine : G_MAXUINT;
   answer->first = first != NULL ? question->query->name (plan, first) : g_strdup ("none meets the constraints");
 }
 

@@ -1,6 +1,7 @@
 /* Which constants an answer depends on. A first run writes down all numbers that it reads. Those that could matter are changed
  * together, in groups that are halved until what moves the answer stands alone: an answer that stays the same to the last bit
- * depends on none of a group. What is left is changed by itself, to both sides. */
+ * depends on none of a group. What is left is changed by itself, to both sides. Those that tell most, but for prices
+ * (plan/flips.c), are then moved on until another option comes first, and the root is bisected. */
 #include "study/sensitivity.h"
 
 #include <math.h>
@@ -9,6 +10,9 @@
 #include "base/parallel.h"
 
 #define CHANGED_BY 0.2
+#define FURTHER    2.0
+#define FURTHERS   3  /* up to eight times as much, down to an eighth */
+#define HALVINGS   10 /* of a factor of two: to 0.07 % */
 
 const BaseName std_scope_names[] = { { "assumed", STD_SCOPE_ASSUMED, "constants that are assumed" },
                                      { "datasheet", STD_SCOPE_DATASHEET, "those of data sheets too" },
@@ -27,12 +31,24 @@ effect_clear (gpointer data)
   g_free (effect->more_first);
 }
 
+static void
+limit_clear (gpointer data)
+{
+  StdLimit *limit = data;
+  g_free (limit->name);
+  g_free (limit->value);
+  g_free (limit->limit);
+  g_free (limit->then);
+}
+
 static StdSensitivity *
 sensitivity_new (double answer_s)
 {
   StdSensitivity *out = g_new (StdSensitivity, 1);
   *out = (StdSensitivity){ .answer_s = answer_s, .by = CHANGED_BY, .effects = g_array_new (FALSE, TRUE, sizeof (StdEffect)) };
   g_array_set_clear_func (out->effects, effect_clear);
+  out->limits = g_array_new (FALSE, FALSE, sizeof (StdLimit));
+  g_array_set_clear_func (out->limits, limit_clear);
   return out;
 }
 
@@ -42,6 +58,7 @@ std_sensitivity_free (StdSensitivity *sensitivity)
   if (sensitivity == NULL)
     return;
   g_array_unref (sensitivity->effects);
+  g_array_unref (sensitivity->limits);
   g_free (sensitivity->first);
   g_free (sensitivity);
 }
@@ -180,12 +197,12 @@ find_those (const Trial *like, double by, const StdAnswer *answer, GArray *alone
         g_array_append_val (found, trial->from);
       if (trial->n == 1) {
         g_array_append_vals (alone, trial, 1);
-        trial->answer = (StdAnswer){ NULL, NULL };
+        trial->answer = (StdAnswer){ NULL, NULL, 0 };
       }
       if (same || trial->n == 1)
         continue;
       Trial halves[2] = { *trial, *trial };
-      halves[0].answer = halves[1].answer = (StdAnswer){ NULL, NULL };
+      halves[0].answer = halves[1].answer = (StdAnswer){ NULL, NULL, 0 };
       halves[0].n = trial->n / 2;
       halves[1].from += halves[0].n;
       halves[1].n -= halves[0].n;
@@ -225,7 +242,7 @@ confirm (GArray *trials, const StdAnswer *answer, guint *n_runs)
     Trial trial = g_array_index (trials, Trial, i);
     if (trial.answer.values == NULL || g_strcmp0 (trial.answer.first, answer->first) == 0)
       continue;
-    trial.answer = (StdAnswer){ NULL, NULL };
+    trial.answer = (StdAnswer){ NULL, NULL, 0 };
     trial.whole = TRUE;
     g_array_append_val (again, trial);
     g_array_append_val (at, i);
@@ -256,6 +273,7 @@ add_effect (const Trial sides[2], const StdAnswer *answer, StdSensitivity *out)
                        .value = base_quantity_format (one->v, one->dim, 5),
                        .note = g_strdup (one->note),
                        .line = one->line,
+                       .constant = sides[0].from,
                        .source = one->source,
                        .less_first = other[0] ? g_strdup (sides[0].answer.first) : NULL,
                        .more_first = other[1] ? g_strdup (sides[1].answer.first) : NULL,
@@ -278,7 +296,7 @@ try_rest (GArray *trials, GArray *alone)
     }
     if (known != NULL) {
       trial->answer = known->answer;
-      known->answer = (StdAnswer){ NULL, NULL };
+      known->answer = (StdAnswer){ NULL, NULL, 0 };
       continue;
     }
     g_array_append_vals (rest, trial, 1);
@@ -288,7 +306,7 @@ try_rest (GArray *trials, GArray *alone)
   for (guint i = 0; i < rest->len; i++) {
     Trial *from = &g_array_index (rest, Trial, i);
     g_array_index (trials, Trial, g_array_index (at, guint, i)).answer = from->answer;
-    from->answer = (StdAnswer){ NULL, NULL };
+    from->answer = (StdAnswer){ NULL, NULL, 0 };
   }
 }
 
@@ -316,12 +334,114 @@ move_each (const Trial *like, GArray *found, GArray *alone, const StdAnswer *ans
   g_array_sort_with_data (out->effects, compare, &out->answer_s);
 }
 
+/* ---- where the order flips ---- */
+
+/* One constant in one direction, between a factor with which the same option comes first and one with which another does. */
+typedef struct {
+  guint constant;
+  double step, same, other; /* other 0: not found yet */
+  gboolean over;            /* it cannot go further */
+  char *then;               /* owned: what comes first with `other` */
+} Way;
+
+static gboolean
+is_price (const BaseWatched *one)
+{
+  return one->dim == BASE_DIM_MONEY || one->dim == BASE_DIM_MONEY_PER_TIME || one->dim == BASE_DIM_MONEY_PER_ENERGY ||
+         (one->file != NULL ? strstr (one->file, "/prices/") != NULL : g_str_has_prefix (one->place, "prices."));
+}
+
+/* The constants that tell most, both ways. */
+static GArray *
+ways_of (const Trial *like, StdSensitivity *out)
+{
+  GArray *ways = g_array_new (FALSE, FALSE, sizeof (Way));
+  for (guint i = 0; i < out->effects->len && out->n_solved < STD_TELLING; i++) {
+    const guint constant = g_array_index (out->effects, StdEffect, i).constant;
+    if (is_price (like->constants->pdata[constant]))
+      continue;
+    out->n_solved++;
+    for (int up = 0; up < 2; up++) {
+      const Way way = { .constant = constant, .step = up == 1 ? FURTHER : 1 / FURTHER, .same = 1 };
+      g_array_append_val (ways, way);
+    }
+  }
+  return ways;
+}
+
+/* Once more for all that are open: further while no other option comes first, else between. */
+static void
+move_ways (const Trial *like, GArray *ways, const StdAnswer *answer, gboolean further, guint *n_runs)
+{
+  g_autoptr (GArray) trials = trials_new ();
+  g_autoptr (GArray) at = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < ways->len; i++) {
+    const Way *way = &g_array_index (ways, Way, i);
+    if (way->over || (way->other > 0) == further)
+      continue;
+    Trial trial = *like;
+    trial.from = way->constant;
+    trial.n = 1;
+    trial.factor = further ? way->same * way->step : sqrt (way->same * way->other);
+    g_array_append_val (trials, trial);
+    g_array_append_val (at, i);
+  }
+  try_all (trials);
+  *n_runs += trials->len;
+  for (guint i = 0; i < trials->len; i++) {
+    Trial *trial = &g_array_index (trials, Trial, i);
+    Way *way = &g_array_index (ways, Way, g_array_index (at, guint, i));
+    if (trial->answer.values == NULL)
+      way->over = TRUE;
+    else if (trial->answer.option == answer->option)
+      way->same = trial->factor;
+    else {
+      way->other = trial->factor;
+      g_free (way->then);
+      way->then = g_steal_pointer (&trial->answer.first);
+    }
+  }
+}
+
+static gint
+nearest_first (gconstpointer a, gconstpointer b)
+{
+  const StdLimit *x = a, *y = b;
+  const double dx = fabs (log1p (x->change)), dy = fabs (log1p (y->change));
+  int names = strcmp (x->name, y->name);
+  return dx < dy ? -1 : dx > dy ? 1 : names != 0 ? names : x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void
+find_limits (const Trial *like, const StdAnswer *answer, StdSensitivity *out)
+{
+  g_autoptr (GArray) ways = ways_of (like, out);
+  for (int i = 0; i < FURTHERS; i++)
+    move_ways (like, ways, answer, TRUE, &out->n_runs);
+  for (int i = 0; i < HALVINGS; i++)
+    move_ways (like, ways, answer, FALSE, &out->n_runs);
+  for (guint i = 0; i < ways->len; i++) {
+    Way *way = &g_array_index (ways, Way, i);
+    const BaseWatched *one = like->constants->pdata[way->constant];
+    if (!(way->other > 0))
+      continue;
+    const StdLimit limit = { .name = name_of (one, like->query->root),
+                             .value = base_quantity_format (one->v, one->dim, 3),
+                             .limit = base_quantity_format (one->v * way->other, one->dim, 3),
+                             .line = one->line,
+                             .change = way->other - 1,
+                             .then = way->then };
+    g_array_append_val (out->limits, limit);
+  }
+  g_array_sort (out->limits, nearest_first);
+}
+
 StdSensitivity *
 std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
 {
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GPtrArray) constants = g_ptr_array_new ();
-  Trial first = { .answer = { NULL, NULL } };
+  Trial first = { .answer = { NULL, NULL, 0 } };
   if (!ask_watched (query, FALSE, watch, &first.answer, error))
     return NULL;
   const GPtrArray *seen = base_watch_seen (watch);
@@ -335,6 +455,8 @@ std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
   g_autoptr (GArray) alone = trials_new ();
   g_autoptr (GArray) found = find_those (&like, CHANGED_BY, &first.answer, alone, &out->n_runs);
   move_each (&like, found, alone, &first.answer, out);
+  if (first.answer.first != NULL && first.answer.option != G_MAXUINT)
+    find_limits (&like, &first.answer, out);
   trial_clear (&first);
   return g_steal_pointer (&out);
 }

@@ -41,6 +41,7 @@ again (const void *question, gboolean whole, BaseWatch *watch, StdAnswer *answer
   g_array_append_val (answer->values, time_s);
   if (*ranked)
     answer->first = g_strdup (time_s > 37 ? "b" : "a");
+  answer->option = time_s > 37 ? 1 : 0;
   return TRUE;
 }
 
@@ -91,11 +92,32 @@ what_changes_the_first_is_reported (void)
   TEST_FALSE (std_effect_changes_first (&effects[1])); /* 34.8 s */
 }
 
+/* By hand: 2 x (x + 5 s) + 4 s = 37 s at x = 11.5 s, and 30 s + x at 7 s; less of either changes nothing. */
+static void
+the_constants_that_tell_most_have_the_limits_at_which_the_order_flips (void)
+{
+  g_autoptr (StdSensitivity) found = query (TRUE, STD_SCOPE_ASSUMED, "/root/question.yaml"),
+                             unranked = query (FALSE, STD_SCOPE_ASSUMED, "/root/question.yaml");
+  TEST_INT (unranked->n_solved, 0);
+  TEST_INT (found->n_solved, 2);
+  TEST_INT (found->limits->len, 2);
+  const StdLimit *limits = (const StdLimit *)(gpointer)found->limits->data;
+  TEST_STR (limits[0].name, "part/t.yaml: first");
+  TEST_NEAR (limits[0].change, 0.15, 1e-2);
+  TEST_STR (limits[0].limit, "11.5 s");
+  TEST_STR (limits[0].then, "b");
+  TEST_STR (limits[1].name, "part/t.yaml: second");
+  TEST_NEAR (limits[1].change, 0.75, 1e-2);
+  TEST_STR (limits[1].limit, "7 s");
+}
+
 static const TestCase cases[] = {
   { "the constant that moves the answer most comes first", the_constant_that_moves_the_answer_most_comes_first },
   { "data sheets count where they are asked for and are not the question's own",
     data_sheets_count_where_they_are_asked_for_and_are_not_the_questions_own },
   { "what changes the first is reported", what_changes_the_first_is_reported },
+  { "the constants that tell most have the limits at which the order flips",
+    the_constants_that_tell_most_have_the_limits_at_which_the_order_flips },
   { NULL, NULL },
 };
 

@@ -139,6 +139,58 @@ append_said (const StdSensitivity *sensitivity, GString *out)
     g_string_append_printf (out, "No constant alone changes the recommendation, %s.\n", sensitivity->first);
 }
 
+/* ---- where the order flips ---- */
+
+#define LIMIT(...) BASE_MEMBER (StdLimit, __VA_ARGS__)
+static const BaseMember limit_members[] = {
+  LIMIT ("name", name, .title = "constant"),
+  LIMIT ("line", line, .title = "line", .positive = TRUE),
+  LIMIT ("now", value, .title = "now"),
+  LIMIT ("limit", limit, .title = "stays first up to"),
+  LIMIT ("change", change, BASE_SHOWN ("change (%)", 100, "%+.0f")),
+  LIMIT ("then", then, .title = "then first"),
+  BASE_MEMBER_END,
+};
+
+/* For text, with names without their folders and options without their layouts. */
+static BaseTable *
+limits_table (const StdSensitivity *sensitivity, gboolean text)
+{
+  BaseTable *table = base_members_table (limit_members, NULL);
+  for (guint i = 0; i < sensitivity->limits->len; i++) {
+    const StdLimit *limit = &g_array_index (sensitivity->limits, StdLimit, i);
+    const char *layout = text ? strstr (limit->then, ", TP") : NULL;
+    StdLimit line = *limit;
+    line.name = text ? short_name (limit->name) : g_strdup (limit->name);
+    line.limit = g_strconcat (text && limit->change < 0 ? "down to " : "", limit->limit, NULL);
+    line.then = layout != NULL ? g_strndup (limit->then, (size_t)(layout - limit->then)) : g_strdup (limit->then);
+    base_members_add (table, limit_members, &line);
+    g_free (line.name);
+    g_free (line.limit);
+    g_free (line.then);
+  }
+  return table;
+}
+
+static void
+append_limits (const StdSensitivity *sensitivity, GString *out)
+{
+  g_autoptr (BaseTable) table = limits_table (sensitivity, TRUE);
+  if (sensitivity->n_solved == 0)
+    return;
+  if (sensitivity->limits->len == 0) {
+    g_string_append_printf (out,
+                            "\nNone of the %u most telling constants, from an eighth to eight times its value, brings another "
+                            "option first.\n",
+                            sensitivity->n_solved);
+    return;
+  }
+  g_string_append_printf (out,
+                          "\nThe recommended option stays first until one of the %u most telling constants passes its limit:\n",
+                          sensitivity->n_solved);
+  base_table_print_text (table, out);
+}
+
 void
 rep_sensitivity_text (const StdSensitivity *sensitivity, GString *out)
 {
@@ -152,6 +204,7 @@ rep_sensitivity_text (const StdSensitivity *sensitivity, GString *out)
   if (shown < sensitivity->effects->len)
     g_string_append_printf (out, "# %u %schange it by less than %g %%\n", sensitivity->effects->len - shown,
                             shown > 0 ? "more " : "", REP_SENSITIVITY_LEAST * 100);
+  append_limits (sensitivity, out);
 }
 
 void
@@ -164,5 +217,7 @@ rep_sensitivity_json (const StdSensitivity *sensitivity, JsonBuilder *json)
   if (sensitivity->first != NULL)
     rep_json_text (json, "first", sensitivity->first);
   rep_json_table (json, "constants", rep_sensitivity_table (sensitivity, 0));
+  if (sensitivity->first != NULL)
+    rep_json_table (json, "limits", limits_table (sensitivity, FALSE));
   json_builder_end_object (json);
 }

@@ -7,18 +7,29 @@
 #include "plan/plan.h"
 #include "study/question.h"
 
+#define STD_TELLING 5u /* constants whose limits are solved */
+
 /* ---- the result ---- */
 
 /* What changing one constant does. */
 typedef struct {
-  char *name;    /* owned: "topologies/links/ib_ndr.yaml: latency" */
-  char *value;   /* owned: with its unit */
-  char *note;    /* owned; NULL: none */
-  unsigned line; /* of the file; 0: a default of the program */
+  char *name;     /* owned: "topologies/links/ib_ndr.yaml: latency" */
+  char *value;    /* owned: with its unit */
+  char *note;     /* owned; NULL: none */
+  unsigned line;  /* of the file; 0: a default of the program */
+  guint constant; /* number among those that were tried */
   BaseSource source;
   double less_s, more_s; /* the answer with less and with more of it, as answer_s; NAN: it could not run, or there is none */
   char *less_first, *more_first; /* owned: what comes first then; NULL: the same as it is */
 } StdEffect;
+
+/* How far one of the most telling constants may move until another option comes first. */
+typedef struct {
+  char *name, *value, *limit; /* owned: as of StdEffect; the value at which it flips, with its unit */
+  unsigned line;
+  double change; /* of the value, relative */
+  char *then;    /* owned: what comes first then */
+} StdLimit;
 
 typedef struct {
   double answer_s; /* as it is: s, or what a plan minimises */
@@ -27,6 +38,8 @@ typedef struct {
   guint n_tried;   /* constants that were read and could have mattered */
   guint n_runs;
   GArray *effects; /* StdEffect, largest change of the answer first */
+  guint n_solved;  /* of the first effects that are no prices, so many were moved further; */
+  GArray *limits;  /* StdLimit: where they flip, nearest first */
 } StdSensitivity;
 
 void std_sensitivity_free (StdSensitivity *sensitivity);
@@ -47,6 +60,7 @@ extern const BaseName std_scope_names[];
 typedef struct {
   GArray *values; /* double; owned. NULL: it could not run */
   char *first;    /* owned; NULL: nothing is ranked */
+  guint option;   /* number of the cluster option that it is of; of none G_MAXUINT */
 } StdAnswer;
 
 /* How to ask again: `again` fills *answer, whose values are empty. `whole`: search everything, where a search among a few had
