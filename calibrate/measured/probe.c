@@ -27,6 +27,15 @@ count_in (const Probe *probe, guint i, const char *key, double most, guint32 *ou
   return TRUE;
 }
 
+/* Graphs on registered buffers are a launch of their own, too. */
+static gboolean
+is_launched (const CalSystem *system, int launch, int buffers)
+{
+  if (buffers == MDL_BUFFERS_REGISTERED && launch == MDL_LAUNCH_GRAPH && system->launch.v == MDL_LAUNCH_REGISTERED)
+    return TRUE;
+  return system->launch.v == launch && system->buffers.v == buffers;
+}
+
 static gboolean
 has_size (const CalSystem *system, double size_B)
 {
@@ -70,11 +79,7 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
        !count_in (probe, i, "channels", MOST_CHANNELS, &point.max_channels, error)) ||
       (json_object_has_member (object, "iters") && !count_in (probe, i, "iters", MOST_ITERS, &point.iters, error)))
     return FALSE;
-  if (buffers != NULL && strcmp (buffers, "registered") == 0) { /* graphs on them are a launch; no system describes others yet */
-    if (launch != MDL_LAUNCH_GRAPH)
-      return TRUE;
-    launch = (int)MDL_LAUNCH_REGISTERED;
-  } else if (buffers != NULL && !cal_probe_name (probe->file, i, "buffers", mdl_buffers_names, &kind, error))
+  if (buffers != NULL && !cal_probe_name (probe->file, i, "buffers", mdl_buffers_names, &kind, error))
     return FALSE;
   point.op = (MdlOp)op;
   point.algo =
@@ -85,7 +90,7 @@ read_point (Probe *probe, guint i, JsonObject *object, GError **error)
   for (guint s = 0; s < probe->data->spec.systems.n; s++) {
     const CalSystem *system = BASE_LIST_AT (probe->data->spec.systems, CalSystem, s);
     gboolean named = probe->as == NULL || probe->as->systems.n == 0 || cal_names_hold (&probe->as->systems, system->name.v);
-    if (!named || system->launch.v != launch || system->buffers.v != kind || !has_size (system, size_B))
+    if (!named || !is_launched (system, launch, kind) || !has_size (system, size_B))
       continue;
     point.system = s;
     g_array_append_val (probe->data->points, point);

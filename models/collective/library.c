@@ -17,6 +17,8 @@ const BaseName mdl_launch_names[] = {
 
 const BaseName mdl_buffers_names[] = {
   { "plain", MDL_BUFFERS_PLAIN, "NCCL knows nothing of them" },
+  { "registered", MDL_BUFFERS_REGISTERED,
+    "registered with the communicator (ncclCommRegister): Simple stores straight into the peer's buffer" },
   { "symmetric", MDL_BUFFERS_SYMMETRIC,
     "in windows of symmetric memory: NCCL's kernels for these serve all-reduce, all-gather and reduce-scatter where they can" },
   { NULL, 0, NULL },

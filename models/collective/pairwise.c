@@ -17,6 +17,7 @@
  * Behind a switch of one node channels of a and links of b B/s move (a^-x + b^-x)^(-1/x) together. Between nodes a peer has, in
  * versions 2.21 to 2.28, 2 channels, halved while p n > 4 P: 2 up to 32 ranks with 16 channels, 1 beyond. From 2.29 on: the power
  * of two above NIC rate / 14 GB/s, halved while p ceil (n / 8) > P: at 400 Gb/s and 16 channels 4 to 32 ranks, 2 to 64, 1 beyond.
+ * On registered buffers Simple's channel stores straight into the peer's buffer, and is faster by `registered`.
  * Where one rank of a pair only sends and the other only receives, a channel has twice the threads for it.
  *
  * LL or Simple: LL up to 16 KiB x p, from 2.29 on 16 KiB x the channels that Simple would take; not between nodes. It is no
@@ -195,11 +196,13 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   gboolean switched = q->n_nodes <= 1 && q->intra == MDL_HOP_NVLINK;
   cost->wire = library->protocols.at[proto].wire.v;
   /* Measured behind a switch of one node, where all links are full at once; adapters and PCIe carry no more than the payload. */
-  if (s.all && switched && spec->wire.set) {
-    cost->wire *= spec->wire.v;
-    mdl_cost_use (cost, &spec->wire);
+  const gboolean straight = switched && proto == MDL_PROTO_SIMPLE && mdl_buffers_registered (q);
+  const BaseNum *wire = straight && spec->registered_wire.set ? &spec->registered_wire : &spec->wire;
+  if (s.all && switched && wire->set) {
+    cost->wire *= wire->v;
+    mdl_cost_use (cost, wire);
   }
-  double rate_Bps = channels_rate_Bps (spec, &s, q, hop.step);
+  double rate_Bps = channels_rate_Bps (spec, &s, q, hop.step) * (straight ? 1.0 + spec->registered.v : 1.0);
   if (s.local > 0.0 && s.remote > 0.0) {
     const MdlStep *beside = &spec->hop[q->intra].at[proto];
     rate_Bps = fmin (rate_Bps, channels_rate_Bps (spec, &s, q, beside));

@@ -11,6 +11,7 @@
  *                  last, which only send or only receive, + miss for each that reads what the cache does not hold
  *     last       = half of ends c / rate sqrt (loops), which moves no byte over a link: in the first loop all channels pause
  *                  together, later they drift apart and fill each other's pauses
+ * On registered buffers of one node an all-gather by Simple stores straight into the next rank's output: `registered_gather_ends`.
  * Where blocks and links are about as fast, both are slowed by `blend`. Ranks that are no power of two pay `uneven` a step.
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
  * the start and a step; LL128's lines then need more rounds, which lengthens the step: `halved`. Where a rank's part of the size
@@ -135,7 +136,7 @@ add_start (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, Md
                                                            : &spec->start;
   if (own->at[proto].set)
     start = *own;
-  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_REGISTERED && q->op != MDL_OP_REDUCE_SCATTER)
+  if (proto == MDL_PROTO_SIMPLE && mdl_buffers_registered (q) && q->op != MDL_OP_REDUCE_SCATTER)
     start.at[proto].v += spec->registered.v;
   start.at[proto].v = fmax (start.at[proto].v - halved * spec->halving.at[proto].v, 0.0);
   mdl_cost_start (q, cost, &start, &spec->per_channel, proto, channels);
@@ -159,8 +160,11 @@ typedef struct {
 
 /* The first and the last operation together, in those that reduce. */
 static double
-ends_of (const MdlProtocol *format, MdlOp op)
+ends_of (const MdlProtocol *format, const MdlCollQuestion *q)
 {
+  const MdlOp op = q->op;
+  if (op == MDL_OP_ALL_GATHER && q->n_nodes <= 1 && mdl_buffers_registered (q) && format->registered_gather_ends.set)
+    return format->registered_gather_ends.v;
   const BaseNum *own = op == MDL_OP_ALL_GATHER ? &format->gather_ends : &format->scatter_ends;
   return fmax (op != MDL_OP_ALL_REDUCE && own->set ? own->v : format->ends.v, 1.0);
 }
@@ -180,7 +184,7 @@ misses (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuest
 static Round
 round_of (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels)
 {
-  double n = (double)q->n_ranks, copy = format->copy.set ? format->copy.v : 1.0, ends = ends_of (format, q->op);
+  double n = (double)q->n_ranks, copy = format->copy.set ? format->copy.v : 1.0, ends = ends_of (format, q);
   double reducing = q->op == MDL_OP_ALL_REDUCE ? n - 1.0 : q->op == MDL_OP_REDUCE_SCATTER ? n - 2.0 : 0.0;
   double copying = q->op == MDL_OP_REDUCE_SCATTER ? 0.0 : n - 2.0;
   double part_B = q->size_B / (n * channels);
@@ -356,7 +360,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   cost->bound_Bps = channels * rate_Bps * n / round.operations;
   if (q->n_nodes <= 1 && q->switched)
     mdl_cost_blend (q, &spec->blend.at[proto], cost);
-  double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * ends_of (format, q->op) / 2.0 * round.chunk_B / rate_Bps : 0.0;
+  double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * ends_of (format, q) / 2.0 * round.chunk_B / rate_Bps : 0.0;
   Limit links = q->n_nodes > 1 && format->slice.set ? queue_of (q, &round, step, q->link_rate_Bps / cost->wire, rate_Bps)
                                                     : limit_of (format, q, &round, step, q->link_rate_Bps / cost->wire, last_s);
   Limit blocks = limit_of (format, q, &round, step, cost->bound_Bps, -1.0);

@@ -17,6 +17,13 @@ void mdl_cost_term (const MdlCollQuestion *question, MdlCollCost *cost, const ch
 /* A constant that entered the answer by another way than a term's. */
 void mdl_cost_use (MdlCollCost *cost, const BaseNum *num);
 
+/* Whether Simple goes straight into the peer's buffer, on one node. */
+static inline gboolean
+mdl_buffers_registered (const MdlCollQuestion *question)
+{
+  return question->registered || question->launch == MDL_LAUNCH_REGISTERED;
+}
+
 /* What the size moves at: min (bound, link rate / wire). */
 double mdl_cost_rate (const MdlCollQuestion *question, const MdlCollCost *cost);
 /* size / rate; 0 for nothing to move or nothing that limits. */

@@ -84,7 +84,7 @@ halved_piece (const BaseList *cuts, double part_B, double slot_B, double fewer_s
 static double
 piece_of (const MdlTreeSpec *spec, const MdlProtocol *format, MdlProto proto, const MdlCollQuestion *q, double part_B)
 {
-  if (proto == MDL_PROTO_SIMPLE && q->launch == MDL_LAUNCH_REGISTERED && spec->registered_piece.set)
+  if (proto == MDL_PROTO_SIMPLE && mdl_buffers_registered (q) && spec->registered_piece.set)
     return fmin (format->slot.v * spec->registered_piece.v, part_B);
   if (proto != MDL_PROTO_LL128)
     return fmin (format->slot.v, part_B);

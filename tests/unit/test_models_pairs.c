@@ -217,7 +217,23 @@ sockets_move_a_tenth_more_with_each_doubling (void)
   }
 }
 
+static void
+registered_buffers_take_the_channel_s_faster_way (void)
+{
+  MdlLibrary l = simple_library ();
+  l.pairwise.hop[MDL_HOP_NVLINK].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  l.pairwise.peers = num (8);
+  l.channels.p2p = num (1);
+  MdlCollQuestion q = question (MDL_OP_SENDRECV, 1e9, 2);
+  const double plain_s = time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q);
+  l.pairwise.registered = num (1);
+  TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), plain_s, 1e-9);
+  q.registered = TRUE;
+  TEST_NEAR (time_of (&l, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), plain_s - 0.5, 1e-9);
+}
+
 static const TestCase cases[] = {
+  { "registered buffers take the channel's faster way", registered_buffers_take_the_channel_s_faster_way },
   { "all-to-all meets its peers in rounds", all_to_all_meets_its_peers_in_rounds },
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
   { "a message takes channels by its size", a_message_takes_channels_by_its_size },

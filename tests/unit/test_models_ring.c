@@ -251,7 +251,26 @@ one_gpu_a_node_waits_as_a_tree_does (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 112e-6, 1e-9);
 }
 
+static void
+all_gather_on_registered_buffers_has_shorter_ends (void)
+{
+  MdlLibrary l = simple_library ();
+  l.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  l.protocols.at[MDL_PROTO_SIMPLE].gather_ends = num (3);
+  l.protocols.at[MDL_PROTO_SIMPLE].registered_gather_ends = num (1);
+  MdlCollQuestion q = question (MDL_OP_ALL_GATHER, 1e9, 2), scatter = question (MDL_OP_REDUCE_SCATTER, 1e9, 2);
+  const double plain_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q);
+  const double scatter_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &scatter);
+  q.registered = scatter.registered = TRUE;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), plain_s - 1.0, 1e-6); /* two parts of 0.5 s less */
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &scatter), scatter_s, 1e-9);
+  const double ll_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q);
+  q.registered = FALSE;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), ll_s, 1e-9);
+}
+
 static const TestCase cases[] = {
+  { "all-gather on registered buffers has shorter ends", all_gather_on_registered_buffers_has_shorter_ends },
   { "ring is start and steps and size", ring_is_start_and_steps_and_size },
   { "ring between nodes crosses the network in some steps", ring_between_nodes_crosses_the_network_in_some_steps },
   { "blocks bound a ring whose links are wide", blocks_bound_a_ring_whose_links_are_wide },

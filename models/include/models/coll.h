@@ -39,6 +39,7 @@ typedef struct {
   gboolean one_way;     /* sendrecv: one rank of the pair sends, the other receives */
   unsigned in_a_row;    /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
   gboolean terse;       /* leave the terms' text out: a search asks millions of times */
+  gboolean registered;  /* buffers are registered with the communicator, as MDL_LAUNCH_REGISTERED has them under graphs */
   gboolean multicast;   /* the NVSwitch sends a store to all ranks, and adds what a load reads from all */
 } MdlCollQuestion;
 

@@ -55,6 +55,7 @@ typedef struct {
   BaseNum copy;           /* an operation that stores twice and reduces nothing, in operations that reduce; absent: 1 */
   BaseNum ends;           /* a ring's first and last operation together, in operations that reduce: of all-reduce … */
   BaseNum gather_ends, scatter_ends; /* … of all-gather, of reduce-scatter; absent: `ends` */
+  BaseNum registered_gather_ends; /* of all-gather on registered buffers; absent: gather_ends */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
   BaseNum forward_after_max; /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
   BaseNum forward_after;     /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
@@ -218,6 +219,8 @@ typedef struct {
   BaseNum blend;         /* channels and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
   BaseNum fill;          /* share of a chunk's time that nothing overlaps */
   BaseNum wire;          /* link bytes per line's byte of an all-to-all over NVLink in one node */
+  BaseNum registered;      /* share by which Simple's channel is faster on registered buffers, likewise */
+  BaseNum registered_wire; /* `wire` there; absent: `wire` */
   BaseNum enqueue;       /* s of the CPU for each peer of an all-to-all beyond the first, in a plain launch */
   BaseNum host_rank;     /* B/s of one rank among more than two through host memory */
   BaseNum post;          /* s of the proxy, one thread a rank, for one post to the network … */

@@ -21,9 +21,10 @@ gboolean mdl_launch_replays (MdlLaunch launch); /* a CUDA graph: no launch of it
 /* What an operation's buffers are to NCCL. */
 typedef enum {
   MDL_BUFFERS_PLAIN,
+  MDL_BUFFERS_REGISTERED, /* registered with the communicator (ncclCommRegister), of ncclMemAlloc */
   MDL_BUFFERS_SYMMETRIC, /* in windows of symmetric memory (ncclCommWindowRegister, NCCL_WIN_COLL_SYMMETRIC) */
 } MdlBuffers;
-extern const BaseName mdl_buffers_names[]; /* plain symmetric */
+extern const BaseName mdl_buffers_names[]; /* plain registered symmetric */
 
 /* What carries a step between two neighbouring ranks. */
 typedef enum { MDL_HOP_NVLINK, MDL_HOP_PCIE, MDL_HOP_HOST, MDL_HOP_NET, MDL_HOP_NET_HOST, MDL_HOP_TCP, MDL_HOP_N } MdlHop;
