@@ -4,6 +4,16 @@
 
 #include "engine-private.h"
 
+/* Links that are listed here too, so that a change of level reads one place only. */
+#define ENG_LINKS_AT_HAND 4u
+
+typedef struct {
+  double key; /* service by which it ends */
+  uint32_t id;
+  uint32_t n_uses;
+  EngLink link[ENG_LINKS_AT_HAND]; /* if it has no more */
+} EngMember;
+
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the rate `level`. A cache line: what a change of
  * another link's level touches. */
 struct EngBottleneck {
@@ -11,12 +21,12 @@ struct EngBottleneck {
   double top;                 /* no rate of the others is higher */
   double room;                /* capacity / unit: the sum of the rates that it carries */
   double level;
-  EngHeapItem *items; /* members: service by which it ends, flow; a heap, net->clocks.place[flow] leads back */
-  uint32_t n;         /* of items[] */
-  EngLink owner;      /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
-  bool used;          /* all of this is set */
-  bool queued;        /* its level is to be found */
-  bool stirred;       /* its next end is to be found */
+  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  uint32_t n;       /* of items[] */
+  EngLink owner;    /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
+  bool used;        /* all of this is set */
+  bool queued;      /* its level is to be found */
+  bool stirred;     /* its next end is to be found */
   bool crowd;
   uint32_t carrier; /* the slot whose queue entry is the next end; ENG_NO_SLOT until there was one */
 };

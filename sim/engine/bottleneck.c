@@ -25,35 +25,35 @@ eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
   one->since = now;
 }
 
-static void
-put (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
+static inline void
+put (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 {
-  one->items[at] = item;
-  net->clocks.place[item.id] = at;
+  one->items[at] = *item;
+  net->clocks.place[item->id] = at;
 }
 
 static inline bool
-before (EngHeapItem a, EngHeapItem b)
+before (const EngMember *a, const EngMember *b)
 {
-  return a.key < b.key || (a.key <= b.key && a.id < b.id);
+  return a->key < b->key || (a->key <= b->key && a->id < b->id);
 }
 
 static void
-sift_up (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
+sift_up (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 {
-  for (; at > 0 && before (item, one->items[(at - 1) / 2]); at = (at - 1) / 2)
-    put (net, one, at, one->items[(at - 1) / 2]);
+  for (; at > 0 && before (item, &one->items[(at - 1) / 2]); at = (at - 1) / 2)
+    put (net, one, at, &one->items[(at - 1) / 2]);
   put (net, one, at, item);
 }
 
 static void
-sift_down (EngNet *net, EngBottleneck *one, uint32_t at, EngHeapItem item)
+sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 {
   for (uint32_t child; (child = 2 * at + 1) < one->n; at = child) {
-    child += child + 1 < one->n && before (one->items[child + 1], one->items[child]);
-    if (!before (one->items[child], item))
+    child += child + 1 < one->n && before (&one->items[child + 1], &one->items[child]);
+    if (!before (&one->items[child], item))
       break;
-    put (net, one, at, one->items[child]);
+    put (net, one, at, &one->items[child]);
   }
   put (net, one, at, item);
 }
@@ -166,13 +166,17 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
   EngService *service = eng_service_of (net, link);
   if (one->n == service->n_allocated) {
     service->n_allocated = service->n_allocated == 0 ? 4 : 2 * service->n_allocated;
-    one->items = g_renew (EngHeapItem, one->items, service->n_allocated);
+    one->items = g_renew (EngMember, one->items, service->n_allocated);
   }
   EngFlowMove *move = &net->flows.move[flow];
   move->left = service->service + (service->service_rest + left);
   net->flows.head[flow].state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
-  sift_up (net, one, one->n++, (EngHeapItem){ .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow });
+  const EngFlowHead *head = &net->flows.head[flow];
+  EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow, .n_uses = head->n_uses };
+  for (uint32_t k = 0; k < MIN (head->n_uses, ENG_LINKS_AT_HAND); k++)
+    member.link[k] = net->pool.word[head->uses + k];
+  sift_up (net, one, one->n++, &member);
   if (one->crowd)
     sort_out (net, link, flow);
   else if (one->n >= net->clocks.crowd)
@@ -185,13 +189,13 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const double left = eng_bottleneck_left (net, link, net->flows.move[flow].left, now);
   const uint32_t at = net->clocks.place[flow];
-  const EngHeapItem last = one->items[--one->n];
+  const EngMember last = one->items[--one->n];
   if (last.id != flow) {
-    const bool up = at > 0 && before (last, one->items[(at - 1) / 2]);
+    const bool up = at > 0 && before (&last, &one->items[(at - 1) / 2]);
     if (up)
-      sift_up (net, one, at, last);
+      sift_up (net, one, at, &last);
     else
-      sift_down (net, one, at, last);
+      sift_down (net, one, at, &last);
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
   if (one->crowd) {

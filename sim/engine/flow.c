@@ -177,7 +177,7 @@ end_flow (Eng *eng, uint32_t flow, double moved)
   net->flows.n_moving -= head->state != ENG_FLOW_WAITING;
   if (head->state == ENG_FLOW_BUNDLED)
     eng_bundle_end (eng, flow, moved);
-  if (net->clocks.on && head->state >= ENG_FLOW_MOVING && head->n_uses > 0)
+  else if (head->state == ENG_FLOW_MEMBER)
     eng_clocks_end (eng, flow);
   if (head->state == ENG_FLOW_WAITING || head->n_uses == 0) {
     eng_net_give_slot (net, flow);
@@ -277,6 +277,8 @@ eng_flow_cancel (Eng *eng, EngFlow flow)
   if (slot == ENG_NO_SLOT)
     return false;
   eng_flow_drop_end (eng, slot);
+  if (eng->net.clocks.on && eng->net.flows.head[slot].state == ENG_FLOW_MOVING && eng->net.flows.head[slot].n_uses > 0)
+    eng_clocks_end (eng, slot); /* in the instant in which it has come */
   end_flow (eng, slot, eng->net.flows.head[slot].state == ENG_FLOW_WAITING ? 0.0 : moved_by_now (eng, slot));
   return true;
 }

@@ -30,6 +30,8 @@
 #define LOOKS_A_LINK 16u
 /* A level as close to the one before stays. */
 #define REL_STILL 1e-15
+/* Less than this of a link's room may be what rounding left of no others. */
+#define REL_SLIGHT 1e-9
 
 /* What others leave of the link. */
 static inline double
@@ -88,23 +90,31 @@ publish_full (EngNet *net, EngLink link, double level)
   }
 }
 
-/* TRUE: the flow has a link besides that is not private. */
+/* To the links of a member. TRUE: it has one besides that is not private. */
 static inline bool
-pass_on (EngNet *net, EngLink link, uint32_t flow, const Change *change)
+pass_on (EngNet *net, EngLink link, const EngLink *links, uint32_t n, const Change *change)
 {
-  const EngFlowHead *head = &net->flows.head[flow];
   bool any = false;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink used = net->pool.word[head->uses + k];
+  for (uint32_t k = 0; k < n; k++) {
+    const EngLink used = links[k];
     EngBottleneck *one = eng_bottleneck_of (net, used);
     if (used == link || one->owner == link)
       continue;
     eng_bottleneck_shift (one, change->change, change->rest);
-    one->top = fmax (one->top, change->to);
-    look_at (net, used);
+    one->top = change->to > one->top ? change->to : one->top;
+    if (!one->queued)
+      look_at (net, used);
     any = true;
   }
   return any;
+}
+
+static inline const EngLink *
+links_of (const EngNet *net, const EngMember *member)
+{
+  if (member->n_uses <= ENG_LINKS_AT_HAND)
+    return member->link;
+  return &net->pool.word[net->flows.head[member->id].uses];
 }
 
 static void
@@ -118,7 +128,7 @@ set_level (Eng *eng, EngLink link, double level)
   if (!one->crowd) {
     one->level = level;
     for (uint32_t i = 0; i < one->n; i++)
-      pass_on (net, link, one->items[i].id, &change);
+      pass_on (net, link, links_of (net, &one->items[i]), one->items[i].n_uses, &change);
     return;
   }
   publish_full (net, link, level);
@@ -126,7 +136,8 @@ set_level (Eng *eng, EngLink link, double level)
   const GArray *noisy = eng_service_of (net, link)->noisy;
   for (guint i = 0; i < noisy->len;) {
     const uint32_t flow = g_array_index (noisy, uint32_t, i);
-    if (pass_on (net, link, flow, &change))
+    const EngFlowHead *head = &net->flows.head[flow];
+    if (pass_on (net, link, &net->pool.word[head->uses], head->n_uses, &change))
       i++;
     else
       eng_bottleneck_drop_noisy (net, link, flow);
@@ -196,7 +207,7 @@ find_level (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->n == net->links.state[link].n_flows)
+  if (one->others < one->room * REL_SLIGHT && one->n == net->links.state[link].n_flows)
     one->others = one->others_rest = one->top = 0.0;
   double left = left_by_others (one), level = one->n > 0 ? fmax (left / one->n, 0.0) : -1.0;
   guint n_captured = 0;
@@ -277,7 +288,10 @@ eng_bottleneck_solve (Eng *eng)
     eng_bottleneck_of (net, link)->queued = false;
     if (n_looks++ > most)
       return false;
-    find_level (eng, link);
+    if (eng_bottleneck_of (net, link)->owner != ENG_NO_SLOT)
+      look_at (net, link); /* private since it was queued */
+    else
+      find_level (eng, link);
   }
   for (guint i = 0; i < net->clocks.stirred->len; i++) {
     const EngLink link = g_array_index (net->clocks.stirred, EngLink, i);

@@ -9,7 +9,8 @@
 
 enum { FLOWS_HOSTS = 1024, FLOWS_LEAF = 32, FLOWS_SPINES = 32 };
 
-#define FLOWS_BPS 50e9
+#define FLOWS_BPS  50e9
+#define FLOWS_LOAD 0.7
 
 typedef struct {
   double start_s, bytes;
@@ -40,7 +41,7 @@ bench_web_search_B (double u)
 
 /* n flows in the order of their starts, at a load of each host's cable. */
 static inline void
-bench_draw_flows (BenchFlow *flows, size_t n, double load)
+bench_draw_poisson (BenchFlow *flows, size_t n, double load)
 {
   uint64_t state = 1;
   double mean_B = 0, at_s = 0;
@@ -55,6 +56,15 @@ bench_draw_flows (BenchFlow *flows, size_t n, double load)
     flow->to = (unsigned)(bench_unit (&state) * (FLOWS_HOSTS - 1));
     flow->to += flow->to >= flow->from;
   }
+}
+
+/* n flows at once, from hosts 1 to n, to host 0. */
+static inline void
+bench_draw_incast (BenchFlow *flows, size_t n)
+{
+  uint64_t state = 1;
+  for (size_t i = 0; i < n; i++)
+    flows[i] = (BenchFlow){ .bytes = ceil (1e6 * (1 + bench_unit (&state))), .from = (unsigned)i + 1 };
 }
 
 #endif

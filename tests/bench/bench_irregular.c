@@ -1,12 +1,17 @@
-/* Irregular traffic on the flow network: flows that share a bottleneck but no path, all-to-all over hashed paths, and Poisson
- * arrivals. usage: bench_irregular incast|hashed|hashed_4to1|poisson N [full]   N: flows, or ranks of the all-to-all. Once a call,
- * so that peak memory is that of the row. */
+/* Irregular traffic on the flow network. usage: bench_irregular ROW N, once a call, so that peak memory is that of the row.
+ *   incast         N flows of different sizes, each from a link of its own, through one bottleneck
+ *   incast_1024    the same from 1,024 links
+ *   hashed         all-to-all of N ranks, 32 a leaf, 32 spines, each pair on a path at random
+ *   hashed_4to1    the same with 8 spines
+ *   poisson        N flows at random on a fat tree of 1,024 hosts, the spine by destination, as SimGrid's fat tree has it
+ *   poisson_hashed the same, each pair on a path at random */
 #include "base/hash.h"
 #include "engine/flow.h"
 
 #include "bench.h"
 #include "bench_flows.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +25,7 @@ typedef struct {
   unsigned hosts, leaf, uplinks; /* leaf: hosts of one */
   BenchFlow *flows;
   size_t n, next, n_done, live, most_live;
+  bool hashed;
 } Net;
 
 static EngLink
@@ -76,23 +82,24 @@ arrive (Eng *eng, void *user, uint64_t arg)
 {
   Net *net = user;
   const BenchFlow *flow = &net->flows[arg];
-  start (net, flow->from, flow->to, base_hash_word (base_hash_word (1, flow->from), flow->to), flow->bytes);
+  start (net, flow->from, flow->to, net->hashed ? base_hash_word (base_hash_word (1, flow->from), flow->to) : flow->to,
+         flow->bytes);
   if (++net->next < net->n)
     eng_at (eng, eng_time_from_s (net->flows[net->next].start_s), arrive, net, net->next);
 }
 
 static void
-prepare_incast (Net *net, size_t n)
+prepare_incast (Net *net, size_t n, size_t n_sources)
 {
-  uint64_t state = 1;
-  EngLink shared = eng_link_new (net->eng, FLOWS_BPS), first = add_links (net->eng, (unsigned)n, FLOWS_BPS);
+  const EngLink shared = eng_link_new (net->eng, FLOWS_BPS), first = add_links (net->eng, (unsigned)n_sources, FLOWS_BPS);
+  net->flows = malloc (n * sizeof *net->flows);
+  bench_draw_incast (net->flows, n);
   for (size_t i = 0; i < n; i++) {
-    EngUse uses[] = { { first + (EngLink)i, 1 }, { shared, 1 } };
-    EngFlowSpec spec = { .amount = ceil (1e6 * (1 + bench_unit (&state))), .uses = uses, .n_uses = 2, .done = count, .user = net };
+    EngUse uses[] = { { first + (EngLink)(i % n_sources), 1 }, { shared, 1 } };
+    EngFlowSpec spec = { .amount = net->flows[i].bytes, .uses = uses, .n_uses = 2, .done = count, .user = net };
     eng_flow_start (net->eng, &spec);
-    net->live++;
   }
-  net->n = net->most_live = n;
+  net->n = net->live = net->most_live = n;
 }
 
 static void
@@ -108,41 +115,50 @@ prepare_all_to_all (Net *net, unsigned ranks, unsigned leaf, unsigned uplinks)
 }
 
 static void
-prepare_poisson (Net *net, size_t n)
+prepare_poisson (Net *net, size_t n, bool hashed)
 {
+  net->hashed = hashed;
   make_fabric (net, FLOWS_HOSTS, FLOWS_LEAF, FLOWS_SPINES);
   net->flows = malloc (n * sizeof *net->flows);
   net->n = n;
-  bench_draw_flows (net->flows, n, 0.7);
+  bench_draw_poisson (net->flows, n, FLOWS_LOAD);
   eng_at (net->eng, eng_time_from_s (net->flows[0].start_s), arrive, net, 0);
+}
+
+static bool
+prepare (Net *net, const char *row, size_t n)
+{
+  if (strcmp (row, "incast") == 0)
+    prepare_incast (net, n, n);
+  else if (strcmp (row, "incast_1024") == 0)
+    prepare_incast (net, n, FLOWS_HOSTS);
+  else if (strcmp (row, "hashed") == 0)
+    prepare_all_to_all (net, (unsigned)n, FLOWS_LEAF, FLOWS_SPINES);
+  else if (strcmp (row, "hashed_4to1") == 0)
+    prepare_all_to_all (net, (unsigned)n, FLOWS_LEAF, FLOWS_SPINES / 4);
+  else if (strcmp (row, "poisson") == 0 || strcmp (row, "poisson_hashed") == 0)
+    prepare_poisson (net, n, strcmp (row, "poisson") != 0);
+  else
+    return false;
+  return true;
 }
 
 int
 main (int argc, char **argv)
 {
   Net net = { .eng = eng_new () };
-  if (argc < 3)
-    return 2;
-  const size_t n = strtoull (argv[2], NULL, 10);
-  if (argc > 3)
-    eng_set_solve (net.eng, ENG_SOLVE_FULL);
+  const size_t n = argc == 3 ? strtoull (argv[2], NULL, 10) : 0;
   const double began_s = bench_now_s ();
-  if (strcmp (argv[1], "incast") == 0)
-    prepare_incast (&net, n);
-  else if (strcmp (argv[1], "hashed") == 0)
-    prepare_all_to_all (&net, (unsigned)n, 32, 32);
-  else if (strcmp (argv[1], "hashed_4to1") == 0)
-    prepare_all_to_all (&net, (unsigned)n, 32, 8);
-  else if (strcmp (argv[1], "poisson") == 0)
-    prepare_poisson (&net, n);
-  else
+  if (n == 0 || !prepare (&net, argv[1], n)) {
+    fprintf (stderr, "usage: bench_irregular incast|incast_1024|hashed|hashed_4to1|poisson|poisson_hashed N\n");
     return 2;
+  }
   if (!eng_run (net.eng, ENG_TIME_NEVER, 0, NULL) || net.n_done != net.n)
     abort ();
   const EngStats stats = eng_stats (net.eng);
-  printf ("%s %zu: %.3f s, %.1f MB, ends at %.12g ms; %.0f solves, %.0f in part, of %.0f flows; %zu at once\n", argv[1], n,
+  printf ("%s %zu: %.3f s, %.1f MB, ends at %.12g ms; %.0f solves of %.0f flows or levels; %zu flows at once\n", argv[1], n,
           bench_now_s () - began_s, bench_peak_B () / 1e6, 1e3 * eng_time_to_s (eng_now (net.eng)), (double)stats.solves,
-          (double)stats.parts, (double)stats.solved, net.most_live);
+          (double)stats.solved, net.most_live);
   eng_free (net.eng);
   free (net.flows);
   return 0;

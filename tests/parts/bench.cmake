@@ -14,7 +14,7 @@ forerun_bench(bench_goodput SOURCES bench/bench_goodput.c bench/bench.c USES pla
 pkg_check_modules(SIMGRID QUIET IMPORTED_TARGET simgrid)
 if(SIMGRID_FOUND)
   add_executable(bench_simgrid bench/bench_simgrid.c)
-  target_link_libraries(bench_simgrid PRIVATE PkgConfig::SIMGRID)
+  target_link_libraries(bench_simgrid PRIVATE PkgConfig::SIMGRID m)
 endif()
 # Answers of the exact table, whatever they cost.
 add_test(NAME case.exact_steps_of_1024_ranks
