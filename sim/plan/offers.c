@@ -40,7 +40,10 @@ static const BaseSchema option_schema = { .name = "options", .help = "One offer,
 static const BaseField offers_fields[] = {
   BASE_ROW (PlnOffersSpec, "offers", name, STR, .required = TRUE, .help = "name"),
   BASE_ROW (PlnOffersSpec, "description", description, STR, .help = "one line about the work"),
-  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "only USD"),
+  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "USD, EUR, GBP …; amounts become USD"),
+  BASE_ROW_NUM (PlnOffersSpec, "exchange", exchange, NUMBER, .min = "1e-6", .max = "1e6",
+                .help = "USD for one unit of another currency"),
+  BASE_ROW (PlnOffersSpec, "exchange_date", exchange_date, STR, .help = "date of `exchange`: year-month-day"),
   BASE_ROW (PlnOffersSpec, "date", date, STR, .required = TRUE, .help = "date of the prices: year, or year-month-day"),
   BASE_ROW_NUM (PlnOffersSpec, "electricity", electricity, MONEY_PER_ENERGY, .help = "energy; needed if an offer is bought"),
   BASE_ROW_NUM (PlnOffersSpec, "pue", pue, NUMBER, .min = "1", .max = "10", .fallback = "1",
@@ -95,9 +98,6 @@ check_way (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way, GError **er
 static gboolean
 check (const PlnOffersSpec *spec, GError **error)
 {
-  if (strcmp (spec->currency.v, "USD") != 0)
-    return col_fail_at (error, spec->currency.mark, "currency '%s' is not supported; convert the prices, and write USD",
-                        spec->currency.v);
   if (spec->options.n == 0)
     return col_fail_at (error, spec->options.mark, "'options' is empty; write one offer or more");
   for (guint i = 0; i < spec->options.n; i++) {
@@ -203,6 +203,8 @@ read_offers (PlnOffers *offers, const BaseLookup *lookup, GError **error)
   const BaseSchemaContext context = {
     .arena = base_yaml_arena (offers->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_ASSUMED, .inputs = offers->inputs
   };
+  if (!pln_convert_list (offers->yaml, NULL, NULL, &context, error))
+    return FALSE;
   base_schema_read (&pln_schema_offers, base_yaml_root (offers->yaml), FALSE, &context, &offers->spec);
   return base_diag_finish (diag, error) && ask_topologies (offers, lookup, error) && check (&offers->spec, error);
 }

@@ -312,6 +312,21 @@ read_named (const BaseStr *name, guint depth, const BaseSchemaContext *context, 
   return read_list (yaml, NULL, depth + 1, context, out, error);
 }
 
+gboolean
+pln_convert_list (BaseYaml *yaml, const char *key, const PlnPricesSpec *base, const BaseSchemaContext *context, GError **error)
+{
+  const BaseYamlNode *root = base_yaml_root (yaml), *node = key != NULL ? base_yaml_get (root, key) : root;
+  BaseStr currency = text_of (node, "currency"), date = text_of (node, "exchange_date");
+  BaseNum rate = base != NULL ? base->exchange : (BaseNum){ 0 };
+  const BaseYamlNode *written = base_yaml_get (node, "exchange");
+  if (written != NULL && !base_schema_read_num (&exchange_field, written, context, &rate))
+    return base_diag_finish (context->diag, error);
+  currency = currency.set || base == NULL ? currency : base->currency;
+  date = date.set || base == NULL ? date : base->exchange_date;
+  double usd = pln_exchange (&currency, &rate, &date, error);
+  return usd > 0 && pln_convert_money (yaml, key, currency.v, usd, error);
+}
+
 static gboolean
 read_list (BaseYaml *yaml, const char *key, guint depth, const BaseSchemaContext *context, PlnPricesSpec *out, GError **error)
 {
@@ -322,15 +337,7 @@ read_list (BaseYaml *yaml, const char *key, guint depth, const BaseSchemaContext
   if (base_yaml_kind (node) == BASE_YAML_SCALAR)
     return TRUE;
   const PlnPricesSpec base = *out;
-  BaseStr currency = text_of (node, "currency"), date = text_of (node, "exchange_date");
-  BaseNum rate = base.exchange;
-  const BaseYamlNode *written = base_yaml_get (node, "exchange");
-  if (written != NULL && !base_schema_read_num (&exchange_field, written, context, &rate))
-    return base_diag_finish (context->diag, error);
-  currency = currency.set ? currency : base.currency;
-  date = date.set ? date : base.exchange_date;
-  double usd = pln_exchange (&currency, &rate, &date, error);
-  if (!(usd > 0) || !pln_convert_money (yaml, key, currency.v, usd, error))
+  if (!pln_convert_list (yaml, key, &base, context, error))
     return FALSE;
   node = key != NULL ? base_yaml_get (root, key) : root;
   if (!base_schema_read (&pln_schema_prices, node, like.set, context, out))

@@ -222,13 +222,33 @@ currency_and_electricity_are_needed (void)
   TEST_HAS (none->message, "'currency' in 'offers' is missing");
   g_autoptr (PlnOffers) b = load ("offers: t\ncurrency: EUR\ndate: 2026\noptions:\n" CLOUD, NULL, &euro);
   TEST_TRUE (b == NULL);
-  TEST_HAS (euro->message, "currency 'EUR' is not supported; convert the prices, and write USD");
+  TEST_HAS (euro->message, "EUR needs a dated rate; write 'exchange: USD for one EUR' and 'exchange_date'");
   g_autoptr (PlnOffers) d = load (text, NULL, &huge);
   TEST_TRUE (d == NULL && strlen (huge->message) < 2010);
-  TEST_HAS (huge->message, "is not supported; convert the prices, and write USD");
+  TEST_HAS (huge->message, "is not known");
   g_autoptr (PlnOffers) c = load ("offers: t\ncurrency: USD\ndate: 2026\noptions:\n" SERVER, NULL, &dark);
   TEST_TRUE (c == NULL);
   TEST_HAS (dark->message, "'server' has 'power', so 'electricity' needs a price");
+}
+
+/* At $1.20 a euro: 10 machines of EUR 100,000 and 1 kW, 100 days at EUR 0.10/kWh: $1,200,000 + 24,000 kWh x $0.12. */
+static void
+euros_become_dollars (void)
+{
+  static const char text[] =
+      "offers: t\ncurrency: EUR\nexchange: 1.2\nexchange_date: 2026-11-20\ndate: 2026\nelectricity: €0.10/kWh\n"
+      "capex: 1.1 M EUR\noptions:\n"
+      "  - {name: own, machines: 10, price: 100000 EUR, power: 1 kW, time: 100 days}\n"
+      "  - {name: dollars, machines: 10, price: $100000, power: 1 kW, time: 100 days}\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PlnOffers) offers = load (text, NULL, &error);
+  if (offers == NULL)
+    g_error ("%s", error->message);
+  TEST_STR (row (offers, 1)->way->name.v, "own");
+  TEST_NEAR (row (offers, 1)->money.total_usd, 1200000 + 24000 * 0.12, 1e-9);
+  TEST_NEAR (row (offers, 0)->money.total_usd, 1000000 + 24000 * 0.12, 1e-9);
+  TEST_NEAR (pln_offers_spec (offers)->capex.v, 1.32e6, 1e-9);
+  TEST_TRUE (load ("offers: t\ncurrency: USD\ndate: 2026\noptions:\n  - {name: a, rent: €3/h, time: 1 day}\n", NULL, NULL) == NULL);
 }
 
 /* ---- the document ---- */
@@ -271,6 +291,7 @@ main (int argc, char **argv)
     { "buying pays from so many times on", buying_pays_from_so_many_times_on },
     { "what cannot be is said with its place", what_cannot_be_is_said_with_its_place },
     { "currency and electricity are needed", currency_and_electricity_are_needed },
+    { "euros become dollars", euros_become_dollars },
     { "the document's example has an answer", the_example_has_an_answer },
     { "the tables are sound", the_tables_are_sound },
     { "the reference is what the tables print", reference_is_what_the_tables_print },

@@ -12,16 +12,17 @@ typedef struct {
   BaseNum machines;
   BaseStr topology;     /* whose `cost` gives what is not said */
   BaseEnum acquisition; /* 0 bought, 1 rented: where the topology has prices of both */
-  BaseNum price, rent; /* USD to buy, or USD/s */
-  BaseNum once;        /* USD, of all, whatever the time */
-  BaseNum power;       /* W, while it runs, before the building's share */
-  BaseNum time;        /* s that the work takes */
+  BaseNum price, rent;  /* USD to buy, or USD/s */
+  BaseNum once;         /* USD, of all, whatever the time */
+  BaseNum power;        /* W, while it runs, before the building's share */
+  BaseNum time;         /* s that the work takes */
   BaseNum amortisation, pue;
 } PlnAcquisitionSpec;
 
 typedef struct {
   BaseHead head;
-  BaseStr name, description, currency, date;
+  BaseStr name, description, currency, date, exchange_date;
+  BaseNum exchange;    /* USD for one of the currency */
   BaseNum electricity; /* USD/J */
   BaseNum pue, amortisation;
   BaseNum tokens, deadline, capex, run_cost, power;
@@ -37,7 +38,7 @@ extern const char *const pln_miss_names[]; /* "deadline" …; NULL for none */
 typedef struct {
   const PlnAcquisitionSpec *way; /* borrowed from the offers */
   gboolean owned;
-  MdlMoney money; /* of the work: energy of rented machines is reported, and paid in the rent */
+  MdlMoney money;   /* of the work: energy of rented machines is reported, and paid in the rent */
   double capex_usd; /* cash to buy all of it; 0: rented */
   double once_usd;
   double power_W;       /* with the building's share; NAN: not told */

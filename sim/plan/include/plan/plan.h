@@ -114,6 +114,9 @@ typedef struct {
 gboolean pln_read_prices (BaseYaml *yaml, const char *key, const BaseSchemaContext *context, PlnPricesSpec *out, GError **error);
 /* Amounts of a document in `currency` ("€5", "5 EUR") become USD. FALSE and *error on a sign of another currency. */
 gboolean pln_convert_money (BaseYaml *yaml, const char *key, const char *currency, double usd, GError **error);
+/* The same by the mapping's own `currency`, `exchange` and `exchange_date`, or those of `base` (NULL: none). */
+gboolean pln_convert_list (BaseYaml *yaml, const char *key, const PlnPricesSpec *base, const BaseSchemaContext *context,
+                           GError **error);
 /* What `currency` (NULL: USD) is worth by `exchange`, USD. 0 and *error on an unknown one, or without a dated rate. */
 double pln_exchange (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, GError **error);
 
