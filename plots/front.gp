@@ -44,8 +44,12 @@ point (v, lo, hi, tint, kind, is) \
 panel (v, lo, hi, tint, kind) = "plot ".(F_min < 1 ? point (v, lo, hi, tint, kind, 0) : "").(F_min < 1 && F_max > 0 ? ", " : "") \
   .(F_max > 0 ? point (v, lo, hi, tint, kind, 1) : "")
 
-left = 0.01 + 0.0098 * widest
+left = 0.012 + 0.0112 * widest
 left = left > 0.46 ? 0.46 : left < 0.12 ? 0.12 : left
+# at most five steps of an axis, so that their labels do not meet
+tens (x) = 10.0 ** floor (log10 (x))
+steps (most) = most / 5 <= tens (most / 5) ? tens (most / 5) : most / 5 <= 2 * tens (most / 5) ? 2 * tens (most / 5) \
+  : most / 5 <= 5 * tens (most / 5) ? 5 * tens (most / 5) : 10 * tens (most / 5)
 middle = left + 0.49 * (0.98 - left)
 unset grid
 set grid xtics linecolor rgb "#dddddd" linewidth 1 linetype 1
@@ -60,6 +64,7 @@ set multiplot
 set lmargin at screen left
 set rmargin at screen middle - 0.02
 set xrange [0:T_max / per * 1.04]
+set xtics steps (T_max / per * 1.04)
 set xlabel "time of the run (".(hours ? "h" : "days").")"
 eval panel ("days (0)", "column ('time_lo_s') / per", "column ('time_hi_s') / per", "#0072B2", 6)
 unset label 99
@@ -68,6 +73,7 @@ unset ytics
 set lmargin at screen middle + 0.02
 set rmargin at screen 0.98
 set xrange [0:C_max * scale * 1.04]
+set xtics steps (C_max * scale * 1.04)
 set xlabel "cost (".unit.")"
 set label 2 "filled: on the front (no option is both faster and cheaper); bars: error band; both axes start at 0" \
   at screen 0.98, screen 22.0 / height right font ",14" textcolor rgb "#444444"
