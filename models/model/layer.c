@@ -48,6 +48,8 @@ const BaseName mdl_module_names[] = {
   { "mlp", MDL_MODULE_MLP, "from the norm to before the last matrix" },
   { "activation", MDL_MODULE_ACTIVATION, "the MLP's activation function" },
   { "norm", MDL_MODULE_NORM, "the norms" },
+  { "mla_up_proj", MDL_MODULE_MLA_UP, "MLA: queries, keys and values from their compressed forms" },
+  { "moe_act", MDL_MODULE_MOE_ACT, "the activation function of routed experts" },
   { "layer", MDL_MODULE_LAYER, "all of it, with its collectives" },
   { NULL, 0, NULL },
 };
@@ -86,6 +88,7 @@ mdl_layer_query_default (MdlLayerQuery *query, double sequence)
                             .head_compute = MDL_FORMAT_BF16,
                             .router = MDL_FORMAT_FP32,
                             .activation = MDL_FORMAT_BF16,
+                            .cached = MDL_FORMAT_NONE,
                             .gradient = MDL_FORMAT_FP32,
                             .vocabulary_multiple = 1,
                             .imbalance = 1,

@@ -90,18 +90,23 @@ mla_forward (MdlBuild *build)
 {
   const Mla mla = mla_of (build);
   const double rows = build->rows, tokens = build->tokens;
+  const unsigned modules = build->modules;
   if (mla.compressed) {
     mdl_build_columns (build, &mla.q_down, 1, rows, MDL_GROUP_NONE);
+    build->modules |= MDL_MODULE_MLA_UP;
     mdl_build_norm (build, "q_norm", rows * mla.q_down.out, FALSE);
     mdl_build_columns (build, &mla.q_up, 1, tokens, MDL_GROUP_TP);
+    build->modules = modules;
   } else
     mdl_build_columns (build, &mla.q, 1, tokens, MDL_GROUP_TP);
   mdl_build_columns (build, &mla.kv_down, 1, rows, MDL_GROUP_NONE);
+  build->modules |= MDL_MODULE_MLA_UP;
   mdl_build_norm (build, "kv_norm", rows * mla.kv_up.in, FALSE);
   if (build->query->sp)
     mdl_build_coll (build, "gather_rope", MDL_OP_ALL_GATHER, MDL_GROUP_TP, tokens * build->llm->attention.rope.v * build->element_B,
                     build->query->activation);
   mdl_build_columns (build, &mla.kv_up, 1, tokens, MDL_GROUP_TP);
+  build->modules = modules;
 }
 
 static void
@@ -353,7 +358,9 @@ mdl_build_attention (MdlBuild *build)
     const unsigned n = projections (build, linears);
     mdl_build_columns (build, linears, n, build->tokens, MDL_GROUP_TP);
   }
+  build->modules |= build->llm->attention.kind.v == MDL_ATTENTION_MLA ? MDL_MODULE_MLA_UP : 0u;
   positions (build, FALSE);
+  build->modules = modules | MDL_MODULE_ATTENTION;
   core (build);
   build->modules = modules;
   const MdlLinear linear = output (build);

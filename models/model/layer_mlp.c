@@ -262,6 +262,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
     mdl_build_cast (build, "cast_input", moe->rows * build->llm->hidden.v, moe->experts);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns (build, linears, n, each, MDL_GROUP_NONE);
+  build->modules |= MDL_MODULE_MOE_ACT;
   mdl_build_activation (build, moe->rows * moe->ffn);
   build->modules = modules & ~(unsigned)MDL_MODULE_MLP;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");

@@ -5,7 +5,8 @@
  *              b·s²·H/t elements, with dropout its mask (1 B) and its result too; dropout after it a mask of h (1 B)
  *   MLP        x h, norm h, gate, up, activation, product 4 f/t (fused: 3; GELU: 2), dropout a mask of h (1 B)
  *   MoE        x h, norm h, chances 4 B an expert; of R rows of its experts: input h, the MLP's 4 f; eager code sorts rows by
- *              copies of which two more of h stay, three over ranks; fused: one, for the weighted sum
+ *              copies of which two more of h stay, three over ranks; fused: one, for the weighted sum; none with
+ *              deepep and hybridep, where the experts' activation takes the weights (Megatron-LM core/transformer/moe)
  *   head       x h, norm h, and of T V/t logits what the loss keeps (data: MdlLossSpec)
  *   embedding  dropout a mask of h
  * Norms, masks after blocks and x are `rows`; the inputs of matrices cut by outputs too in fused code, which gathers them again
@@ -135,10 +136,10 @@ keep_compressed (Sum *sum)
   const MdlLlmAttention *attention = &sum->llm->attention;
   if (attention->q_lora.set) {
     keep (sum, sum->rows * attention->q_lora.v * sum->unit_B, MDL_MODULE_ATTENTION);
-    keep_operand (sum, input_rows (sum), attention->q_lora.v, MDL_MODULE_ATTENTION, MDL_LORA_Q);
+    keep_operand (sum, input_rows (sum), attention->q_lora.v, MDL_MODULE_ATTENTION | MDL_MODULE_MLA_UP, MDL_LORA_Q);
   }
   keep (sum, sum->rows * (attention->kv_lora.v + attention->rope.v) * sum->unit_B, MDL_MODULE_ATTENTION);
-  keep_operand (sum, input_rows (sum), attention->kv_lora.v, MDL_MODULE_ATTENTION, MDL_LORA_V);
+  keep_operand (sum, input_rows (sum), attention->kv_lora.v, MDL_MODULE_ATTENTION | MDL_MODULE_MLA_UP, MDL_LORA_V);
 }
 
 static void
@@ -153,7 +154,7 @@ add_attention (Sum *sum)
     keep_compressed (sum);
   if (sum->llm->attention.qk_norm.v)
     keep (sum, T * (w.query + w.key) * unit_B, MDL_MODULE_ATTENTION);
-  keep (sum, T * (w.query + w.key + w.value) * unit_B, MDL_MODULE_ATTENTION);
+  keep (sum, T * (w.query + w.key + w.value) * unit_B, MDL_MODULE_ATTENTION | (mla ? MDL_MODULE_MLA_UP : 0u));
   if (sum->query->flash) {
     keep (sum, 4 * T * w.heads, core);
     keep (sum, T * w.result * unit_B, MDL_MODULE_ATTENTION); /* which the output's product reads too */
@@ -173,15 +174,23 @@ add_attention (Sum *sum)
 
 /* ---- MLP ---- */
 
-/* Of `rows` rows and a width a rank of `ffn`; `down`: MdlLora bit of the last matrix, of `matrix` elements. */
+/* Of the input of a gated activation; fp8 has a scale of 4 B for 128 elements, fp4 one of 1 B for 16. */
+static double
+cached_element_B (const MdlLayerQuery *query, double unit_B)
+{
+  const double scale_B = query->cached == MDL_FORMAT_FP8 ? 4.0 / 128 : query->cached == MDL_FORMAT_FP4 ? 1.0 / 16 : 0;
+  return query->cached == MDL_FORMAT_NONE ? unit_B : fmin (unit_B, mdl_format_B (query->cached) + scale_B);
+}
+
+/* Of `rows` rows and a width a rank of `ffn`; `down`: MdlLora bit of the last matrix, of `matrix` elements; 0: of experts. */
 static void
 keep_mlp (Sum *sum, double rows, double ffn, double matrix, unsigned down)
 {
   const gboolean gated = mdl_llm_gated (sum->llm), relu = sum->llm->mlp.kind.v == MDL_MLP_RELU;
-  const double wide_B = rows * ffn * sum->unit_B;
-  const unsigned act = MDL_MODULE_MLP | MDL_MODULE_ACTIVATION;
+  const double wide_B = rows * ffn * sum->unit_B, cached_B = rows * ffn * cached_element_B (sum->query, sum->unit_B);
+  const unsigned act = MDL_MODULE_MLP | MDL_MODULE_ACTIVATION | (down == 0 ? MDL_MODULE_MOE_ACT : 0u);
   if (!relu) /* a ReLU's result tells its slope */
-    keep (sum, (gated ? 2 : 1) * wide_B, MDL_MODULE_MLP);
+    keep (sum, gated ? 2 * cached_B : wide_B, MDL_MODULE_MLP);
   if (gated && sum->eager)
     keep (sum, wide_B, act);
   if (relu && !trained (sum, down))
@@ -214,7 +223,9 @@ add_moe (Sum *sum)
   const MdlLayerQuery *query = sum->query;
   const double rows = mdl_layer_expert_rows (sum->llm, query), width = sum->llm->hidden.v, row_B = width * sum->unit_B;
   const double ffn = moe->ffn.v / query->etp, experts = moe->experts.v / query->ep;
-  const double sorted = !sum->eager ? 1 : query->ep > 1 ? 3 : 2;
+  /* libraries of experts add up results whose weights the activation took: their gradient needs no result */
+  const gboolean weighed = query->dispatcher != MDL_DISPATCHER_ALLTOALL && query->ep > 1;
+  const double sorted = !sum->eager ? (weighed ? 0 : 1) : query->ep > 1 ? 3 : 2;
   keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
   keep (sum, sum->rows * moe->experts.v * 4, MDL_MODULE_MLP);
   keep_operand (sum, rows, width, MDL_MODULE_MLP, 0); /* adapters stand beside no expert */

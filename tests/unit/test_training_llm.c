@@ -25,7 +25,7 @@ every_shipped_model_loads_and_has_its_published_parameters (void)
     TEST_TRUE (fixture->llm.description.set);
     exact += fixture->llm.parameters.set ? 1 : 0;
   }
-  TEST_INT (exact, 29);
+  TEST_INT (exact, 39);
 }
 
 /* Tables print so many decimals of a billion; the last of them is right. */
@@ -239,10 +239,12 @@ a_config_json_that_is_not_understood_is_refused_with_its_place (void)
 {
   refused_json ("{\"model_type\": \"mamba\"}",
                 "config.json:1:16: model_type 'mamba' is not supported; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, "
-                "gemma2, gpt2, gpt_neox, gpt_oss, llama, mistral, mixtral, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
+                "gemma2, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, "
+                "mixtral, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
   refused_json ("{\"architectures\": [\"LlamaForCausalLM\"]}",
-                "config.json:1:1: no model_type; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, gemma2, gpt2, gpt_neox, "
-                "gpt_oss, llama, mistral, mixtral, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
+                "config.json:1:1: no model_type; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, "
+                "gemma2, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, mixtral, "
+                "opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
   refused_json ("{\"hidden_size\": 1}",
                 "config.json:1:1: no model: a file that begins with 'llm' or 'network', or a HuggingFace config.json with "
                 "'model_type'");
@@ -264,6 +266,32 @@ a_config_json_that_is_not_understood_is_refused_with_its_place (void)
                 "config.json:2:23: qwen2 with use_sliding_window true is not supported; accepted: false");
 }
 
+/* Keys say which family an unknown type is like; a warning says so. */
+static void
+an_unknown_model_type_with_known_keys_reads_as_its_nearest (void)
+{
+  static const char *const text[] = { LLAMA ", \"num_attention_heads\": 8}",
+                                      "{\"model_type\": \"granite\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+                                      "\"vocab_size\": 10, \"intermediate_size\": 8, \"num_attention_heads\": 8}" };
+  double total[2];
+  for (unsigned i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (BaseYaml) yaml = base_yaml_load_data ("config.json", text[i], strlen (text[i]), &error);
+    g_assert_no_error (error);
+    g_autoptr (BaseDiag) diag = base_diag_new ();
+    const BaseSchemaContext context = { .arena = base_yaml_arena (yaml), .diag = diag, .source = BASE_SOURCE_DATASHEET };
+    MdlLlm llm = { .head = { .set = FALSE } };
+    MdlLlmCount count;
+    TEST_TRUE (trn_llm_read_file (yaml, &context, &llm));
+    mdl_llm_count (&llm, &count);
+    total[i] = count.total;
+    TEST_INT (base_diag_n_warnings (diag), i);
+    if (i > 0 && base_diag_n_warnings (diag) > 0)
+      TEST_TRUE (strstr (base_diag_warning (diag, 0), "model_type 'granite' is not known; it is read as llama") != NULL);
+  }
+  TEST_NEAR (total[0], total[1], 0);
+}
+
 int
 main (void)
 {
@@ -277,6 +305,7 @@ main (void)
     { "what contradicts is refused with its place", what_contradicts_is_refused_with_its_place },
     { "a config.json that is not understood is refused with its place",
       a_config_json_that_is_not_understood_is_refused_with_its_place },
+    { "an unknown model type with known keys reads as its nearest", an_unknown_model_type_with_known_keys_reads_as_its_nearest },
     { NULL, NULL },
   };
   return test_main ("language models", cases);

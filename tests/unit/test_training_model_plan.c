@@ -1,5 +1,6 @@
 /* How a model is dealt out, and what is refused, with its place. */
 #include "model_fixture.h"
+#include "models/memory.h"
 
 #define H100 "topology: hgx_h100, nodes: 1"
 
@@ -207,6 +208,41 @@ a_layout_says_it_all (void)
   refused (FOUR "pipeline: {layout: [2, 2, 2, 2], head_as_layer: true}", "[2", "a 'layout' says what each chunk holds");
 }
 
+/* DeepSeek-V3's way: what its compressed queries, keys and values expand to is made again; a list is enough. */
+static void
+up_projections_of_mla_are_computed_again (void)
+{
+#define V3 "model: deepseek_v3, sequence: 4096, accumulate: 2, parallel: {ep: 8}, "
+  g_autoptr (GError) error = NULL;
+  g_auto (ModelStep) step =
+      model_load ("topology: hgx_h200, nodes: 1", V3 "recompute: [mla_up_proj]", NULL, COL_MODE_EVENT, &error);
+  g_auto (TrnModel) model = { 0 };
+  g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+  g_assert_no_error (error);
+  TEST_TRUE (trn_model_plan (&step.scenario->training, &model, &error));
+  TEST_INT (model.query.recompute, MDL_MODULE_MLA_UP);
+  mdl_layer_works (&model.llm, &model.query, MDL_PART_MOE, 10, NULL, works);
+  double flop = 0;
+  for (guint i = 0; i < works->len; i++) {
+    const MdlWork *work = &g_array_index (works, MdlWork, i);
+    flop += work->pass == MDL_PASS_RECOMPUTE ? work->flop : 0;
+  }
+  /* q: 1536 to 128 x 192; k and v: 512 to 128 x (128 + 128) */
+  TEST_NEAR (flop, 2 * 4096.0 * (1536.0 * 128 * 192 + 512.0 * 128 * 256), 1e-9);
+  MdlMemorySpec spec = { .head = { .set = FALSE } };
+  MdlActivationBytes less, more;
+  mdl_memory_block (&spec, &model.llm, &model.query, MDL_BLOCK_ATTENTION, FALSE, &less);
+  model.query.recompute = 0;
+  mdl_memory_block (&spec, &model.llm, &model.query, MDL_BLOCK_ATTENTION, FALSE, &more);
+  /* queries and keys of 192, values of 128 a head, and the normed inputs of the two products, in bf16 */
+  TEST_NEAR (more.kept_B - less.kept_B, 2 * 4096.0 * (128 * (192 + 192 + 128) + 1536 + 512), 1e-9);
+  /* gate and up of 8 experts of 2048 a token and of the shared one, in fp8 with scales */
+  mdl_memory_block (&spec, &model.llm, &model.query, MDL_BLOCK_MOE, FALSE, &more);
+  model.query.cached = MDL_FORMAT_FP8;
+  mdl_memory_block (&spec, &model.llm, &model.query, MDL_BLOCK_MOE, FALSE, &less);
+  TEST_NEAR (more.kept_B - less.kept_B, 4096.0 * 9 * 2 * 2048 * (2 - 1 - 4.0 / 128), 1e-9);
+}
+
 int
 main (void)
 {
@@ -222,6 +258,7 @@ main (void)
     { "layers are dealt out evenly", layers_are_dealt_out_evenly },
     { "embedding and head may count as layers", embedding_and_head_may_count_as_layers },
     { "a layout says it all", a_layout_says_it_all },
+    { "up-projections of MLA are computed again", up_projections_of_mla_are_computed_again },
     { NULL, NULL },
   };
   return test_main ("plan of a model's step", cases);

@@ -32,7 +32,9 @@ typedef enum {
   MDL_MODULE_MLP = 1u << 2,            /* from the norm to before the last matrix; of MoE: the experts' */
   MDL_MODULE_ACTIVATION = 1u << 3,     /* the MLP's activation function */
   MDL_MODULE_NORM = 1u << 4,
-  MDL_MODULE_LAYER = 1u << 5           /* all of it, with its collectives */
+  MDL_MODULE_LAYER = 1u << 5,          /* all of it, with its collectives */
+  MDL_MODULE_MLA_UP = 1u << 6,         /* MLA: queries, keys and values from their compressed forms */
+  MDL_MODULE_MOE_ACT = 1u << 7         /* the activation function of routed experts */
 } MdlModule;
 extern const BaseName mdl_module_names[];
 /* `selective` as Megatron has it: the core of attention where scores are kept; nothing where a flash kernel computes them again
@@ -60,6 +62,7 @@ typedef struct {
   MdlFormat head_compute;        /* of the head's */
   MdlFormat router;              /* of the router's */
   MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
+  MdlFormat cached;              /* that inputs of gated activations are kept in; NONE: as activation */
   MdlFormat gradient;            /* of the buffer that weight gradients go to */
   gboolean accumulate;           /* it holds those of an earlier micro-batch */
   unsigned vocabulary_multiple;  /* rows of the vocabulary a rank are a multiple of this; at least 1 */

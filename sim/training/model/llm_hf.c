@@ -396,6 +396,31 @@ read_gemma2 (const Hf *hf)
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
 }
 
+/* Windows in five layers of six. */
+static void
+read_gemma3 (const Hf *hf)
+{
+  read_gemma (hf);
+  may (hf, "sliding_window", &hf->llm->attention.window);
+  read_layer_types (hf, 6);
+  hf->llm->attention.qk_norm = yes (TRUE);
+  hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
+}
+
+static void
+read_glm4_moe (const Hf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  read_llama_like (hf);
+  set_biases (hf, truth (hf, "attention_bias", FALSE), FALSE);
+  llm->attention.qk_norm = yes (truth (hf, "use_qk_norm", FALSE));
+  read_experts (hf, "n_routed_experts", "moe_intermediate_size");
+  llm->moe.router_bias = yes (TRUE); /* e_score_correction_bias */
+  may (hf, "n_shared_experts", &llm->moe.shared);
+  may (hf, "first_k_dense_replace", &llm->moe.first_dense);
+  may (hf, "num_nextn_predict_layers", &llm->mtp);
+}
+
 static void
 read_gpt_oss (const Hf *hf)
 {
@@ -508,9 +533,12 @@ static const struct {
   { "falcon", read_falcon },
   { "gemma", read_gemma },
   { "gemma2", read_gemma2 },
+  { "gemma3_text", read_gemma3 },
+  { "glm4_moe", read_glm4_moe },
   { "gpt2", read_gpt2 },
   { "gpt_neox", read_gpt_neox },
   { "gpt_oss", read_gpt_oss },
+  { "kimi_k2", read_deepseek_v3 },
   { "llama", read_llama },
   { "mistral", read_mistral },
   { "mixtral", read_mixtral },
@@ -556,6 +584,26 @@ begin (const Hf *hf, const char *name)
   llm->moe.every.v = llm->moe.groups.v = 1;
 }
 
+/* The family whose keys an unknown model type has; NULL: none. Layers that are no attention are none's. */
+static const char *
+nearest (const BaseYamlNode *root)
+{
+  static const char *const strange[] = { "layers_block_type", "linear_num_value_heads", "ssm_cfg", "mamba_d_state" };
+  static const char *const usual[] = { "hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size",
+                                       "intermediate_size" };
+  for (size_t i = 0; i < G_N_ELEMENTS (strange); i++)
+    if (base_yaml_get (root, strange[i]) != NULL)
+      return NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS (usual); i++)
+    if (base_yaml_get (root, usual[i]) == NULL)
+      return NULL;
+  return base_yaml_get (root, "kv_lora_rank") != NULL        ? "deepseek_v3"
+         : base_yaml_get (root, "n_routed_experts") != NULL  ? "glm4_moe"
+         : base_yaml_get (root, "num_experts") != NULL       ? "qwen3_moe"
+         : base_yaml_get (root, "num_local_experts") != NULL ? "mixtral"
+                                                             : "llama";
+}
+
 gboolean
 trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext *context, MdlLlm *out)
 {
@@ -570,8 +618,12 @@ trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext
     base_diag_error (context->diag, base_yaml_mark (type != NULL ? type : root), "no model_type%s", accepted);
     return FALSE;
   }
+  const char *family = g_strv_contains (names, text) ? text : nearest (root);
+  if (family != NULL && strcmp (family, text) != 0)
+    base_diag_warn (context->diag, base_yaml_mark (type),
+                    "model_type '%s' is not known; it is read as %s by its keys: compare the number of parameters", text, family);
   for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
-    if (strcmp (families[i].model_type, text) == 0) {
+    if (g_strcmp0 (families[i].model_type, family) == 0) {
       const Hf hf = { .model_type = text, .root = root, .context = context, .llm = out };
       begin (&hf, name);
       families[i].read (&hf);

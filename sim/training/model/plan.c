@@ -58,6 +58,7 @@ settle_formats (TrnModel *model)
   query->compute = (MdlFormat)p->compute.v;
   MdlFormat wide = query->compute <= MDL_FORMAT_FP8 ? MDL_FORMAT_BF16 : query->compute; /* what is not narrowed */
   query->activation = wide == MDL_FORMAT_TF32 ? MDL_FORMAT_FP32 : wide;
+  query->cached = format_or (&p->cached, MDL_FORMAT_NONE);
   query->head_compute = format_or (&p->head_compute, wide);
   model->attention = format_or (&p->attention, query->head_compute);
   model->parameters =
@@ -111,6 +112,8 @@ read_recompute (TrnModel *model, GError **error)
 {
   const BaseYamlNode *node = model->spec->model.recompute;
   const char *text = node != NULL ? base_yaml_text (node) : "none";
+  if (node != NULL && base_yaml_kind (node) == BASE_YAML_SEQ)
+    return read_modules (node, mdl_module_names, &model->query.recompute, error);
   if (node != NULL && base_yaml_kind (node) == BASE_YAML_MAP) {
     const BaseYamlNode *list = base_yaml_get (node, "modules");
     if (list == NULL || base_yaml_n (node) != 1 || base_yaml_kind (list) != BASE_YAML_SEQ)

@@ -81,13 +81,17 @@ add_work (const TrnBuild *b, EngTask task, Parts *parts)
   parts->part[TRN_PART_STRAGGLER_WAIT] += late;
 }
 
+/* The rank that ends last; of those that a barrier lets end together the one that came to it last, whose work is the longest. */
 static guint32
 last_lane (const TrnBuild *b)
 {
   guint32 last = 0;
-  for (guint32 s = 1; s < b->model->pipe.p; s++)
-    if (eng_graph_task_end (b->graph, b->lane[s].end) > eng_graph_task_end (b->graph, b->lane[last].end))
+  for (guint32 s = 1; s < b->model->pipe.p; s++) {
+    EngTime end = eng_graph_task_end (b->graph, b->lane[s].end), most = eng_graph_task_end (b->graph, b->lane[last].end);
+    EngTime ready = eng_graph_task_end (b->graph, b->lane[s].ready), before = eng_graph_task_end (b->graph, b->lane[last].ready);
+    if (end > most || (end == most && trn_model_clips (b->model) && ready > before))
       last = s;
+  }
   return last;
 }
 

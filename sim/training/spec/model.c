@@ -14,6 +14,8 @@ static const BaseField precision_fields[] = {
   BASE_ROW (TrnPrecisionSpec, "head", head_compute, ENUM, .names = mdl_format_names,
             .help = "matrix products of the output head; default: `compute`, or bf16 if that is fp8 or fp4"),
   BASE_ROW (TrnPrecisionSpec, "attention", attention, ENUM, .names = mdl_format_names, .help = "core attention; default: `head`"),
+  BASE_ROW (TrnPrecisionSpec, "cached", cached, ENUM, .names = mdl_format_names,
+            .help = "inputs of gated activations, as kept for the backward pass; the activation casts them; default: not cast"),
   BASE_ROW (TrnPrecisionSpec, "parameters", parameters, ENUM, .names = mdl_format_names,
             .help = "parameters of the model; default: bf16; with FSDP fp32, as the shards are the master copy"),
   BASE_ROW (TrnPrecisionSpec, "gradients", gradients, ENUM, .names = mdl_format_names,

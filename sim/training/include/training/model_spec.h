@@ -8,6 +8,7 @@
 typedef struct {
   BaseHead head;
   BaseEnum compute, head_compute, attention; /* of layers, of the output head, of the core of attention */
+  BaseEnum cached;                           /* inputs of gated activations, between the passes */
   BaseEnum parameters;                       /* as the model holds them */
   BaseEnum gradients;                        /* that weight gradients are added up in */
   BaseEnum reduce, gather;                   /* that they, and sharded parameters, travel in */
