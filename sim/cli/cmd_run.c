@@ -126,15 +126,15 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
 }
 
 static gboolean
-add_trace (Cli *cli, const Flags *flags, const ScnResult *result, GError **error)
+add_trace (Cli *cli, const Flags *flags, const ScnResult *result, const char *scenario, GError **error)
 {
   GString *trace = g_string_new (NULL);
   if (result->training.trace != NULL) {
-    rep_step_trace_json (result->training.trace, trace);
+    rep_step_trace_json (result->training.trace, result->run.spans, scenario, trace);
   } else {
     if (result->run.spans == NULL || result->run.spans->len == 0)
       cli_warn (cli, "this run has no spans to trace");
-    rep_trace_json (result->run.spans, trace);
+    rep_trace_json (result->run.spans, scenario, trace);
   }
   return cli_add_file (cli, "--trace", flags->trace, trace, error);
 }
@@ -191,7 +191,7 @@ choose_pictures (GPtrArray *plots, const GPtrArray *asked)
 static gboolean
 add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, GError **error)
 {
-  if (flags->trace != NULL && !add_trace (cli, flags, done->result, error))
+  if (flags->trace != NULL && !add_trace (cli, flags, done->result, scn_name (done->scenario), error))
     return FALSE;
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;

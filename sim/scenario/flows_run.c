@@ -331,6 +331,33 @@ prepare (Run *run, const ScnFlowsSpec *spec, ScnFlowsResult *out, GArray **drawn
   return find_routes (run, error) && (spec->file.v != NULL || load_is_carried (run, spec, expected_s, error));
 }
 
+/* Spans of a trace. */
+#define MOST_SPANS 10000u
+
+/* Flows as slices of lanes of their sender: each on the first lane that is free, as slices of a lane do not overlap. */
+static void
+add_spans (const Run *run, ColRunInfo *info)
+{
+  g_autoptr (GPtrArray) lanes = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref); /* by host: ends of lanes */
+  for (guint host = 0; host < run->scenario->system.gpus->len; host++)
+    g_ptr_array_add (lanes, g_array_new (FALSE, FALSE, sizeof (double)));
+  for (guint i = 0; i < MIN (run->n, MOST_SPANS); i++) {
+    const ScnFlow *flow = &run->flow[i];
+    const double start_s = eng_time_to_s (flow->start), end_s = start_s + flow->time_s, none = -1;
+    GArray *ends = lanes->pdata[flow->src];
+    guint lane = 0;
+    while (lane < ends->len && g_array_index (ends, double, lane) > start_s)
+      lane++;
+    if (lane == ends->len)
+      g_array_append_val (ends, none);
+    g_array_index (ends, double, lane) = end_s;
+    col_run_span (info, g_strdup_printf ("host %u, flow %u at once", flow->src, lane + 1),
+                  g_strdup_printf ("%.0f B to host %u", flow->bytes, flow->dst), start_s, end_s);
+  }
+  if (run->n > MOST_SPANS)
+    col_run_warn (info, "the trace has the first %u of %u flows", MOST_SPANS, run->n);
+}
+
 gboolean
 scn_flows_run (const Scn *scenario, const ScnFlowsSpec *spec, ScnFlowsResult *out, ColRunInfo *info, GError **error)
 {
@@ -354,6 +381,8 @@ scn_flows_run (const Scn *scenario, const ScnFlowsSpec *spec, ScnFlowsResult *ou
     return FALSE;
   out->time_s = eng_time_to_s (eng_now (col_net_engine (net)));
   answer (&run, out);
+  if (info->spans != NULL)
+    add_spans (&run, info);
   name_fullest (&run, out);
   if (spec->file.v != NULL)
     warn_of_trace (out, info);

@@ -1,4 +1,6 @@
 /* Workloads of kind `io`: reads and writes of storage. */
+#include <math.h>
+
 #include "jobs-private.h"
 #include "storage/io_run.h"
 
@@ -11,7 +13,20 @@ check (const Scn *scenario, GError **error)
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
-  return sto_run_io (&scenario->system, &scenario->io, &result->io, &result->run, error);
+  StoIoResult *io = &result->io;
+  if (!sto_run_io (&scenario->system, &scenario->io, io, &result->run, error))
+    return FALSE;
+  if (result->run.spans == NULL)
+    return TRUE;
+  const char *op = base_name (mdl_io_op_names, (int)io->op);
+  char *lane = g_strdup_printf ("%s (%.0f clients)", io->tier, io->clients);
+  const double burst_s = fmin (io->burst_s, io->time_s);
+  if (burst_s > 0)
+    col_run_span (&result->run, g_strdup (lane), g_strdup_printf ("%s on burst credits", op), 0, burst_s);
+  if (io->time_s > burst_s)
+    col_run_span (&result->run, g_strdup (lane), g_strdup_printf ("%s, %.0f B", op, io->bytes), burst_s, io->time_s);
+  g_free (lane);
+  return TRUE;
 }
 
 static void

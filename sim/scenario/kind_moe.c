@@ -69,8 +69,12 @@ run (const Scn *scenario, ScnResult *result, GError **error)
     return FALSE;
   GError *why = NULL;
   const char *key = NULL;
-  if (col_moe_price (comm, &request, &result->moe, &key, &why))
+  if (col_moe_price (comm, &request, &result->moe, &key, &why)) {
+    if (result->run.spans != NULL)
+      col_run_span (&result->run, g_strdup_printf ("%u ranks", ranks_of (scenario)),
+                    g_strdup (base_name (mdl_moe_op_names, (int)m->op.v)), 0, result->moe.time_s);
     return TRUE;
+  }
   const BaseYamlNode *at = base_yaml_get (scenario->spec.workload, key);
   col_fail_at (error, at != NULL ? base_yaml_mark (at) : m->op.mark, "%s", why->message);
   g_error_free (why);

@@ -1,4 +1,6 @@
 /* A training step as a whole: the step, what its loader waits for, what its checkpoints stop. */
+#include <math.h>
+
 #include "model-private.h"
 #include "staging-private.h"
 #include "training-private.h"
@@ -49,17 +51,45 @@ add_communicators (const TrnJob *job, TrnResult *out)
   out->provenance = MIN (out->provenance, create.source);
 }
 
+/* What a step has behind its last operation, as slices of a lane of its own; of a checkpoint, the mean of a step. And one
+ * checkpoint as a whole, from the step behind which it is saved. */
+static void
+add_spans (const TrnResult *out, double from_s, ColRunInfo *info)
+{
+  static const TrnPart parts[] = { TRN_PART_COMMUNICATORS, TRN_PART_DATA_STALL, TRN_PART_CHECKPOINT };
+  const double end_s = from_s;
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    const double part_s = out->part_s[parts[i]];
+    if (part_s > 0)
+      col_run_span (info, g_strdup ("outside the step's operations"),
+                    g_strdup_printf ("%s%s", trn_part_titles[parts[i]], parts[i] == TRN_PART_CHECKPOINT ? " (mean of a step)" : ""),
+                    from_s, from_s + part_s);
+    from_s += fmax (part_s, 0);
+  }
+  const TrnCheckpointResult *save = &out->checkpoint;
+  if (!save->set)
+    return;
+  if (save->stall_s > 0)
+    col_run_span (info, g_strdup ("one checkpoint"), g_strdup ("steps stand still"), end_s, end_s + save->stall_s);
+  if (save->drain_s > 0)
+    col_run_span (info, g_strdup ("one checkpoint"), g_strdup ("written beside steps"), end_s + save->stall_s,
+                  end_s + save->stall_s + save->drain_s);
+}
+
 gboolean
 trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
 {
   if (!trn_run_step (job, out, info, error))
     return FALSE;
+  const double step_s = out->step_time_s;
   add_communicators (job, out);
   const TrnResult before = *out;
   if (!trn_add_loader (job, out, info, error) || !trn_add_stage (job, &before, out, info, error) ||
       !trn_add_cache (job, &before, out, info, error) ||
       !trn_add_checkpoint (job, out, info, error))
     return FALSE;
+  if (info->spans != NULL)
+    add_spans (out, step_s, info);
   if (out->loader.set && out->step_time_s > 0)
     col_run_cpu (info, COL_CPU_LOADER, out->loader.core_s / out->step_time_s);
   if (out->step_time_s > 0)

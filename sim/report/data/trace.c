@@ -50,11 +50,26 @@ rep_trace_span (double start_s, double end_s, GString *out)
 }
 
 void
-rep_trace_json (const GPtrArray *spans, GString *out)
+rep_trace_open (const char *unit, const char *scenario, GString *out)
+{
+  g_string_append_printf (out, "{\"displayTimeUnit\":\"%s\",\"otherData\":{\"program\":\"forerun\",\"scenario\":", unit);
+  rep_trace_string (scenario, out);
+  g_string_append (out, "},\"traceEvents\":[\n");
+}
+
+void
+rep_trace_json (const GPtrArray *spans, const char *scenario, GString *out)
+{
+  rep_trace_open ("ns", scenario, out);
+  g_string_append (out, "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"forerun\"}}");
+  rep_trace_spans (spans, 0, out);
+  g_string_append (out, "\n]}\n");
+}
+
+void
+rep_trace_spans (const GPtrArray *spans, guint process, GString *out)
 {
   g_autoptr (GHashTable) lanes = g_hash_table_new (g_str_hash, g_str_equal);
-  g_string_append (out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-  g_string_append (out, "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"forerun\"}}");
   for (guint i = 0; spans != NULL && i < spans->len; i++) {
     const ColSpan *span = g_ptr_array_index (spans, i);
     const char *lane = span->lane != NULL ? span->lane : "";
@@ -62,15 +77,16 @@ rep_trace_json (const GPtrArray *spans, GString *out)
     if (tid == 0) {
       tid = g_hash_table_size (lanes) + 1;
       g_hash_table_insert (lanes, (gpointer)lane, GUINT_TO_POINTER (tid));
-      g_string_append_printf (out, ",\n{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":", tid);
+      g_string_append_printf (out, ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":", process,
+                              tid);
       rep_trace_string (lane, out);
       g_string_append_printf (
-          out, "}},\n{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}", tid, tid);
+          out, "}},\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%u}}", process,
+          tid, tid);
     }
-    g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"name\":", tid);
+    g_string_append_printf (out, ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"name\":", process, tid);
     rep_trace_string (span->name, out);
     rep_trace_span (span->start_s, span->end_s, out);
     g_string_append_c (out, '}');
   }
-  g_string_append (out, "\n]}\n");
 }

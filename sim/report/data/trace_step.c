@@ -103,15 +103,25 @@ append_arrow (const TrnArrow *arrow, guint id, GString *out)
 }
 
 void
-rep_step_trace_json (const TrnTrace *trace, GString *out)
+rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const char *scenario, GString *out)
 {
   const GArray *slices = trn_trace_slices (trace), *arrows = trn_trace_arrows (trace), *samples = trn_trace_samples (trace),
                *counters = trn_trace_counters (trace);
   guint links = trn_trace_processes (trace)->len;
-  g_string_append (out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+  rep_trace_open ("ms", scenario, out);
   append_names (trace, out);
   for (guint i = 0; i < slices->len; i++)
     append_slice (trace, &g_array_index (slices, TrnSlice, i), out);
+  if (beside != NULL && beside->len > 0) {
+    append_name (out, links + 1, -1, "process", "the whole step", links + 1);
+    rep_trace_spans (beside, links + 1, out);
+  }
+  if (trn_trace_written (trace) != NULL) {
+    g_string_append (out, ",\n{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"name\":");
+    rep_trace_string (trn_trace_written (trace), out);
+    rep_trace_at (0, out);
+    g_string_append_c (out, '}');
+  }
   for (guint i = 0; i < arrows->len; i++)
     append_arrow (&g_array_index (arrows, TrnArrow, i), i + 1, out);
   for (guint i = 0; i < samples->len; i++) {

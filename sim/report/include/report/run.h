@@ -39,9 +39,10 @@ void rep_goodput_sensitivity_tsv (const GArray *goodput_sensitivity, double time
 
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */
-void rep_trace_json (const GPtrArray *spans, GString *out);
+void rep_trace_json (const GPtrArray *spans, const char *scenario, GString *out);
 /* The same of a training step of a model: a process a pipeline rank, a thread a stream, categories and colours by kind, arrows
- * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held. */
-void rep_step_trace_json (const TrnTrace *trace, GString *out);
+ * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held, and a marker ("i") where micro-batches
+ * are left out. `beside`: ColSpan of what the step has besides its operations; NULL: nothing. */
+void rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const char *scenario, GString *out);
 
 #endif
