@@ -330,8 +330,11 @@ eng_clocks_solve (Eng *eng)
   EngNet *net = &eng->net;
   if (!net->clocks.on)
     return false;
-  if (net->clocks.fresh->len <= MOST_FRESH + net->flows.n_moving / 4 && eng_bottleneck_solve (eng))
+  const bool burst = net->clocks.fresh->len > MOST_FRESH + net->flows.n_moving / 4;
+  if (!burst && eng_bottleneck_solve (eng))
     return true;
+  if (!burst)
+    net->clocks.n_failures = MIN (net->clocks.n_failures + 2u, MOST_FAILURES);
   eng_clocks_stop (eng);
   for (EngLink link = 0; link < net->links.n; link++)
     if (net->links.state[link].n_flows > 0)
@@ -355,6 +358,5 @@ eng_clocks_consider (Eng *eng, uint64_t solved)
     clocks->n_failures = MIN (clocks->n_failures + 1u, MOST_FAILURES);
     return;
   }
-  clocks->n_failures = 0;
   start (eng);
 }

@@ -153,7 +153,8 @@ typedef struct {
   bool on;
   uint32_t crowd;         /* from so many members on, a level's change does not look at each; below half as many it does again */
   uint64_t toil;          /* flows solved in parts or large components since clocks last ran, while they could have */
-  unsigned n_failures;    /* in a row: each doubles the toil before the next try */
+  unsigned n_failures;    /* each doubles the toil before the next try */
+  uint64_t n_seen;     /* rates that were changed or compared, ever */
   EngBottleneck *of;      /* by link */
   EngService *service;    /* by link */
   uint32_t n;             /* of of[] and service[] */

@@ -25,9 +25,9 @@
 
 #include <stdlib.h>
 
-/* Looks at links, all and for each link with flows. */
-#define LEAST_LOOKS  1024u
-#define LOOKS_A_LINK 16u
+/* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
+#define LEAST_SEEN  16384u
+#define SEEN_A_FLOW 4u
 /* A level as close to the one before stays. */
 #define REL_STILL 1e-15
 /* Less than this of a link's room may be what rounding left of no others. */
@@ -126,6 +126,7 @@ set_level (Eng *eng, EngLink link, double level)
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
   if (!one->crowd) {
+    net->clocks.n_seen += one->n;
     one->level = level;
     for (uint32_t i = 0; i < one->n; i++)
       pass_on (net, link, links_of (net, &one->items[i]), one->items[i].n_uses, &change);
@@ -134,6 +135,7 @@ set_level (Eng *eng, EngLink link, double level)
   publish_full (net, link, level);
   one->level = level;
   const GArray *noisy = eng_service_of (net, link)->noisy;
+  net->clocks.n_seen += noisy->len;
   for (guint i = 0; i < noisy->len;) {
     const uint32_t flow = g_array_index (noisy, uint32_t, i);
     const EngFlowHead *head = &net->flows.head[flow];
@@ -186,6 +188,7 @@ find_faster (EngNet *net, EngLink link, double level)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
   GArray *faster = net->clocks.faster;
+  net->clocks.n_seen += state->n_flows;
   g_array_set_size (faster, 0);
   one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
@@ -271,7 +274,8 @@ eng_bottleneck_solve (Eng *eng)
 {
   EngNet *net = &eng->net;
   EngHeap *heap = &net->work.by_share;
-  uint64_t n_looks = 0, most = LEAST_LOOKS + LOOKS_A_LINK * (uint64_t)net->links.n;
+  const uint64_t most = net->clocks.n_seen + LEAST_SEEN + SEEN_A_FLOW * (uint64_t)net->flows.n_moving;
+  uint64_t n_looks = 0;
   heap->n = 0;
   for (guint i = 0; i < net->clocks.fresh->len; i++)
     take_in (eng, g_array_index (net->clocks.fresh, uint32_t, i));
@@ -286,7 +290,8 @@ eng_bottleneck_solve (Eng *eng)
     const EngLink link = heap->items[0].id;
     eng_heap_pop (heap);
     eng_bottleneck_of (net, link)->queued = false;
-    if (n_looks++ > most)
+    n_looks++;
+    if (++net->clocks.n_seen > most)
       return false;
     if (eng_bottleneck_of (net, link)->owner != ENG_NO_SLOT)
       look_at (net, link); /* private since it was queued */
