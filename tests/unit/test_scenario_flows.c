@@ -94,8 +94,9 @@ flows_at_once_take_turns_by_size (void)
 static void
 a_light_permutation_is_not_slowed (void)
 {
-  g_autoptr (ScnResult) result =
-      scenario_run (1, 8, "{kind: flows, flows: 200, bytes: 1 kB, load: 0.001 %, hosts: permutation}", "", COL_MODE_EVENT);
+  g_autoptr (Scn) scenario = NULL;
+  g_autoptr (ScnResult) result = scenario_run_kept (
+      1, 8, "{kind: flows, flows: 200, bytes: 1 kB, load: 0.001 %, hosts: permutation}", "", COL_MODE_EVENT, &scenario);
   const ScnFlowsResult *own = own_of (result);
   TEST_NEAR (own->all.slowdown, 1, 1e-9);
   TEST_NEAR (own->all.fct_p99_s, 10.1e-6, 1e-12);
