@@ -232,7 +232,7 @@ read_kernel (Reader *r, JsonObject *event, const char *cat, GError **error)
 {
   JsonObject *args = base_json_object (event, "args");
   const char *name = base_json_text (event, "name");
-  ScnTraceActivity one = { .start_us = number_of (event, "ts"), .launch_us = NAN, .line = r->line };
+  ScnTraceActivity one = { .start_us = number_of (event, "ts"), .launch_us = (double)NAN, .line = r->line };
   const double time_us = number_of (event, "dur");
   if (!isfinite (one.start_us) || !(time_us >= 0) || name == NULL || args == NULL)
     return scn_trace_fail (r->rank, r->line, error, "event %u: a kernel has 'name', 'args', 'ts' and 'dur', and lasts 0 us or more",

@@ -145,7 +145,7 @@ payload (const Reader *r, const char *text, const char *word)
 {
   const BaseJsonText json = { r->path, text, text != NULL ? strlen (text) : 0, 0, BASE_JSON_LIMITS };
   gsize end;
-  double value = NAN;
+  double value = (double)NAN;
   g_autoptr (BaseJson) document = json.n_B > 0 ? base_json_read_first (&json, &end, NULL) : NULL;
   JsonObject *root = document != NULL ? base_json_root (document) : NULL;
   g_autoptr (GList) names = root != NULL ? json_object_get_members (root) : NULL;
@@ -221,7 +221,7 @@ activity_row (Reader *r, sqlite3_stmt *query, GError **error)
   one.to_host = kind == 2;
   one.bytes = (double)sqlite3_column_int64 (query, 7);
   if (one.what == SCN_TRACE_COLLECTIVE) {
-    one.bytes = NAN;
+    one.bytes = (double)NAN;
     one.dtype = MDL_DTYPE_BF16;
     one.op = MDL_OP_ALL_REDUCE;
     one.kept = !scn_trace_kernel_op (name, &one.op);
@@ -285,7 +285,7 @@ read_activities (Reader *r, GError **error)
 static double
 take_size (Reader *r, const ScnTraceActivity *activity)
 {
-  double bytes = NAN;
+  double bytes = (double)NAN;
   for (guint i = 0; i < r->called->len; i++) {
     Called *one = &g_array_index (r->called, Called, i);
     if (one->at_us > activity->launch_us)

@@ -63,7 +63,7 @@ number_at (const GPtrArray *cells, int at)
 {
   char *rest = NULL;
   if (at < 0 || (guint)at >= cells->len || *(const char *)cells->pdata[at] == '\0')
-    return NAN;
+    return (double)NAN;
   double value = g_ascii_strtod (cells->pdata[at], &rest);
   return *rest == '\0' ? value : (double)NAN;
 }
@@ -80,7 +80,7 @@ read_row (ScnTrace *trace, ScnTraceRank *rank, guint line, const GPtrArray *cell
   const gboolean copy = strstr (name, "memcpy") != NULL || strstr (name, "memset") != NULL;
   ScnTraceActivity one = { .start_us = start / 1e3,
                            .end_us = (start + time) / 1e3,
-                           .launch_us = NAN,
+                           .launch_us = (double)NAN,
                            .correlation = correlation > 0 ? (guint64)correlation : 0,
                            .line = line,
                            .what = copy ? SCN_TRACE_COPY : scn_trace_class_of (name),
@@ -106,7 +106,7 @@ scn_trace_read_nsys_csv (ScnTrace *trace, const char *path, const char *bytes, g
   g_autoptr (ScnTraceRank) rank = scn_trace_rank_new (path);
   int at[N_COLUMNS];
   guint line = 0;
-  double device = NAN;
+  double device = (double)NAN;
   gboolean head = FALSE;
   for (const char *from = bytes, *end = bytes + n_B; from < end;) {
     const char *stop = memchr (from, '\n', (gsize)(end - from)), *to = stop != NULL ? stop : end;

@@ -235,9 +235,9 @@ queued_us (const ScnTraceActivity *activity)
 static guint
 window (ScnTraceRank *rank, const ScnTraceStep *step)
 {
-  double first_us = INFINITY, before_us = -INFINITY;
+  double first_us = (double)INFINITY, before_us = -(double)INFINITY;
   guint n = 0;
-  rank->end_us = -INFINITY;
+  rank->end_us = -(double)INFINITY;
   for (guint i = 0; i < rank->activities->len; i++) {
     const ScnTraceActivity *activity = scn_trace_activity (rank, i);
     if (queued_us (activity) < step->begin_us)
@@ -254,7 +254,7 @@ window (ScnTraceRank *rank, const ScnTraceStep *step)
   return n;
 }
 
-static const ScnTraceStep whole = { -1, -INFINITY, INFINITY };
+static const ScnTraceStep whole = { -1, -(double)INFINITY, (double)INFINITY };
 
 static gboolean
 in_all (const ScnTrace *trace, gint64 number)

@@ -233,7 +233,7 @@ prune (const Order *o)
   const guint n = o->on->len;
   g_autofree double *met = g_new (double, n *n); /* start of the latest that was waited for, by stream and other stream */
   for (guint i = 0; i < n * n; i++)
-    met[i] = -INFINITY;
+    met[i] = -(double)INFINITY;
   for (guint i = 0; i < o->rank->activities->len; i++) {
     ScnTraceActivity *activity = scn_trace_activity (o->rank, i);
     for (guint w = activity->waits != NULL ? activity->waits->len : 0; w-- > 0;) {

@@ -269,7 +269,7 @@ static void
 take_waits (Write *w, Run *run, const ScnTraceActivity *activity)
 {
   const ScnTraceRank *rank = scn_trace_rank (w->trace, run->rank);
-  double latest_us = -INFINITY;
+  double latest_us = -(double)INFINITY;
   for (guint k = 0; activity->waits != NULL && k < activity->waits->len; k++)
     latest_us = fmax (latest_us, scn_trace_activity (rank, g_array_index (activity->waits, guint, k))->end_us);
   run->delay_us += fmax (activity->start_us - fmax (run->end_us, latest_us), 0);
