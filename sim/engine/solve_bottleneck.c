@@ -201,7 +201,8 @@ find_faster (EngNet *net, EngLink link, double level)
     else if (rate > one->top)
       one->top = rate;
   }
-  qsort (faster->data, faster->len, sizeof (EngHeapItem), fastest_first);
+  if (faster->len > 1)
+    qsort (faster->data, faster->len, sizeof (EngHeapItem), fastest_first);
 }
 
 /* The level at which the link is full, with those captured who would be faster. */
