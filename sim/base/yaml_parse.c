@@ -199,8 +199,12 @@ check_tag (const Reader *reader, const yaml_char_t *tag, BaseMark mark, gboolean
 static gboolean
 is_printable (const char *text)
 {
-  g_autofree char *shown = base_text_escape (text, "");
-  return strcmp (shown, text) == 0;
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char (p)) {
+    const gunichar c = g_utf8_get_char_validated (p, -1);
+    if (c == (gunichar)-1 || c == (gunichar)-2 || !base_text_is_printable (c))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean

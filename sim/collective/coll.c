@@ -150,13 +150,13 @@ price_pair (ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto
   return TRUE;
 }
 
-/* A framework that brings all-reduce kernels takes them wherever they can run. */
+/* The first of an algorithm that can run, by `wanted` or by any protocol; FALSE: none. */
 static gboolean
-frameworks_choice (const GArray *choices, MdlAlgo *algo, MdlProto *proto)
+first_of (const GArray *choices, MdlAlgo of, MdlProto wanted, MdlAlgo *algo, MdlProto *proto)
 {
   for (guint i = 0; i < choices->len; i++) {
     const ColChoice *c = &g_array_index (choices, ColChoice, i);
-    if (c->algo != MDL_ALGO_ONE_SHOT || c->reason != NULL)
+    if (c->algo != of || (wanted != MDL_PROTO_AUTO && c->proto != wanted) || c->reason != NULL)
       continue;
     *algo = c->algo;
     *proto = c->proto;
@@ -177,15 +177,7 @@ windows_choice (const ColComm *comm, const ColCollRequest *request, const GArray
   if (!asked || request->proto != MDL_PROTO_AUTO || settings->library == NULL ||
       !mdl_symmetric_choice (settings->library, MDL_PROTO_AUTO, question, &chosen))
     return FALSE;
-  for (guint i = 0; i < choices->len; i++) {
-    const ColChoice *c = &g_array_index (choices, ColChoice, i);
-    if (c->algo != MDL_ALGO_SYMMETRIC || c->proto != chosen.proto || c->reason != NULL)
-      continue;
-    *algo = c->algo;
-    *proto = c->proto;
-    return TRUE;
-  }
-  return FALSE;
+  return first_of (choices, MDL_ALGO_SYMMETRIC, chosen.proto, algo, proto);
 }
 
 /* Takes NCCL's own choice where it is asked for and known, of the protocol too where only an algorithm is named (NCCL_ALGO); else
@@ -199,7 +191,8 @@ choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **e
   MdlAlgo algo = MDL_ALGO_AUTO;
   MdlProto proto = MDL_PROTO_AUTO;
   double least_s = HUGE_VAL;
-  if (request->algo == MDL_ALGO_AUTO && frameworks_choice (choices, &algo, &proto))
+  /* a framework that brings all-reduce kernels takes them wherever they can run */
+  if (request->algo == MDL_ALGO_AUTO && first_of (choices, MDL_ALGO_ONE_SHOT, MDL_PROTO_AUTO, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);
   if (windows_choice (comm, request, choices, &out->question, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);

@@ -6,7 +6,7 @@
  * at S ends when the service reaches its key, S + left. Members wait in a heap by key, so that an end costs log m, and no rate but
  * the carrier's is set: n sizes on one link cost n log n, not n^2 / 2.
  * S is kept in two doubles, so that its rounding stays that of one step however many there are.
- * Bundles are made inside a solve, of what it has gathered, once solving that has become a toil: few need them.
+ * Bundles are made inside a solve, of what it has gathered, once solving that has become expensive: few need them.
  * Source: the virtual time of processor sharing and fair queueing; Parekh and Gallager, IEEE/ACM Trans. Networking 1(3), 1993, II.
  * Check: law_engine_fair holds bundled networks against unbundled ones. */
 #include "bundle-private.h"
@@ -17,9 +17,9 @@
 
 #include "base/hash.h"
 
-/* Solves of fewer flows, or less work in all, are no toil. */
+/* Solves of fewer flows, or fewer in all, are cheap. */
 #define LEAST_MEMBERS 64
-#define LEAST_TOIL    4096
+#define LEAST_SOLVED  4096
 #define SOLVES_A_TRY  16
 #define MOST_FAILURES 10 /* each doubles the work before the next try */
 
@@ -336,11 +336,11 @@ eng_net_bundle (Eng *eng)
     return bundle_members (eng);
   if (net->how != ENG_SOLVE_AUTO || n < LEAST_MEMBERS)
     return false;
-  net->bundles.toil += n;
-  if (net->bundles.toil < MAX (LEAST_TOIL, SOLVES_A_TRY * n) << net->bundles.n_failures)
+  net->bundles.solved += n;
+  if (net->bundles.solved < MAX (LEAST_SOLVED, SOLVES_A_TRY * n) << net->bundles.n_failures)
     return false;
   bool bundled = bundle_members (eng);
   net->bundles.n_failures = bundled ? 0 : MIN (net->bundles.n_failures + 1, MOST_FAILURES);
-  net->bundles.toil = 0;
+  net->bundles.solved = 0;
   return bundled;
 }

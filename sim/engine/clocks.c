@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* Fewer flows are solved whole; and toil, in flows solved, that is worth as much as a start. */
+/* Fewer flows are solved whole; and flows solved that cost as much as a start. */
 #define LEAST_MOVING  256u
-#define LEAST_TOIL    4096u
+#define LEAST_SOLVED  4096u
 #define SOLVES_A_TRY  8u
 #define MOST_FAILURES 10u
 /* So many may come at one time, besides a fraction of those that move. */
@@ -223,7 +223,7 @@ eng_clocks_stop (Eng *eng)
   free_all (net);
   g_array_set_size (net->clocks.fresh, 0);
   g_array_set_size (net->clocks.stirred, 0);
-  net->clocks.toil = 0;
+  net->clocks.solved = 0;
   net->part.restart = 0.0; /* it was not kept */
 }
 
@@ -347,13 +347,13 @@ eng_clocks_consider (Eng *eng, uint64_t solved)
 {
   EngNet *net = &eng->net;
   EngClocks *clocks = &net->clocks;
-  clocks->toil += solved;
+  clocks->solved += solved;
   if (net->how != ENG_SOLVE_CLOCKS) {
-    const uint64_t worth = (LEAST_TOIL + SOLVES_A_TRY * (uint64_t)net->flows.n_moving) << clocks->n_failures;
-    if (net->how != ENG_SOLVE_AUTO || clocks->toil < worth || net->flows.n_moving < LEAST_MOVING)
+    const uint64_t worth = (LEAST_SOLVED + SOLVES_A_TRY * (uint64_t)net->flows.n_moving) << clocks->n_failures;
+    if (net->how != ENG_SOLVE_AUTO || clocks->solved < worth || net->flows.n_moving < LEAST_MOVING)
       return;
   }
-  clocks->toil = 0;
+  clocks->solved = 0;
   if (!all_may (net)) {
     clocks->n_failures = MIN (clocks->n_failures + 1u, MOST_FAILURES);
     return;

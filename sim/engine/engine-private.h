@@ -151,21 +151,21 @@ typedef struct {
 /* Clocks of bottlenecks (bottleneck.c), while they run. */
 typedef struct {
   bool on;
-  uint32_t crowd;         /* from so many members on, a level's change does not look at each; below half as many it does again */
-  uint64_t toil;          /* flows solved in parts or large components since clocks last ran, while they could have */
-  unsigned n_failures;    /* each doubles the toil before the next try */
+  uint32_t crowd;      /* from so many members on, a level's change does not look at each; below half as many it does again */
+  uint64_t solved;     /* flows solved in parts or large components since clocks last ran, while they could have */
+  unsigned n_failures; /* each doubles the flows solved before the next try */
   uint64_t n_seen;     /* rates that were changed or compared, ever */
-  EngBottleneck *of;      /* by link */
-  EngService *service;    /* by link */
-  uint32_t n;             /* of of[] and service[] */
-  uint32_t *place;        /* by flow: in its bottleneck's heap */
-  uint32_t *noisy;        /* by flow: in the list of its bottleneck's crowd; ENG_NO_SLOT: not there */
-  uint32_t n_flows;       /* of place[] and noisy[] */
-  uint32_t *spot;         /* by word of the pool that names a link of a member: the place in that link's flows[] */
-  uint32_t n_words;       /* of spot[] */
-  GArray *fresh;          /* uint32_t flows that move and are members nowhere yet */
-  GArray *stirred;        /* EngLink: their next end is to be found */
-  GArray *faster;         /* EngHeapItem: rate, flow */
+  EngBottleneck *of;   /* by link */
+  EngService *service; /* by link */
+  uint32_t n;          /* of of[] and service[] */
+  uint32_t *place;     /* by flow: in its bottleneck's heap */
+  uint32_t *noisy;     /* by flow: in the list of its bottleneck's crowd; ENG_NO_SLOT: not there */
+  uint32_t n_flows;    /* of place[] and noisy[] */
+  uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
+  uint32_t n_words;    /* of spot[] */
+  GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
+  GArray *stirred;     /* EngLink: their next end is to be found */
+  GArray *faster;      /* EngHeapItem: rate, flow */
 } EngClocks;
 
 /* What a solve has at hand. */
@@ -180,7 +180,7 @@ typedef struct {
 
 /* When to look for activities that are alike. */
 typedef struct {
-  uint64_t toil; /* flows solved in components since bundles were last looked for */
+  uint64_t solved; /* flows solved in components since bundles were last looked for */
   unsigned n_failures;
   bool any; /* ever */
 } EngBundling;

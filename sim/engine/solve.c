@@ -210,20 +210,20 @@ eng_net_solve (Eng *eng)
   EngNet *net = &eng->net;
   const bool by_clocks = eng_clocks_solve (eng);
   const uint64_t before = eng->stats.solved;
-  uint64_t toil = 0;
+  uint64_t solved = 0;
   if (!by_clocks) {
     if (eng_net_solve_local (eng) || eng_net_solve_part (eng))
-      toil = eng->stats.solved - before;
+      solved = eng->stats.solved - before;
     else
-      toil = solve_components (eng);
+      solved = solve_components (eng);
   }
   g_array_set_size (net->links.dirty, 0);
   net->part.restart = (double)INFINITY;
   net->flows.n_joined = 0;
   eng_net_recycle (net);
   eng->stats.solves++;
-  if (!by_clocks && (toil > 0 || net->how == ENG_SOLVE_CLOCKS))
-    eng_clocks_consider (eng, toil);
+  if (!by_clocks && (solved > 0 || net->how == ENG_SOLVE_CLOCKS))
+    eng_clocks_consider (eng, solved);
 }
 
 void

@@ -21,7 +21,7 @@ typedef enum {
   MDL_DISPATCHER_DEEPEP,   /* DeepEP's normal kernels: a copy for each rank, then one for each expert there */
   MDL_DISPATCHER_HYBRIDEP  /* DeepEP's hybrid kernels, which also put copies in the order of experts */
 } MdlDispatcher;
-/* Sorts of rows by expert: one kernel where code is fused, else several; or as it is told (Megatron's moe_permute_fusion). */
+/* Sorts of rows by expert: one kernel where code is fused, else several; or as asked (Megatron's moe_permute_fusion). */
 typedef enum { MDL_PERMUTE_USUAL, MDL_PERMUTE_FUSED, MDL_PERMUTE_APART } MdlPermute;
 extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[], mdl_dispatcher_names[];
 

@@ -53,9 +53,13 @@ parts_scan (const char *text, Parts *out)
   const char *first = p;
   if (!base_decimal_scan (&p, &out->number))
     return FALSE;
-  out->digits = g_strdup_printf ("%s%.*s", negative ? "-" : "", (int)(p - first), first);
-  if (negative)
+  out->digits = g_strndup (first, (gsize)(p - first));
+  if (negative) {
+    char *digits = out->digits;
+    out->digits = g_strconcat ("-", digits, NULL);
+    g_free (digits);
     out->number.negative = !out->number.negative;
+  }
   out->unit = g_strstrip (g_strdup (p));
   out->currency = cut_currency (out->unit) || dollar;
   return TRUE;

@@ -58,8 +58,8 @@ all_kinds (void)
   GPtrArray *all = g_ptr_array_new ();
   for (const char *const *kind = kinds; *kind != NULL; kind++)
     g_ptr_array_add (all, g_strdup (*kind));
-  for (const char *const *kind = cli_import_traces; *kind != NULL; kind++)
-    g_ptr_array_add (all, g_strdup (*kind));
+  for (guint i = 0; cli_import_trace_kind (i) != NULL; i++)
+    g_ptr_array_add (all, g_strdup (cli_import_trace_kind (i)));
   for (const BaseName *tool = cal_tool_names; tool->name != NULL; tool++)
     g_ptr_array_add (all, g_strdup (tool->name));
   g_ptr_array_add (all, NULL);
@@ -335,27 +335,22 @@ const CliVerb cli_verb_import = {
                "ibstat hf-config kineto nsys "
                "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio "
                "perftest osu",
-  .notes =
-      "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the output "
-      "of nvidia-smi topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or topology.yaml of "
-      "Slurm, with --like TOPOLOGY for the node), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl "
-      "(numactl -H) and ibstat say a part of a node, and take --gpu TYPE for the rest; nvidia-smi-nvlink (nvidia-smi nvlink -s) "
-      "and dcgm (dcgmi "
-      "discovery -l, dcgmi nvlink -s) name the GPUs themselves.\nA "
-      "calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
-      "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\nA model (scenarios/llms) is made from hf-config: config.json "
-      "of HuggingFace (docs/llms.md lists the model types).\nA "
-      "scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank) or nsys (Nsight Systems: SQLite "
-      "of nsys "
-      "export, CSV of its cuda_gpu_trace): a step's kernels, its NCCL "
-      "calls "
-      "and what waits for what, to run on other nodes and numbers of GPUs (--like, --nodes, --gpus; docs/traces.md).\nCSV is made "
-      "from measurements: nccl-tests (text or JSON; for "
-      "validate), all-reduce-bench (all_reduce_bench.py), nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample "
-      "p2pBandwidthLatencyTest), fio (JSON), gdsio, perftest (ib_write_bw and its kind, text or JSON) and osu (OSU "
-      "Micro-Benchmarks). docs/measurements.md lists columns and units.\nFILE - reads stdin. Values that the file lacks are "
-      "assumed; they "
-      "are marked as assumed, with a warning.\n",
+  .notes = "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the "
+           "output of nvidia-smi topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or "
+           "topology.yaml of Slurm, with --like TOPOLOGY for the node), or aws-topology (JSON of aws ec2 "
+           "describe-instance-topology). numactl (numactl -H) and ibstat say a part of a node, and take --gpu TYPE for the rest; "
+           "nvidia-smi-nvlink (nvidia-smi nvlink -s) and dcgm (dcgmi discovery -l, dcgmi nvlink -s) name the GPUs themselves.\n"
+           "A calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
+           "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
+           "A model (scenarios/llms) is made from hf-config: config.json of HuggingFace (docs/llms.md lists the model types).\n"
+           "A scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank) or nsys (Nsight Systems: "
+           "SQLite of nsys export, CSV of its cuda_gpu_trace): a step's kernels, its NCCL calls and what waits for what, to run on "
+           "other nodes and numbers of GPUs (--like, --nodes, --gpus; docs/traces.md).\n"
+           "CSV is made from measurements: nccl-tests (text or JSON; for validate), all-reduce-bench (all_reduce_bench.py), "
+           "nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample p2pBandwidthLatencyTest), fio (JSON), gdsio, perftest "
+           "(ib_write_bw and its kind, text or JSON) and osu (OSU Micro-Benchmarks). docs/measurements.md lists columns and "
+           "units.\n"
+           "FILE - reads stdin. Values that the file lacks are assumed; they are marked as assumed, with a warning.\n",
   .flags = { flags_table, cli_import_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_JSON,

@@ -10,7 +10,7 @@ typedef struct {
   gboolean keep_nccl;
 } CliImportTrace;
 
-extern const char *const cli_import_traces[]; /* their kinds, NULL behind the last */
+const char *cli_import_trace_kind (guint i); /* NULL behind the last */
 gboolean cli_import_is_trace (const char *kind);
 /* Reads the files and writes the scenario to cli->out. FALSE and *error. */
 gboolean cli_import_trace (Cli *cli, const CliImportTrace *query, char **paths, GError **error);

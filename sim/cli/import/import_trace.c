@@ -12,32 +12,41 @@
 
 typedef gboolean (*Read) (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
 
-static const Read readers[] = { scn_trace_read_kineto, scn_trace_read_nsys };
-const char *const cli_import_traces[] = { "kineto", "nsys", NULL };
+static const struct {
+  const char *kind;
+  Read read;
+} traces[] = { { "kineto", scn_trace_read_kineto }, { "nsys", scn_trace_read_nsys } };
 
-static int
-number_of (const char *kind)
+const char *
+cli_import_trace_kind (guint i)
 {
-  for (int i = 0; cli_import_traces[i] != NULL; i++)
-    if (strcmp (cli_import_traces[i], kind) == 0)
-      return i;
-  return -1;
+  return i < G_N_ELEMENTS (traces) ? traces[i].kind : NULL;
+}
+
+static Read
+reader_of (const char *kind)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (traces); i++)
+    if (strcmp (traces[i].kind, kind) == 0)
+      return traces[i].read;
+  return NULL;
 }
 
 gboolean
 cli_import_is_trace (const char *kind)
 {
-  return number_of (kind) >= 0;
+  return reader_of (kind) != NULL;
 }
 
 static gboolean
 read_files (Cli *cli, const CliImportTrace *query, char **paths, ScnTrace *trace, GError **error)
 {
+  const Read read = reader_of (query->kind);
   for (char **path = paths; *path != NULL; path++) {
     const char *name = strcmp (*path, "-") == 0 ? "stdin" : *path;
     g_autofree char *bytes = NULL;
     gsize n_B;
-    if (!base_file_read (*path, MAX_B, &bytes, &n_B, error) || !readers[number_of (query->kind)](trace, name, bytes, n_B, error))
+    if (!base_file_read (*path, MAX_B, &bytes, &n_B, error) || !read (trace, name, bytes, n_B, error))
       return FALSE;
     if (strcmp (*path, "-") != 0)
       g_ptr_array_add (cli->read, g_strdup (*path));

@@ -380,6 +380,13 @@ shape_of (TrnPrices *prices, const Group *group, const ColCollRequest *request, 
   return keep_shape (prices, g_strdup (key->str), col_spread_take (prices->routes, prices->model->job->system->clu));
 }
 
+/* Price and shape of a collective of a group; `key` names the shape. NULL and *error as of either. */
+static const Shape *
+price_shaped (TrnPrices *prices, const Group *group, const ColCollRequest *request, GString *key, ColAnswer *out, GError **error)
+{
+  return price_group (group, request, key, out, error) ? shape_of (prices, group, request, key, error) : NULL;
+}
+
 const TrnPriced *
 trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
@@ -399,9 +406,7 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
     return priced;
   g_autoptr (GString) key = g_string_new (NULL);
   g_string_printf (key, "%d %u %d", (int)kind, pp, (int)op);
-  if (!price_group (group, &request, key, &priced->coll, error))
-    return NULL;
-  const Shape *shape = shape_of (prices, group, &request, key, error);
+  const Shape *shape = price_shaped (prices, group, &request, key, &priced->coll, error);
   if (shape == NULL)
     return NULL;
   find_demand (priced, FALSE);
@@ -494,13 +499,12 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   priced = g_new0 (TrnPriced, 1);
   priced->n_groups = group->n_groups;
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
-  const ColCollRequest request = { MDL_OP_ALLTOALL, size_alike (&answer.cost, answer.n_ranks, answer.n_nodes), MDL_DTYPE_INT8,
-                                   MDL_ALGO_AUTO,   MDL_PROTO_AUTO,                                           0 };
+  const ColCollRequest request = { MDL_OP_ALLTOALL, size_alike (&answer.cost, answer.n_ranks, answer.n_nodes),
+                                   MDL_DTYPE_INT8,  MDL_ALGO_AUTO,
+                                   MDL_PROTO_AUTO,  0 };
   g_autoptr (GString) key = g_string_new (NULL);
   g_string_printf (key, "%d %u %d", (int)TRN_GROUP_EP, pp, (int)MDL_OP_ALLTOALL);
-  if (!price_group (group, &request, key, &priced->coll, error))
-    return NULL;
-  const Shape *shape = shape_of (prices, group, &request, key, error);
+  const Shape *shape = price_shaped (prices, group, &request, key, &priced->coll, error);
   if (shape == NULL)
     return NULL;
   take_experts (&answer, &priced->coll);

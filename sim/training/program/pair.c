@@ -168,7 +168,7 @@ read_turn (TrnBuild *b, guint32 lane, const MdlTurn *turn, Side *out, GError **e
 
 /* ---- the search ---- */
 
-/* The begin of the collectives that follow stretch `after` of a turn. */
+/* Starts the collectives that follow stretch `after` of a turn. */
 static void
 begin_colls (const Side *side, guint32 which, guint32 after, Way *way)
 {
