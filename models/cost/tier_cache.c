@@ -61,6 +61,7 @@ mdl_tier_cache_reads (const MdlTier *tier, const MdlTierCache *cache, double mis
   beside (&read->target, &write->target, misses);
   beside (&read->iops, &write->iops, misses * block_B / cache->fetch_B);
   const double wait_s = misses * fmin (1, block_B / cache->fetch_B) * out->fetch_s;
+  const double own_s = read->latency.v;
   read->latency.v += wait_s;
   if (read->random_latency.set)
     read->random_latency.v += wait_s;
@@ -69,6 +70,7 @@ mdl_tier_cache_reads (const MdlTier *tier, const MdlTierCache *cache, double mis
   const double efficiency = tier->type.efficiency.v > 0 ? tier->type.efficiency.v : 1,
                most_Bps = out->fetch_Bps / (misses * tier->servers * efficiency);
   out->by_origin = mdl_tier_rate_Bps (&out->tier, MDL_IO_READ) > out->fetch_Bps / misses;
+  out->slows = out->by_origin || read->latency.v > 2 * own_s;
   if (out->by_origin)
     read->rate = (BaseNum){ .v = most_Bps, .set = TRUE, .source = all.all.source };
   out->tier.type.burst.head.set = out->tier.type.burst.head.set && !out->by_origin;

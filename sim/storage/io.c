@@ -181,14 +181,11 @@ ask_cache (StoWork *work, double block_B)
 {
   MdlTierCache cache;
   MdlTierCached reads;
-  const char *of;
-  double rent_usd_per_s;
-  if (!(work->spec->fetched.v > 0) || !clu_tier_cache (work->system->clu, work->dev, &cache, &of, &rent_usd_per_s))
+  if (!(work->spec->fetched.v > 0) || !clu_tier_cache (work->system->clu, work->dev, &cache, NULL, NULL))
     return;
-  const double own_s = work->tier.type.side[MDL_IO_READ].latency.v;
   mdl_tier_cache_reads (&work->tier, &cache, work->spec->fetched.v, block_B, &reads);
   work->tier = reads.tier;
-  work->by_origin = reads.by_origin || reads.tier.type.side[MDL_IO_READ].latency.v > 2 * own_s;
+  work->by_origin = reads.slows;
 }
 
 static void
@@ -394,11 +391,9 @@ check_fetched (const StoWork *work, GError **error)
 {
   const StoIoSpec *spec = work->spec;
   MdlTierCache cache;
-  const char *of;
-  double rent_usd_per_s;
   if (spec->op.v == MDL_IO_WRITE)
     return col_fail_at (error, spec->fetched.mark, "'fetched' is of reads; leave it out");
-  return clu_tier_cache (work->system->clu, work->dev, &cache, &of, &rent_usd_per_s) || !spec->fetched.set ||
+  return clu_tier_cache (work->system->clu, work->dev, &cache, NULL, NULL) || !spec->fetched.set ||
          col_fail_at (
              error, spec->fetched.mark,
              "storage '%s' caches no other tier, so nothing is fetched; give it 'cache: {of: …}' in the topology, or leave "

@@ -28,6 +28,7 @@ typedef struct {
   double fetch_s;     /* of one fetch alone */
   double fetch_Bps;   /* of all servers together, from the origin */
   gboolean by_origin; /* that is what limits the rate of reads */
+  gboolean slows;     /* reads wait for fetches: by their rate, or for most of their latency */
 } MdlTierCached;
 
 /* Fraction of an epoch's reads that the cache answers, after one epoch of all set_B bytes. `shuffled`: each epoch has an order of

@@ -99,8 +99,10 @@ clu_tier_cache (const Clu *clu, CluDev dev, MdlTierCache *out, const char **of, 
   out->fetch_B = cache->fetch.set ? cache->fetch.v : own_B > 0 ? own_B : FETCH_B;
   out->in_flight = cache->in_flight.v;
   out->keep = (MdlKeep)cache->keep.v;
-  *of = cache->of.v;
-  *rent_usd_per_s = cache->rent.set && cache->capacity.set ? cache->rent.v * cache->capacity.v / TB : 0;
+  if (of != NULL)
+    *of = cache->of.v;
+  if (rent_usd_per_s != NULL)
+    *rent_usd_per_s = cache->rent.set && cache->capacity.set ? cache->rent.v * cache->capacity.v / TB : 0;
   return TRUE;
 }
 

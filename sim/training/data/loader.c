@@ -135,16 +135,13 @@ ask_cache (Pipe *pipe)
   const TrnLoaderSpec *spec = pipe->spec;
   MdlTierCache cache;
   MdlTierCached reads;
-  const char *of;
-  double rent_usd_per_s;
-  if (!clu_tier_cache (pipe->job->system->clu, pipe->dev, &cache, &of, &rent_usd_per_s))
+  if (!clu_tier_cache (pipe->job->system->clu, pipe->dev, &cache, NULL, NULL))
     return FALSE;
   const double hits = mdl_tier_cache_hits (&cache, spec->dataset.v * pipe->n_nodes, spec->access.v == 1);
   pipe->out->fetched = spec->epoch.v == TRN_EPOCH_FIRST ? 1 : 1 - hits;
-  const double own_s = pipe->tier.type.side[MDL_IO_READ].latency.v;
   mdl_tier_cache_reads (&pipe->tier, &cache, pipe->out->fetched, fmin (request_B (spec, &pipe->tier), pipe->out->batch_B), &reads);
   pipe->tier = reads.tier;
-  return reads.by_origin || reads.tier.type.side[MDL_IO_READ].latency.v > 2 * own_s;
+  return reads.slows;
 }
 
 static void

@@ -28,7 +28,6 @@ trn_check_loader (const TrnJob *job, GError **error)
   MdlTier tier;
   MdlTierCache cache;
   const char *of;
-  double rent_usd_per_s;
   g_autoptr (GError) why = NULL;
   if (!spec->head.set)
     return TRUE;
@@ -40,7 +39,7 @@ trn_check_loader (const TrnJob *job, GError **error)
     return col_fail_at (error, spec->cache.mark, "'cache: warm' needs 'dataset', what a node reads in an epoch");
   if (spec->cache.v == MDL_CACHE_WARM && clu_node_memory_B (job->system->clu, 0) <= 0)
     return col_fail_at (error, spec->cache.mark, "the size of the page cache is not known; give node.sockets memory_capacity");
-  if (clu_tier_cache (job->system->clu, clu_tier_find (job->system->clu, spec->tier.v), &cache, &of, &rent_usd_per_s)) {
+  if (clu_tier_cache (job->system->clu, clu_tier_find (job->system->clu, spec->tier.v), &cache, &of, NULL)) {
     if (!spec->dataset.set)
       return col_fail_at (error, spec->tier.mark,
                           "tier '%s' caches '%s', so the loader needs 'dataset', what a node reads in an epoch (e.g. 2 TB)",

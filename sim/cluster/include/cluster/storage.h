@@ -9,7 +9,7 @@
  * over its type; sources stay with the figures. FALSE for other devices. */
 gboolean clu_tier (const Clu *clu, CluDev dev, MdlTier *out);
 /* Whether the device is a tier that caches another one; *of: the other's name, *rent_usd_per_s: of the whole cache, 0 where it is
- * not known. The name is borrowed. */
+ * not known. The name is borrowed; both may be NULL. */
 gboolean clu_tier_cache (const Clu *clu, CluDev dev, MdlTierCache *out, const char **of, double *rent_usd_per_s);
 /* All tiers and the nodes' drives as workloads name them: "scratch, nvme"; "" if there are none. Returned: full. */
 char *clu_tier_names (const Clu *clu);
