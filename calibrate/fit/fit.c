@@ -70,6 +70,7 @@ take_point (const CalFitWork *work, CalGroup *group, const CalMeasured *m, GErro
                               .nodes = m->nodes,
                               .ranks = group->n_ranks,
                               .max_channels = m->max_channels,
+                              .min_ctas = m->min_ctas,
                               .system = m->system,
                               .size_B = m->size_B,
                               .measured_s = m->time_s };

@@ -156,7 +156,8 @@ group_of (const CalFitResult *out, const CalMeasured *choice)
 {
   for (guint g = 0; g < out->groups->len; g++) {
     const CalGroup *group = out->groups->pdata[g];
-    if (group->n_nodes == choice->nodes && group->n_ranks == choice->nodes * choice->gpus && group->settings.max_channels == 0)
+    if (group->n_nodes == choice->nodes && group->n_ranks == choice->nodes * choice->gpus && group->settings.max_channels == 0 &&
+        group->settings.min_ctas == 0)
       return group;
   }
   return NULL;

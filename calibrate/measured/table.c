@@ -2,7 +2,7 @@
  *
  * CSV columns, in any order, others are passed over: size_B or bytes (B), time_us or median_us (us), op; and, where they
  * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, max_channels,
- * setting, source, gpu, system. No quotes.
+ * min_ctas, setting, source, gpu, system. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <string.h>
 
@@ -14,6 +14,7 @@
 #define MAX_TIME_US  1e11
 #define MAX_ITERS    1000000
 #define MAX_CHANNELS 1024
+#define MAX_CTAS     64 /* of NCCL */
 
 /* Where a row stands, and what it belongs to. */
 typedef struct {
@@ -187,6 +188,7 @@ enum {
   DTYPE,
   ITERS,
   CHANNELS,
+  MIN_CTAS,
   SETTING,
   SOURCE,
   GPU,
@@ -195,12 +197,24 @@ enum {
   N_COLUMNS
 };
 static const char *const column_names[N_COLUMNS][2] = {
-  [SIZE] = { "size_B", "bytes" }, [TIME] = { "time_us", "median_us" },  [OP] = { "op", NULL },
-  [NODES] = { "nodes", NULL },    [GPUS] = { "gpus_per_node", "gpus" }, [RANKS] = { "ranks", NULL },
-  [ALGO] = { "algo", NULL },      [PROTO] = { "proto", NULL },          [LAUNCH] = { "launch", NULL },
-  [DTYPE] = { "dtype", NULL },    [ITERS] = { "iters", NULL },          [CHANNELS] = { "max_channels", NULL },
-  [NCCL] = { "nccl", NULL },      [SETTING] = { "setting", NULL },      [SOURCE] = { "source", NULL },
-  [GPU] = { "gpu", NULL },        [SYSTEM] = { "system", NULL },
+  [SIZE] = { "size_B", "bytes" },
+  [TIME] = { "time_us", "median_us" },
+  [OP] = { "op", NULL },
+  [NODES] = { "nodes", NULL },
+  [GPUS] = { "gpus_per_node", "gpus" },
+  [RANKS] = { "ranks", NULL },
+  [ALGO] = { "algo", NULL },
+  [PROTO] = { "proto", NULL },
+  [LAUNCH] = { "launch", NULL },
+  [DTYPE] = { "dtype", NULL },
+  [ITERS] = { "iters", NULL },
+  [CHANNELS] = { "max_channels", NULL },
+  [MIN_CTAS] = { "min_ctas", NULL },
+  [NCCL] = { "nccl", NULL },
+  [SETTING] = { "setting", NULL },
+  [SOURCE] = { "source", NULL },
+  [GPU] = { "gpu", NULL },
+  [SYSTEM] = { "system", NULL },
 };
 
 static gboolean
@@ -231,8 +245,11 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
   CalMeasured point = point_of_file (reader->file);
   const char *setting = cell_of (cells, at, SETTING), *nodes = cell_of (cells, at, NODES), *gpus = cell_of (cells, at, GPUS);
   const char *iters = cell_of (cells, at, ITERS), *channels = cell_of (cells, at, CHANNELS);
+  const char *ctas = cell_of (cells, at, MIN_CTAS);
   if (channels != NULL && *channels == '\0')
     channels = NULL; /* no bound */
+  if (ctas != NULL && *ctas == '\0')
+    ctas = NULL;
   const Words words = { cell_of (cells, at, SYSTEM), cell_of (cells, at, SOURCE), cell_of (cells, at, GPU),
                         cell_of (cells, at, LAUNCH) };
   const CalPart *section = setting != NULL && reader->file->sections.n > 0 ? find_section (reader->file, setting) : NULL;
@@ -252,6 +269,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       (point.gpus > 0 && !check_ranks (reader, cell_of (cells, at, RANKS), &point, error)) ||
       (iters != NULL && !read_count (reader, "iters", iters, MAX_ITERS, &point.iters, error)) ||
       (channels != NULL && !read_count (reader, "max_channels", channels, MAX_CHANNELS, &point.max_channels, error)) ||
+      (ctas != NULL && !read_count (reader, "min_ctas", ctas, MAX_CTAS, &point.min_ctas, error)) ||
       !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
       !read_name (reader, "proto", cell_of (cells, at, PROTO), mdl_proto_names, &proto, error) ||
       !read_name (reader, "dtype", cell_of (cells, at, DTYPE), mdl_dtype_names, &dtype, error) ||

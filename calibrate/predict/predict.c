@@ -73,11 +73,9 @@ static gint
 compare_groups (gconstpointer a, gconstpointer b)
 {
   const CalMeasured *x = *(const CalMeasured *const *)a, *y = *(const CalMeasured *const *)b;
-  const guint32 keys[][2] = { { x->system, y->system },
-                              { x->nodes, y->nodes },
-                              { x->gpus, y->gpus },
-                              { x->max_channels, y->max_channels },
-                              { x->iters, y->iters } };
+  const guint32 keys[][2] = { { x->system, y->system },     { x->nodes, y->nodes },
+                              { x->gpus, y->gpus },         { x->max_channels, y->max_channels },
+                              { x->min_ctas, y->min_ctas }, { x->iters, y->iters } };
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
     if (keys[i][0] != keys[i][1])
       return keys[i][0] < keys[i][1] ? -1 : 1;
@@ -105,6 +103,7 @@ set_software (CalGroup *group, const CalMeasured *point, ColMode mode, guint64 s
     return;
   settings->launch = (MdlLaunch)system->launch.v;
   settings->max_channels = point->max_channels;
+  settings->min_ctas = point->min_ctas;
 }
 
 /* On the machine as its file says, and on a larger one only where the file's has too few nodes. */

@@ -112,10 +112,11 @@ cal_fit_run (const MdlLibrary *library, const GArray *points, const CalFitModel 
 static gint
 compare_settings (const CalFitPoint *x, const CalFitPoint *y)
 {
-  const gint64 keys[][2] = { { x->system, y->system }, { x->op, y->op },
-                             { x->ranks, y->ranks },   { x->nodes, y->nodes },
-                             { x->algo, y->algo },     { x->proto, y->proto },
-                             { x->launch, y->launch }, { x->max_channels, y->max_channels } };
+  const gint64 keys[][2] = { { x->system, y->system },    { x->op, y->op },
+                             { x->ranks, y->ranks },      { x->nodes, y->nodes },
+                             { x->algo, y->algo },        { x->proto, y->proto },
+                             { x->launch, y->launch },    { x->max_channels, y->max_channels },
+                             { x->min_ctas, y->min_ctas } };
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
     if (keys[i][0] != keys[i][1])
       return keys[i][0] < keys[i][1] ? -1 : 1;

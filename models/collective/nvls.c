@@ -9,12 +9,14 @@
  * The traffic (egress and ingress S (1 + 1/n) for all-reduce; S/h each way a NIC; all-gather over nodes: S/n out of a NIC, S/h into
  * it, S/h stored, S received, and reduce-scatter the mirror) is in the link rate of the question. piece B,
  * halved while few rounds are left; stages: copy in, reduce and multicast, copy out. net, net piece: over several nodes, the
- * latency up to the network's switches and back, and a round of pieces over the NICs.
+ * latency up to the network's switches and back, and a round of pieces over the NICs. On registered buffers the switch reads and
+ * writes where the caller's data are: one stage, and fewer channels (`registered`), which NCCL takes to be enough for the links.
  *
  * Textbook form: 2 alpha (+ alpha_net) + S / link rate.
  *
  * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (nvlsEfficiency .85 Hopper, .74 Blackwell; latency 25 us, 18 between
- * nodes), src/enqueue.cc:calcCollChunking (pieces), src/device/all_reduce.h (NVLS), src/transport/nvls.cc.
+ * nodes), src/enqueue.cc:calcCollChunking (pieces), src/device/all_reduce.h (NVLS), src/transport/nvls.cc (channels
+ * on registered buffers: ncclNvlsRegResourcesQuery; src/register/coll_reg.cc:ncclRegisterCollNvlsBuffers).
  * Valid: compute capability 90 and later behind NVSwitch; over several nodes with a head for each rank. Check:
  * accuracy_models_others (5 to 8 H200 and B200 at 8 GiB), test_models_sharp (2 nodes: 25 + 18 us). */
 #include <math.h>
@@ -56,10 +58,28 @@ mdl_nvls_heads (const MdlLibrary *library, unsigned gpus)
   return library != NULL && library->nvls.heads.set ? MIN (gpus, (unsigned)library->nvls.heads.v) : gpus;
 }
 
+/* Channels that NCCL takes for registered buffers, of eight heads; NULL: as for others. */
+static const BaseNum *
+registered_channels (const MdlNvlsSpec *spec, const MdlCollQuestion *q)
+{
+  const BaseNum *channels = NULL;
+  for (unsigned i = 0; mdl_buffers_registered (q) && i < spec->registered.n; i++) {
+    const MdlNvlsRegistered *row = BASE_LIST_AT (spec->registered, MdlNvlsRegistered, i);
+    const gboolean wide = q->n_nodes > 1;
+    if ((MdlOp)row->op.v == q->op && row->nodes.v == wide && (double)q->compute_capability >= row->capability.v &&
+        q->inter_rate_Bps >= row->nic.v)
+      channels = &row->channels;
+  }
+  return channels;
+}
+
 const BaseNum *
-mdl_nvls_stages (const MdlLibrary *library, unsigned gpus)
+mdl_nvls_stages (const MdlLibrary *library, const MdlCollQuestion *q)
 {
   const MdlNvlsSpec *spec = &library->nvls;
+  const unsigned gpus = q->n_nodes > 1 ? q->ranks_per_node : q->n_ranks;
+  if (spec->registered_stages.set && registered_channels (spec, q) != NULL)
+    return &spec->registered_stages;
   return spec->rack_stages.set && gpus > mdl_nvls_heads (library, gpus) ? &spec->rack_stages : &spec->stages;
 }
 
@@ -88,9 +108,21 @@ mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
     most = q->n_nodes > 1 && spec->channels_from_100_nodes.set ? &spec->channels_from_100_nodes : &spec->channels_from_100;
   double cell_B = library->channels.cell.v / (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
   double found = q->nvls_channels > 0 ? (double)q->nvls_channels : most->v;
+  const BaseNum *registered = registered_channels (spec, q);
+  if (registered != NULL)
+    found = ceil (registered->v * 8.0 / fmax ((double)mdl_nvls_heads (library, MAX (q->ranks_per_node, 1)), 1.0));
   double channels = q->max_ctas > 0 ? fmin (found, (double)q->max_ctas) : found;
   channels = fmax (channels, fmax ((double)q->min_ctas, 1.0));
   return cell_B > 0.0 ? CLAMP (q->size_B / cell_B, 1.0, channels) : channels;
+}
+
+double
+mdl_nvls_bound_Bps (const MdlLibrary *library, const MdlCollQuestion *q)
+{
+  MdlCollQuestion plain = *q;
+  plain.registered = FALSE;
+  plain.launch = q->launch == MDL_LAUNCH_REGISTERED ? MDL_LAUNCH_GRAPH : q->launch;
+  return mdl_nvls_channels (library, &plain) * library->nvls.rate.v;
 }
 
 static void
@@ -105,7 +137,7 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 
   cost->channels = (unsigned)channels;
   cost->wire = wide ? 1.0 : 1.0 / mdl_nvls_efficiency (library, q->compute_capability, q->ranks_per_node);
-  mdl_cost_bound (cost, channels * spec->rate.v, &spec->rate);
+  mdl_cost_bound (cost, fmax (mdl_nvls_bound_Bps (library, q), channels * spec->rate.v), &spec->rate);
   if (cost->bound_Bps < q->link_rate_Bps / cost->wire)
     mdl_cost_use (cost, &spec->rate);
   mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node));
@@ -121,7 +153,7 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 
   double heads = (double)mdl_nvls_heads (library, wide ? q->ranks_per_node : q->n_ranks), part_B = q->size_B / (channels * heads);
   double piece_B = mdl_cut_piece (&spec->cuts, part_B, spec->piece.v, 1.0);
-  const double behind = mdl_nvls_stages (library, wide ? q->ranks_per_node : q->n_ranks)->v - 1.0;
+  const double behind = mdl_nvls_stages (library, q)->v - 1.0;
   double round_B = piece_B * channels * heads, fill_s = behind * mdl_time_s (round_B, mdl_cost_rate (q, cost));
   if (wide)
     fill_s += mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));

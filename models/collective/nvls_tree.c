@@ -74,7 +74,7 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, MDL_PROTO_SIMPLE, q, channels, cost);
 
   cost->channels = (unsigned)channels;
-  mdl_cost_bound (cost, channels * rate->v, rate);
+  mdl_cost_bound (cost, fmax (mdl_nvls_bound_Bps (library, q), channels * rate->v), rate);
   if (cap != NULL && mdl_cost_bound (cost, capped_Bps, cap))
     cost->bound_name = "busbw of a head, times heads";
   if (cost->bound_Bps < q->link_rate_Bps)
@@ -115,7 +115,7 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   double round_s = mdl_time_s (round_B, node_Bps);
   double net_s = mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
   /* one stage more than NVLS alone */
-  const BaseNum *stages = mdl_nvls_stages (library, q->ranks_per_node);
+  const BaseNum *stages = mdl_nvls_stages (library, q);
   const double behind = stages == &library->nvls.stages ? spec->stages.v - 1.0 : stages->v;
   mdl_cost_term (q, cost, "pipeline fill", behind * round_s + hops * net_s, &spec->stages,
                  "%.3g rounds of %.0f B per head and channel in the node, %.4g between nodes", behind, piece_B, hops);

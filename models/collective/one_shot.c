@@ -1,4 +1,4 @@
-/* All-reduce by kernels of inference frameworks (vLLM, SGLang, TensorRT-LLM), which take it in NCCL's place inside a node.
+/* All-reduce by kernels of frameworks (vLLM, SGLang, TensorRT-LLM, PyTorch), which take it in NCCL's place inside a node.
  *
  *     one shot:      each rank reads what all others have, and adds:  T = start + t r + f (n - 2) + (n - 1) S / (e link)
  *     two shots:     each adds its n-th part, then reads the parts:   T = start + t r + wait + 2 (n - 1)/n S / (e link)
@@ -42,6 +42,15 @@ kernel_of (const MdlOneShotSpec *spec, const MdlCollQuestion *q)
   return NULL;
 }
 
+/* Whether the framework has a kernel for the GPU and so many of them, at any size. */
+static gboolean
+serves_gpu (const MdlOneShotSpec *spec, const MdlCollQuestion *q)
+{
+  MdlCollQuestion small = *q;
+  small.size_B = 0.0;
+  return kernel_of (spec, &small) != NULL;
+}
+
 GPtrArray *
 mdl_one_shot_frameworks (const MdlLibrary *library)
 {
@@ -76,9 +85,11 @@ add_call (const MdlLibrary *library, const MdlOneShotKernel *kernel, const MdlCo
   const MdlOneShotSpec *spec = &library->one_shot;
   if (mdl_launch_replays (q->launch))
     return;
-  double launch_s = library->launch.at[q->launch].extra.v, copy_s = spec->copy.v + mdl_time_s (q->size_B, spec->copy_rate.v);
-  mdl_cost_term (q, cost, "copy in", fmax (copy_s - launch_s, 0.0), &spec->copy, "%.3g us, and %.4g GB/s in the GPU's memory",
-                 spec->copy.v * 1e6, spec->copy_rate.v * 1e-9);
+  double launch_s = library->launch.at[q->launch].extra.v;
+  double copy_s = kernel->mapped.v ? 0.0 : spec->copy.v + mdl_time_s (q->size_B, spec->copy_rate.v);
+  if (copy_s > 0.0)
+    mdl_cost_term (q, cost, "copy in", fmax (copy_s - launch_s, 0.0), &spec->copy, "%.3g us, and %.4g GB/s in the GPU's memory",
+                   spec->copy.v * 1e6, spec->copy_rate.v * 1e-9);
   double missing_s = kernel->call.v - launch_s - cost->latency_s - size_s;
   mdl_cost_term (q, cost, "call", fmax (missing_s, 0.0), &kernel->call, "a call from Python takes %.3g us at least",
                  kernel->call.v * 1e6);
@@ -127,6 +138,8 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
     return "its kernels serve 2, 4, 6 or 8 GPUs; NCCL serves all others";
   if (q->intra != MDL_HOP_NVLINK || (!q->switched && q->n_ranks > 2))
     return "its kernels need NVLink between all GPUs";
+  if (!serves_gpu (&library->one_shot, q))
+    return "this framework's kernels need Hopper or a later GPU; NCCL serves this one";
   return kernel_of (&library->one_shot, q) == NULL ? "the size is more than the framework's kernels take; it calls NCCL" : NULL;
 }
 

@@ -10,8 +10,11 @@
  *     operations = those that receive, reduce and send + copy x those that receive, store and send + ends, the first and the
  *                  last, which only send or only receive, + miss for each that reads what the cache does not hold
  *     last       = half of ends c / rate sqrt (loops), which moves no byte over a link: in the first loop all channels pause
- *                  together, later they drift apart and fill each other's pauses
- * On registered buffers of one node an all-gather by Simple stores straight into the next rank's output: `registered_gather_ends`.
+ *                  together, later they drift apart and fill each other's pauses. Of one step (all-gather and reduce-scatter of two
+ *                  ranks) both ranks pause at once: 1 + together (loops - 1) in place of the root. Of reduce-scatter this operation
+ *                  reads the rank's input: `scatter_miss` more where it misses the cache
+ * On registered buffers of one node an all-gather by Simple stores straight into the next rank's output: `registered_gather_ends`;
+ * so does an all-reduce in its gathering half, whose last operation copies nothing: `registered_ends`, in the first loop.
  * Where blocks and links are about as fast, both are slowed by `blend`. Ranks that are no power of two pay `uneven` a step.
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
  * the start and a step; LL128's lines then need more rounds, which lengthens the step: `halved`. Where a rank's part of the size
@@ -172,13 +175,20 @@ ends_of (const MdlProtocol *format, const MdlCollQuestion *q)
 /* How much of what ranks read of their input misses the cache: none where input and output together fill a third of it, all from
  * four thirds on, in proportion to the logarithm. */
 static double
-misses (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q)
+missing (const MdlLibrary *library, const MdlCollQuestion *q)
 {
-  if (!format->miss.set || !library->cache.set)
+  if (!library->cache.set)
     return 0.0;
   double both_B = q->size_B * (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0 + 1.0 / (double)q->n_ranks);
-  double share = log (fmax (both_B, 1.0) / (library->cache.v / 3.0)) / log (4.0);
-  return format->miss.v * CLAMP (share, 0.0, 1.0) * (q->op == MDL_OP_ALL_GATHER ? 1.0 : (double)q->n_ranks);
+  return CLAMP (log (fmax (both_B, 1.0) / (library->cache.v / 3.0)) / log (4.0), 0.0, 1.0);
+}
+
+/* Operations more, relative to those that reduce, for input that misses the cache. */
+static double
+misses (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q)
+{
+  const double reads = q->op == MDL_OP_ALL_GATHER ? 1.0 : (double)q->n_ranks;
+  return format->miss.set ? format->miss.v * missing (library, q) * reads : 0.0;
 }
 
 static Round
@@ -208,6 +218,32 @@ add_uneven (const MdlCollQuestion *q, const Round *round, MdlStepTime *step, Mdl
   step->latency_s += share * spec->uneven.v;
   step->floor_s += share * spec->uneven.v;
   mdl_cost_use (cost, &spec->uneven);
+}
+
+/* The last operations, s, in which no link is busy. All channels pause together in the first loop. Later they have drifted apart
+ * and fill each other's pauses; of a ring of one step `together` of each stays, as both ranks pause at once. A reduce-scatter's
+ * last operation reads the rank's input, `scatter_miss` longer where that misses the cache. On registered buffers an all-reduce's
+ * last operation copies nothing, which shortens the first loop; later pauses were filled before. */
+static double
+last_of (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, const Round *round, double rate_Bps,
+         MdlCollCost *cost)
+{
+  const BaseNum *together = &library->ring.together;
+  double pauses = sqrt (round->loops), operations = ends_of (format, q) / 2.0;
+  if (round->steps <= 1.0 && together->set) {
+    pauses = fmax (pauses, 1.0 + (round->loops - 1.0) * together->v);
+    mdl_cost_use (cost, together);
+  }
+  if (q->op == MDL_OP_REDUCE_SCATTER && format->scatter_miss.set) {
+    operations += format->scatter_miss.v * missing (library, q);
+    mdl_cost_use (cost, &format->scatter_miss);
+  }
+  double straight = 0.0;
+  if (q->op == MDL_OP_ALL_REDUCE && q->n_nodes <= 1 && mdl_buffers_registered (q) && format->registered_ends.set) {
+    straight = fmax (format->ends.v - format->registered_ends.v, 0.0) / 2.0;
+    mdl_cost_use (cost, &format->registered_ends);
+  }
+  return (pauses * operations - straight) * round->chunk_B / rate_Bps;
 }
 
 static Limit
@@ -360,7 +396,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   cost->bound_Bps = channels * rate_Bps * n / round.operations;
   if (q->n_nodes <= 1 && q->switched)
     mdl_cost_blend (q, &spec->blend.at[proto], cost);
-  double last_s = isfinite (rate_Bps) ? sqrt (round.loops) * ends_of (format, q) / 2.0 * round.chunk_B / rate_Bps : 0.0;
+  double last_s = isfinite (rate_Bps) ? last_of (library, format, q, &round, rate_Bps, cost) : 0.0;
   Limit links = q->n_nodes > 1 && format->slice.set ? queue_of (q, &round, step, q->link_rate_Bps / cost->wire, rate_Bps)
                                                     : limit_of (format, q, &round, step, q->link_rate_Bps / cost->wire, last_s);
   Limit blocks = limit_of (format, q, &round, step, cost->bound_Bps, -1.0);
@@ -378,8 +414,8 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
                  "%.4g steps, %.3g of a second slice", round.loops * round.steps, round.slices - 1.0);
   if (rate_from != NULL)
     mdl_cost_use (cost, rate_from);
-  mdl_cost_term (q, cost, "last operation", longer->last_s, rate_from, "%.3g x %.0f B per channel at %.3g GB/s, over no link",
-                 sqrt (round.loops), round.chunk_B, rate_Bps * 1e-9);
+  mdl_cost_term (q, cost, "last operation", longer->last_s, rate_from, "%.3g loops of %.0f B a channel at %.3g GB/s, no link",
+                 round.loops, round.chunk_B, rate_Bps * 1e-9);
   cost->start_s += longer->last_s; /* no message shows it */
 }
 

@@ -77,6 +77,8 @@ blocks_of (const MdlSymmetricSpec *spec, const MdlSymmetricKernel *kernel, const
 {
   enum { HALVINGS = 40 };
   const double n = (double)q->n_ranks, bytes = counted_B (spec, kernel, q);
+  if (q->symmetric_ctas > 0) /* NCCL_SYM_CTAS fixes them, above the limit of multicast too */
+    return fmin ((double)q->symmetric_ctas, spec->blocks.v);
   double high = most_blocks (spec, kernel, q), low = fmin (fmax ((double)q->min_ctas, 1.0), high);
   const double limit_s = (1.0 + spec->tolerance.v) * estimate_s (kernel, bytes, high, n);
   if (estimate_s (kernel, bytes, low, n) <= limit_s)
@@ -95,7 +97,8 @@ static gboolean
 serves (const MdlSymmetricSpec *spec, const MdlSymmetricKernel *kernel, MdlProto proto, const MdlCollQuestion *q)
 {
   if ((MdlOp)kernel->op.v != q->op || (kernel->multicast.v && !q->multicast) || q->size_B >= spec->max.v ||
-      (double)q->compute_capability < kernel->capability.v || (kernel->ll.v && q->size_B >= spec->ll_max.v))
+      (double)q->compute_capability < kernel->capability.v || (kernel->ll.v && q->size_B >= spec->ll_max.v) ||
+      (q->symmetric_kernel != NULL && strcmp (q->symmetric_kernel, kernel->name.v) != 0))
     return FALSE;
   return proto == MDL_PROTO_AUTO || proto == (kernel->ll.v ? MDL_PROTO_LL : MDL_PROTO_SIMPLE);
 }
@@ -275,14 +278,37 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *quest
     return "it needs NVLink between all GPUs";
   if (q.compute_capability < 90)
     return "it was not measured before Hopper";
+  if (q.symmetric_kernel != NULL && !pick (spec, proto, &q, &picked))
+    return "the kernel of NCCL_SYM_KERNEL does not serve this operation, size or GPU; NCCL's tuner does";
   return pick (spec, proto, &q, &picked) ? NULL : "the size is more than these kernels take; NCCL's tuner serves it";
+}
+
+GPtrArray *
+mdl_symmetric_kernels (const MdlLibrary *library)
+{
+  GPtrArray *names = g_ptr_array_new ();
+  for (guint i = 0; i < library->symmetric.kernels.n; i++) {
+    const char *name = BASE_LIST_AT (library->symmetric.kernels, MdlSymmetricKernel, i)->name.v;
+    if (!g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
+      g_ptr_array_add (names, (gpointer)(guintptr)name);
+  }
+  g_ptr_array_add (names, NULL);
+  return names;
+}
+
+const char *
+mdl_symmetric_why_not (const MdlLibrary *library, const MdlCollQuestion *question)
+{
+  if (mdl_coll_find (MDL_ALGO_SYMMETRIC, question->op) == NULL)
+    return "they serve all-reduce, all-gather and reduce-scatter";
+  return why_not (library, MDL_PROTO_AUTO, question);
 }
 
 gboolean
 mdl_symmetric_choice (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlSymmetricChoice *out)
 {
   Pick picked;
-  if (why_not (library, proto == MDL_PROTO_AUTO ? MDL_PROTO_SIMPLE : proto, question) != NULL)
+  if (why_not (library, proto, question) != NULL)
     return FALSE;
   const MdlCollQuestion q = as_version (library, question);
   if (!pick (&library->symmetric, proto, &q, &picked))

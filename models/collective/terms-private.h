@@ -38,8 +38,10 @@ double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *ques
  * (static text, NULL if it can). */
 double mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *question);
 const BaseNum *mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability, unsigned gpus);
-/* Rounds of pieces in flight in a domain of so many GPUs. */
-const BaseNum *mdl_nvls_stages (const MdlLibrary *library, unsigned gpus);
+/* B/s that the channels move; the fewer channels of registered buffers are enough for as much. */
+double mdl_nvls_bound_Bps (const MdlLibrary *library, const MdlCollQuestion *question);
+/* Rounds of pieces in flight in the question's NVLink domains. */
+const BaseNum *mdl_nvls_stages (const MdlLibrary *library, const MdlCollQuestion *question);
 const char *mdl_why_not_nvls_node (const MdlCollQuestion *question);
 
 /* Start on the GPU: the spec's start plus what each further channel adds, as a term and in start_s. */

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/sandbox.h"
+#include "file-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,9 +83,8 @@ read_all (int fd, const char *path, gsize max_B, GByteArray *out, GError **error
   }
 }
 
-/* -1 and *error where it cannot be read. */
-static int
-open_file (const char *path, gsize max_B, GError **error)
+int
+base_file_open (const char *path, gsize max_B, GError **error)
 {
   struct stat st;
   if (!is_stdin (path) && !base_sandbox_may_read (path, error))
@@ -114,7 +114,7 @@ base_file_read (const char *path, gsize max_B, char **bytes, gsize *n_B, GError 
   struct stat st;
   if (from_stdin && fstat (STDIN_FILENO, &st) == 0 && S_ISDIR (st.st_mode))
     return fail_errno ("stdin", EISDIR, error);
-  const int fd = from_stdin ? STDIN_FILENO : open_file (path, max_B, error);
+  const int fd = from_stdin ? STDIN_FILENO : base_file_open (path, max_B, error);
   if (fd < 0)
     return FALSE;
   g_autoptr (GByteArray) data = g_byte_array_new ();

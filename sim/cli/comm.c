@@ -39,7 +39,8 @@ const CliFlag cli_coll_flags_how[] = {
   { CLI_FLAG_TEXTS, "nccl", 0, offsetof (FrCollFlags, nccl), "NAME=VALUE",
     "a variable of NCCL, such as NCCL_CROSS_NIC=0, or version=2.28; repeatable (docs/nccl.md)" },
   FLAG ("one-shot", 0, one_shot, "NAME",
-        "all-reduce by kernels of an inference framework where they can run: vllm, vllm_0.14, sglang or trtllm"),
+        "all-reduce by kernels of a framework where they can run: vllm, vllm_0.14, sglang, trtllm, or PyTorch's symmetric "
+        "memory: torch_one_shot, torch_two_shot, torch_multimem, torch_compile, torch_intra_node"),
   FLAG ("buffers", 0, buffers, "B",
         "what buffers are to NCCL: plain (default), registered, or symmetric: in windows of symmetric memory"),
   FLAG ("nccl-env", 0, nccl_env, "FILE", "NCCL's variables as `env` prints them; --nccl wins (forerun list nccl-variables)"),

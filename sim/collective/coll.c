@@ -57,6 +57,8 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
   col_comm_nics (comm, &q->nic_Bps);
   q->launch = settings->launch;
   q->one_shot = settings->one_shot;
+  q->symmetric_ctas = settings->symmetric_ctas;
+  q->symmetric_kernel = settings->symmetric_kernel;
   q->registered = settings->buffers == MDL_BUFFERS_REGISTERED;
   q->multicast = has_multicast (comm, request, q->compute_capability);
   col_comm_wait_cpu (comm, q);

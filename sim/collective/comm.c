@@ -206,11 +206,26 @@ check_one_shot (const ColSettings *settings, GError **error)
   return base_fail_at (error, settings->one_shot_mark, "one_shot: unknown framework '%s'%s", settings->one_shot, accepted);
 }
 
+/* Likewise the kernel of NCCL_SYM_KERNEL. */
+static gboolean
+check_symmetric (const ColSettings *settings, GError **error)
+{
+  if (settings->symmetric_kernel == NULL || settings->library == NULL)
+    return TRUE;
+  g_autoptr (GPtrArray) known = mdl_symmetric_kernels (settings->library);
+  for (guint i = 0; i + 1 < known->len; i++)
+    if (strcmp (g_ptr_array_index (known, i), settings->symmetric_kernel) == 0)
+      return TRUE;
+  g_autofree char *accepted = base_accepted (settings->symmetric_kernel, (const char *const *)known->pdata, NULL);
+  return base_fail_at (error, settings->symmetric_mark, "NCCL_SYM_KERNEL: unknown kernel '%s'%s", settings->symmetric_kernel,
+                       accepted);
+}
+
 ColComm *
 col_comm_new_on (ColRoutes *routes, const Clu *clu, const ColSettings *settings, const guint32 *gpus, guint32 n, GError **error)
 {
   g_return_val_if_fail (n > 0, NULL);
-  if (!check_one_shot (settings, error))
+  if (!check_one_shot (settings, error) || !check_symmetric (settings, error))
     return NULL;
   ColComm *comm = g_new0 (ColComm, 1);
   comm->clu = clu;

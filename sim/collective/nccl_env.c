@@ -18,7 +18,8 @@ typedef struct {
   BaseNum socket_threads, socket_connections, ignore_affinity, device_rdma;
   BaseEnum provider;
   BaseStrs algo, proto;
-  BaseStr env, net, one_shot;
+  BaseStr env, net, one_shot, symmetric_kernel;
+  BaseNum symmetric_ctas;
   BaseEnum buffers;
 } Spec;
 
@@ -33,9 +34,12 @@ static const BaseField fields[] = {
   BASE_ROW (Spec, "env", env, STR,
             .help = "file with lines `NAME=VALUE`, as `env` prints them, relative to this file; keys written here win. "
                     "`forerun list nccl-variables` says which are modelled"),
-  BASE_ROW (Spec, "one_shot", one_shot, STR,
-            .help = "inference framework whose all-reduce kernels replace NCCL's where they can: `vllm`, `vllm_0.14`, `sglang` or "
-                    "`trtllm`; one node, 2, 4, 6 or 8 GPUs, NVLink, up to a size"),
+  BASE_ROW (
+      Spec, "one_shot", one_shot, STR,
+      .help =
+          "framework whose all-reduce kernels replace NCCL's where they can: `vllm`, `vllm_0.14`, `sglang`, `trtllm`; PyTorch's "
+          "`torch_one_shot`, `torch_two_shot`, `torch_multimem`, `torch_compile`, `torch_intra_node`; one node, 2, 4, 6 or 8 GPUs, "
+          "NVLink, up to a size"),
   BASE_ROW (Spec, "buffers", buffers, ENUM, .names = mdl_buffers_names, .fallback = "plain",
             .help = "what the buffers of all operations are to NCCL"),
   BASE_ROW (Spec, "NCCL_ALGO", algo, STRS,
@@ -50,6 +54,10 @@ static const BaseField fields[] = {
                 .help = "maximum channels, NVLS included, which NCCL_MAX_NCHANNELS does not limit"),
   BASE_ROW_NUM (Spec, "NCCL_NVLS_ENABLE", nvls_enable, COUNT, .max = "2", .fallback = "1",
                 .help = "0: no reduction in the NVSwitch (NVLS, NVLSTree)"),
+  BASE_ROW_NUM (Spec, "NCCL_SYM_CTAS", symmetric_ctas, COUNT, .max = "64", .fallback = "0",
+                .help = "blocks of kernels on symmetric memory; 0: NCCL's own choice"),
+  BASE_ROW (Spec, "NCCL_SYM_KERNEL", symmetric_kernel, STR,
+            .help = "the only kernel that may serve symmetric memory, as `AllReduce_AGxLL_R`; `^`: any"),
   BASE_ROW_NUM (Spec, "NCCL_PAT_ENABLE", pat_enable, COUNT, .max = "2", .fallback = "2", .help = "0: no PAT"),
   BASE_ROW_NUM (Spec, "NCCL_COLLNET_ENABLE", collnet_enable, COUNT, .max = "1", .fallback = "0",
                 .help = "1: `auto` may use in-network reduction (CollNet, multi-node NVLS)"),
@@ -394,6 +402,9 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   settings->one_shot = spec.one_shot.v;
   settings->one_shot_mark = spec.one_shot.mark;
   settings->buffers = (MdlBuffers)spec.buffers.v;
+  settings->symmetric_ctas = (unsigned)spec.symmetric_ctas.v;
+  settings->symmetric_kernel = g_strcmp0 (spec.symmetric_kernel.v, "^") == 0 ? NULL : spec.symmetric_kernel.v;
+  settings->symmetric_mark = spec.symmetric_kernel.mark;
   if (spec.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   if (spec.pat_enable.v <= 0)

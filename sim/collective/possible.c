@@ -97,6 +97,16 @@ why_not_type (const ColComm *comm, MdlOp op, MdlDtype dtype)
              : NULL;
 }
 
+/* Why kernels on symmetric memory do not add a data type; NULL where they do. Source: NCCL 5067397c
+ * src/sym_kernels.cc:ncclSymkImplemented. */
+static const char *
+why_not_added (MdlOp op, MdlDtype dtype)
+{
+  return op != MDL_OP_ALL_GATHER && (dtype == MDL_DTYPE_INT8 || dtype == MDL_DTYPE_FP64)
+             ? "kernels on symmetric memory add floating-point numbers of 32 bits and less"
+             : NULL;
+}
+
 const char *
 col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean room)
 {
@@ -116,15 +126,27 @@ col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo a
     return "it is NVSHMEM's, which NCCL never takes: name it";
   if (algo == MDL_ALGO_ONE_SHOT && comm->settings->library != NULL && narrow)
     return "frameworks' kernels add fp32, fp16 and bf16";
-  /* Source: NCCL 5067397c src/sym_kernels.cc:ncclSymkImplemented */
-  if (own && request->op != MDL_OP_ALL_GATHER && (request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP64))
-    return "kernels on symmetric memory add floating-point numbers of 32 bits and less";
+  if (own && why_not_added (request->op, request->dtype) != NULL)
+    return why_not_added (request->op, request->dtype);
   const char *reason = room ? col_why_not_here (comm, algo) : why_not_whatever_room (comm, algo);
   if (reason == NULL)
     reason = why_no_gather (comm, request->op, algo);
   if (reason == NULL && comm->settings->library != NULL && col_needs_fabric_sharp (comm, algo))
     reason = why_not_type (comm, request->op, request->dtype);
   return reason;
+}
+
+/* Why an operation on symmetric buffers runs as on any others; NULL where it does not, or another algorithm was
+ * named. */
+static const char *
+why_no_windows (const ColComm *comm, const ColAnswer *coll)
+{
+  const ColSettings *settings = comm->settings;
+  if (settings->buffers != MDL_BUFFERS_SYMMETRIC || settings->library == NULL || comm->n == 1 || coll->algo == MDL_ALGO_SYMMETRIC ||
+      coll->algo == MDL_ALGO_ONE_SHOT)
+    return NULL;
+  const char *reason = mdl_symmetric_why_not (settings->library, &coll->question);
+  return reason != NULL ? reason : why_not_added (coll->op, coll->dtype);
 }
 
 /* Rate, as specified, that a busbw is held against; infinite where there is none. */
@@ -148,6 +170,11 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
   const char *no_collnet = settings->collnet && comm->n_islands > 1 ? col_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
   if (no_collnet != NULL)
     g_ptr_array_add (texts, g_strdup_printf ("NCCL_COLLNET_ENABLE=1 has no effect, NCCL falls back: %s", no_collnet));
+  const char *no_windows = why_no_windows (comm, coll);
+  if (no_windows != NULL)
+    g_ptr_array_add (texts, g_strdup_printf ("symmetric buffers have no effect on this %s, NCCL falls back to %s: %s",
+                                             base_name (mdl_op_names, (int)coll->question.op),
+                                             base_name (mdl_algo_names, (int)coll->algo), no_windows));
   if (col_algo_has_messages (coll->algo) || comm->n == 1)
     return;
   const char *algo = base_name (mdl_algo_names, (int)coll->algo);

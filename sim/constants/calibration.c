@@ -10,7 +10,7 @@
 #define DEFAULTS_FOLDER "calibrate/defaults"
 #define GPUS_FOLDER     "topologies/gpus"
 #define MAX_DEPTH       8u /* calibrations that stand over one another */
-#define MAX_SECTIONS    8u /* beside the library */
+#define MAX_SECTIONS    12u /* beside the library */
 
 struct Cst {
   BaseArena *arena;

@@ -65,9 +65,14 @@ static SCHEMA (protocol_schema, "protocol", "Format and buffers of a protocol.",
                NUM (MdlProtocol, miss, NUMBER,
                     "extra time to read the rank's input beyond the cache, relative to one reducing operation; default: 0"),
                NUM (MdlProtocol, gather_ends, NUMBER, "`ends` of all-gather; default: `ends`"),
+               NUM (MdlProtocol, registered_ends, NUMBER,
+                    "`ends` of the first loop of an all-reduce on registered buffers of one node; default: `ends`"),
                NUM (MdlProtocol, registered_gather_ends, NUMBER,
                     "the same on registered buffers of one node; default: `gather_ends`"),
                NUM (MdlProtocol, scatter_ends, NUMBER, "`ends` of reduce-scatter; default: `ends`"),
+               NUM (MdlProtocol, scatter_miss, NUMBER,
+                    "extra time of a reduce-scatter's last operation beyond the cache, relative to one reducing operation; "
+                    "default: 0"),
                NUM (MdlProtocol, forward_after, RATIO, "fraction of a piece that has arrived when it is sent on", .max = "1",
                     .was = "hand_on"),
                FROM (MdlProtocol, forward_after_max, BYTES, "1 B", "most bytes of that fraction, in a tree; default: all",
@@ -123,6 +128,9 @@ static SCHEMA (ring_schema, "ring", "Ring; chain for broadcast and reduce.",
                MAP (MdlRingSpec, gather_start, &times_schema, "`start` of all-gather; default: `start`"),
                MAP (MdlRingSpec, scatter_start, &times_schema, "`start` of reduce-scatter; default: `start`"),
                MAP (MdlRingSpec, per_channel, &times_schema, "added per further channel"),
+               NUM (MdlRingSpec, together, RATIO,
+                    "part of a later loop's last operation that other channels do not hide, in a ring of one step (two ranks); "
+                    "default: channels drift apart", .max = "1"),
                NUM (MdlRingSpec, registered, TIME, "added by Simple with registered buffers"),
                MAP (MdlRingSpec, halving, &times_schema, "saved for each halving of a short operation's threads"),
                HOPS (MdlRingSpec), MAP (MdlRingSpec, chain, &chain_schema, "broadcast and reduce; default: as the ring"),
@@ -141,6 +149,13 @@ static SCHEMA (tree_schema, "tree", "Tree all-reduce.", MAP (MdlTreeSpec, start,
                     .min = "0.01", .max = "1"),
                LIST (MdlTreeSpec, ll128_cuts, &cut_schema, MdlCut, "how LL128's piece shrinks"),
                NUM (MdlTreeSpec, ll128_rank_weight, NUMBER, "weight of a rank in the node relative to a level of nodes"));
+
+static SCHEMA (nvls_registered_schema, "nvls.registered", "Channels of NVLS on registered buffers; the last row that fits holds.",
+               ROW (MdlNvlsRegistered, op, ENUM, "operation", .names = mdl_op_names, .required = TRUE),
+               ROW (MdlNvlsRegistered, nodes, BOOL, "holds over several nodes instead of on one", .fallback = "no"),
+               NUM (MdlNvlsRegistered, capability, COUNT, "least compute capability, times 10"),
+               NUM (MdlNvlsRegistered, nic, BANDWIDTH, "least rate of a NIC"),
+               FROM (MdlNvlsRegistered, channels, COUNT, "1", "channels with eight heads", .required = TRUE));
 
 static SCHEMA (nvls_schema, "nvls", "Reduction in the NVSwitch. A head is the part of the data that one GPU of the node owns.",
                NUM (MdlNvlsSpec, start, TIME, "start and end of the kernel"),
@@ -162,7 +177,9 @@ static SCHEMA (nvls_schema, "nvls", "Reduction in the NVSwitch. A head is the pa
                NUM (MdlNvlsSpec, rack_efficiency, RATIO,
                     "`efficiency` where a domain has more GPUs than heads; default: as elsewhere", .min = "0.01", .max = "1"),
                FROM (MdlNvlsSpec, rack_stages, NUMBER, "1",
-                     "`stages` where a domain has more GPUs than heads; default: as elsewhere"));
+                     "`stages` where a domain has more GPUs than heads; default: as elsewhere"),
+               LIST (MdlNvlsSpec, registered, &nvls_registered_schema, MdlNvlsRegistered, "channels on registered buffers"),
+               FROM (MdlNvlsSpec, registered_stages, COUNT, "1", "`stages` on registered buffers; default: the same"));
 
 static SCHEMA (cap_schema, "nvls_tree.caps", "Largest busbw of one head.",
                NUM (MdlCapRow, capability, COUNT, "compute capability from which the row applies (90: Hopper)"),
@@ -255,7 +272,9 @@ static SCHEMA (one_shot_kernel_schema, "one_shot.kernels", "A kernel of an infer
                NUM (MdlOneShotKernel, inflight, BYTES, "loads in flight from each peer; default: only links limit", .min = "1 B"),
                NUM (MdlOneShotKernel, efficiency, RATIO, "share of the links' rate", .min = "1 %", .required = TRUE),
                NUM (MdlOneShotKernel, efficiency_from_100, RATIO, "`efficiency` from compute capability 10.0 on", .min = "1 %"),
-               NUM (MdlOneShotKernel, call, TIME, "least time of a call without a CUDA graph"));
+               NUM (MdlOneShotKernel, call, TIME, "least time of a call without a CUDA graph"),
+               ROW (MdlOneShotKernel, mapped, BOOL, "the caller's data already are in memory that peers read: no copy",
+                    .fallback = "no"));
 static SCHEMA (one_shot_range_schema, "one_shot.ranges", "Sizes that a kernel serves; the first row that fits holds.",
                ROW (MdlOneShotRange, framework, STR, "inference framework", .required = TRUE),
                ROW (MdlOneShotRange, kernel, STR, "kernel that runs", .required = TRUE),

@@ -306,6 +306,32 @@ terse_questions_get_the_same_numbers_without_text (void)
   TEST_STR (full.term[1].how, "14 hops x 4 us");
 }
 
+static void
+nvls_on_registered_buffers_takes_fewer_channels (void)
+{
+  /* 16 channels of 1 GB/s, 4 with eight heads on registered buffers, which are enough for as much; 8 for four heads. 16 GB: 1 s.
+   * Pieces of 1 MB: a round of 16 x 8 MB is 8 ms, two of them behind the first. */
+  MdlLibrary library = simple_library ();
+  library.nvls =
+      (MdlNvlsSpec){ .channels = num (16), .rate = num (1e9), .efficiency = num (1), .piece = num (1e6), .stages = num (3) };
+  MdlNvlsRegistered row = { .op = { .v = MDL_OP_ALL_REDUCE, .set = TRUE }, .channels = num (4) };
+  library.nvls.registered = (BaseList){ .n = 1, .set = TRUE, .item = &row, .size = sizeof row };
+  library.nvls.registered_stages = num (1);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 16e9, 8);
+  const double plain_s = time_of (&library, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q);
+  q.registered = TRUE;
+  MdlCollCost cost;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_NVLS, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+  TEST_INT (cost.channels, 4);
+  TEST_NEAR (time_of (&library, MDL_ALGO_NVLS, MDL_PROTO_SIMPLE, &q), plain_s - 16e-3, 1e-9);
+  q.n_ranks = q.ranks_per_node = 4;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_NVLS, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+  TEST_INT (cost.channels, 8);
+  q.op = MDL_OP_ALL_GATHER; /* no row: as for others */
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_NVLS, q.op), MDL_PROTO_SIMPLE, &q, &cost);
+  TEST_INT (cost.channels, 16);
+}
+
 static const TestCase cases[] = {
   { "plain ring all-reduce is lockstep", plain_ring_all_reduce_is_lockstep },
   { "plain ring takes the longest hop in every step", plain_ring_takes_the_longest_hop_in_every_step },
@@ -317,6 +343,7 @@ static const TestCase cases[] = {
   { "tree is a pipeline up and down the chain", tree_is_a_pipeline_up_and_down_the_chain },
   { "neighbours of a tree share their link", neighbours_of_a_tree_share_their_link },
   { "tree between nodes grows with their logarithm", tree_between_nodes_grows_with_their_logarithm },
+  { "NVLS on registered buffers takes fewer channels and one stage", nvls_on_registered_buffers_takes_fewer_channels },
   { "NVLS pays the switch and its efficiency", nvls_pays_the_switch_and_its_efficiency },
   { "launches in turn floor a small message", launches_in_turn_floor_a_small_message },
   { "channels follow size", channels_follow_size },

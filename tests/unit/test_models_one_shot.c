@@ -122,10 +122,37 @@ frameworks_are_listed_once (void)
   TEST_STR (g_ptr_array_index (names, 1), "b");
 }
 
+static void
+mapped_data_are_not_copied (void)
+{
+  MdlLibrary l = library_of_kernels ();
+  MdlOneShotKernel *kernel = BASE_LIST_AT (l.one_shot.kernels, MdlOneShotKernel, 1);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1e8, 8);
+  q.launch = MDL_LAUNCH_THREADS;
+  const double copied_s = shot_s (&l, &q);
+  kernel->mapped.v = TRUE;
+  TEST_NEAR (shot_s (&l, &q), copied_s - 2e-6 - 0.1, 1e-9); /* 2 us, and 100 MB at 1 GB/s */
+}
+
+static void
+a_kernel_for_later_gpus_says_so (void)
+{
+  MdlLibrary l = library_of_kernels ();
+  for (unsigned r = 0; r < l.one_shot.ranges.n; r++)
+    BASE_LIST_AT (l.one_shot.ranges, MdlOneShotRange, r)->capability = num (1000);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1e3, 8);
+  const MdlColl *coll = mdl_coll_find (MDL_ALGO_ONE_SHOT, MDL_OP_ALL_REDUCE);
+  const char *reason = NULL;
+  TEST_FALSE (mdl_coll_possible (&l, coll, MDL_PROTO_SIMPLE, &q, &reason));
+  TEST_STR (reason, "this framework's kernels need Hopper or a later GPU; NCCL serves this one");
+}
+
 static const TestCase cases[] = {
   { "round trips and data make the time", round_trips_and_data_make_the_time },
   { "without a graph data are copied and Python calls", without_a_graph_data_are_copied_and_python_calls },
   { "kernels run where they can", kernels_run_where_they_can },
+  { "mapped data are not copied", mapped_data_are_not_copied },
+  { "a kernel for later GPUs says so", a_kernel_for_later_gpus_says_so },
   { "frameworks are listed once", frameworks_are_listed_once },
   { NULL, NULL },
 };

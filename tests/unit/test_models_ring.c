@@ -269,7 +269,54 @@ all_gather_on_registered_buffers_has_shorter_ends (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), ll_s, 1e-9);
 }
 
+static void
+the_last_operation_shows_in_each_loop_of_two_ranks (void)
+{
+  /* All-gather on 2 ranks, one channel, blocks of 1 GB/s, loops of 2 x 0.25 GB. Ends of 2 are one operation: 0.25 s at 1 GB/s,
+   * twice (root of 4 loops) where channels drift apart, 1 + 3 x 60 % times where they stay together. */
+  MdlLibrary l = simple_library ();
+  l.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  MdlProtocol *format = &l.protocols.at[MDL_PROTO_SIMPLE];
+  format->ends = num (2);
+  format->ring_chunk = num (0.25e9);
+  MdlCollQuestion gather = question (MDL_OP_ALL_GATHER, 2e9, 2), scatter = question (MDL_OP_REDUCE_SCATTER, 2e9, 2);
+  gather.link_rate_Bps = scatter.link_rate_Bps = 0.8e9;
+  const double apart_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &gather);
+  l.ring.together = num (0.6);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &gather), apart_s + 0.25 * (2.8 - 2.0), 1e-9);
+  MdlCollQuestion four = question (MDL_OP_ALL_GATHER, 4e9, 4);
+  four.link_rate_Bps = 0.3e9;
+  const double four_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &four);
+  l.ring.together = num (1);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &four), four_s, 1e-9); /* three steps: they drift apart */
+
+  /* A reduce-scatter's last operation reads input, 0.4 longer beyond the cache; four loops together */
+  const double cached_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &scatter);
+  format->scatter_miss = num (0.4);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &scatter), cached_s, 1e-9);
+  l.cache = num (1e6);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &scatter), cached_s + 4.0 * 0.4 * 0.25, 1e-9);
+}
+
+static void
+all_reduce_on_registered_buffers_ends_sooner (void)
+{
+  /* 1 GB on 2 ranks, links of 0.25 GB/s: the last operation moves 0.5 GB at 1 GB/s; ends of 2 for 3: half an operation less */
+  MdlLibrary l = simple_library ();
+  l.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_SIMPLE].rate = num (1e9);
+  l.protocols.at[MDL_PROTO_SIMPLE].ends = num (3);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 1e9, 2);
+  q.link_rate_Bps = 0.25e9;
+  const double plain_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q);
+  l.protocols.at[MDL_PROTO_SIMPLE].registered_ends = num (2);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), plain_s, 1e-9);
+  q.registered = TRUE;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), plain_s - 0.25, 1e-9);
+}
+
 static const TestCase cases[] = {
+  { "the last operation shows in each loop of two ranks", the_last_operation_shows_in_each_loop_of_two_ranks },
+  { "all-reduce on registered buffers ends sooner", all_reduce_on_registered_buffers_ends_sooner },
   { "all-gather on registered buffers has shorter ends", all_gather_on_registered_buffers_has_shorter_ends },
   { "ring is start and steps and size", ring_is_start_and_steps_and_size },
   { "ring between nodes crosses the network in some steps", ring_between_nodes_crosses_the_network_in_some_steps },

@@ -133,7 +133,30 @@ kernels_say_where_they_cannot_run (void)
   TEST_TRUE (mdl_coll_find (MDL_ALGO_SYMMETRIC, MDL_OP_BROADCAST) == NULL);
 }
 
+static void
+variables_fix_kernel_and_blocks (void)
+{
+  MdlLibrary l = library_of_windows ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 0x1p30, 2);
+  q.symmetric_ctas = 100; /* NCCL_SYM_CTAS, at most as many as there are */
+  TEST_STR (chosen (&l, &q, 64), "LD");
+  q.symmetric_ctas = 3;
+  TEST_STR (chosen (&l, &q, 3), "LD");
+  q.symmetric_kernel = "LL"; /* NCCL_SYM_KERNEL */
+  TEST_STR (chosen (&l, &q, 3), "LL");
+  TEST_TRUE (mdl_symmetric_why_not (&l, &q) == NULL);
+  q.symmetric_kernel = "ST"; /* an all-gather's */
+  TEST_STR (chosen (&l, &q, 0), "none");
+  TEST_STR (mdl_symmetric_why_not (&l, &q),
+            "the kernel of NCCL_SYM_KERNEL does not serve this operation, size or GPU; NCCL's tuner does");
+  q.op = MDL_OP_BROADCAST;
+  TEST_STR (mdl_symmetric_why_not (&l, &q), "they serve all-reduce, all-gather and reduce-scatter");
+  g_autoptr (GPtrArray) names = mdl_symmetric_kernels (&l);
+  TEST_INT (names->len, 5); /* LL, LD, MC, ST and the end */
+}
+
 static const TestCase cases[] = {
+  { "variables fix kernel and blocks", variables_fix_kernel_and_blocks },
   { "NCCL's estimate chooses kernel and blocks", NCCL_s_estimate_chooses_kernel_and_blocks },
   { "multicast serves more than two ranks from 2.29.7 on", multicast_serves_more_than_two_ranks_from_2_29_7_on },
   { "blocks and links make the time", blocks_and_links_make_the_time },

@@ -16,6 +16,7 @@ typedef struct {
   MdlLaunch launch;
   guint32 nodes, ranks;
   guint32 max_channels; /* 0: no bound was set */
+  guint32 min_ctas;     /* likewise */
   guint system;         /* where it was measured */
   double size_B, measured_s;
   CalUse use;

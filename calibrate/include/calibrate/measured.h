@@ -79,7 +79,7 @@ typedef struct {
   MdlProto proto;
   MdlDtype dtype;
   guint32 nodes, gpus; /* gpus: of a node */
-  guint32 max_channels;
+  guint32 max_channels, min_ctas; /* NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS; 0: not set */
   const char *nccl; /* version, owned by the data; NULL: not said */
   guint32 iters;    /* operations in a row; 0: as nccl-tests does unless told */
   double size_B, time_s;

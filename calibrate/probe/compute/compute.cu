@@ -9,14 +9,14 @@
 bool
 compute_wants (ComputeSection *s, const char *what)
 {
-  if (!probe_wants (s->probe, SECTION, what) || s->device_failed)
+  if (!probe_wants (s->probe, s->name, what) || s->device_failed)
     return false;
   if (s->device_open)
     return true;
   s->device_open = compute_device_open (&s->device, 0);
   if (!s->device_open) {
     s->device_failed = true;
-    probe_note (s->probe, "compute: GPU 0 cannot be used: %s", probe_why ());
+    probe_note (s->probe, "%s: GPU 0 cannot be used: %s", s->name, probe_why ());
     compute_device_close (&s->device);
   }
   return s->device_open;
@@ -31,6 +31,7 @@ probe_compute (Probe *probe)
   };
   ComputeSection s = ComputeSection ();
   s.probe = probe;
+  s.name = SECTION;
   bool ok = true;
   for (size_t i = 0; ok && i < COMPUTE_COUNT (parts); i++)
     ok = parts[i](&s);

@@ -151,6 +151,7 @@ void compute_attention_close (ComputeAttention *u);
 /* Parts of the section; each false when the device cannot go on. */
 typedef struct {
   Probe *probe;
+  const char *name; /* of the section that the points belong to */
   ComputeDevice device;
   ComputeGemm gemm;
   bool device_open, device_failed, gemm_open, gemm_failed;

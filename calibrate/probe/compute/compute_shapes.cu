@@ -67,7 +67,7 @@ compute_section_gemm (ComputeSection *s)
   }
   if (!s->gemm_open) {
     s->gemm_failed = true;
-    probe_note (s->probe, "compute: no GEMM is measured: %s", probe_why ());
+    probe_note (s->probe, "%s: no GEMM is measured: %s", s->name, probe_why ());
   }
   return s->gemm_open;
 }

@@ -29,6 +29,8 @@ typedef struct {
   unsigned min_channels, max_channels;     /* 0: as the library decides */
   unsigned channels, nvls_channels;        /* that the library's search found for these ranks; 0: no search, the library's table */
   unsigned min_ctas, max_ctas;             /* NCCL_MIN_CTAS, NCCL_MAX_CTAS: bound NVLS' channels too; 0: not set */
+  unsigned symmetric_ctas;                 /* NCCL_SYM_CTAS: blocks of kernels on symmetric memory; 0: not set */
+  const char *symmetric_kernel;            /* NCCL_SYM_KERNEL: the only one that may serve; NULL: any */
   double nic_Bps;                          /* of an adapter, as specified; 0: not known */
   unsigned torus_steps;                    /* hops of a chunk through all dimensions of the ranks' torus; 0: they are none */
   double torus_wire_s;                     /* latency of the routes of these hops */
@@ -141,6 +143,10 @@ typedef struct {
 } MdlSymmetricChoice;
 /* NCCL's choice by its own estimate; `proto` MDL_PROTO_AUTO: of both. FALSE: none serves it. Source: collective/symmetric.c. */
 gboolean mdl_symmetric_choice (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlSymmetricChoice *out);
+/* NCCL's names of its kernels, NULL at the end. Returned: transfer container. */
+GPtrArray *mdl_symmetric_kernels (const MdlLibrary *library);
+/* Why none of them serves the question (static text); NULL: one does, where its data type allows. */
+const char *mdl_symmetric_why_not (const MdlLibrary *library, const MdlCollQuestion *question);
 
 /* The kind of network that joins the ranks of the question, by the library's list; borrowed. NULL: they are in one node, or the
  * list has no such network. */

@@ -55,6 +55,8 @@ typedef struct {
   BaseNum copy;           /* an operation that stores twice and reduces nothing, in operations that reduce; absent: 1 */
   BaseNum ends;           /* a ring's first and last operation together, in operations that reduce: of all-reduce … */
   BaseNum gather_ends, scatter_ends; /* … of all-gather, of reduce-scatter; absent: `ends` */
+  BaseNum scatter_miss;           /* of reduce-scatter's last operation beyond the cache, as `ends` */
+  BaseNum registered_ends;        /* of the first loop of an all-reduce on registered buffers; absent: `ends` */
   BaseNum registered_gather_ends; /* of all-gather on registered buffers; absent: gather_ends */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
   BaseNum forward_after_max; /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
@@ -119,6 +121,7 @@ typedef struct {
   MdlHopSteps hop[MDL_HOP_N];
   MdlChainSpec chain;
   MdlByProto blend;       /* blocks and links of rates a and b move (a^-x + b^-x)^(-1/x) together; absent: the lesser */
+  BaseNum together;       /* share of a later loop's last operation that shows in a ring of one step; absent: they drift apart */
   BaseNum plateau;        /* factor on the hop latency of Simple all-reduce between nodes */
   BaseNum plateau_from;   /* B a channel and rank from which on it holds */
 } MdlRingSpec;
@@ -137,6 +140,16 @@ typedef struct {
   BaseNum ll128_rank_weight; /* the 1/10 above */
 } MdlTreeSpec;
 
+/* Channels of NVLS on registered buffers; the last row that fits holds. */
+typedef struct {
+  BaseHead head;
+  BaseEnum op;        /* MdlOp */
+  BaseBool nodes;     /* several nodes; else one */
+  BaseNum capability; /* from which on */
+  BaseNum nic;        /* B/s, rate of a NIC from which on */
+  BaseNum channels;   /* with eight heads; with h of them 8/h times as many, rounded up */
+} MdlNvlsRegistered;
+
 typedef struct {
   BaseHead head;
   BaseNum start, latency;  /* s; latency: of the switch's reduction and of the signals around it */
@@ -153,6 +166,8 @@ typedef struct {
   BaseNum heads;           /* GPUs of a domain that are heads, at most; absent: all */
   /* In place of efficiency and stages where a domain has more GPUs than heads; absent: those. */
   BaseNum rack_efficiency, rack_stages;
+  BaseList registered;       /* MdlNvlsRegistered; empty: registered buffers change nothing */
+  BaseNum registered_stages; /* `stages` there: nothing is copied in or out; absent: `stages` */
 } MdlNvlsSpec;
 
 /* Most busbw of one head of NVLSTree. */
@@ -348,6 +363,7 @@ typedef struct {
   BaseNum efficiency;          /* of the links */
   BaseNum efficiency_from_100; /* from compute capability 100 on; absent: likewise */
   BaseNum call;                /* s, without a graph at least */
+  BaseBool mapped;             /* callers' data are where peers read them already: nothing is copied */
 } MdlOneShotKernel;
 
 typedef struct {
@@ -426,6 +442,7 @@ struct MdlLibrary {
   const struct MdlStorage *storage;
   const MdlNetworks *networks;
   const struct MdlMoeSpec *moe;     /* models/moe.h */
+  const struct MdlEngines *engines; /* models/engine.h */
   BaseList plugins; /* MdlPlugin */
   BaseNum cache;    /* B, the GPU's last level */
   MdlProtocols protocols;

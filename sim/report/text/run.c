@@ -297,11 +297,32 @@ members_with (const ScnResult *result, const void **of)
   return result->jobs != NULL ? jobs_members : members_of (result);
 }
 
-/* All single values in a row, and a table of each list that has a title. */
+/* Groups of the same members that follow each other: a table with a row for each, named by its title in the first column, which
+ * the members leave to code. Returned: the last of them. */
+static const BaseMember *
+groups_text (const ScnResult *result, const BaseMember *first, GString *out)
+{
+  BaseTable *table = base_members_table (first->sub, NULL);
+  const BaseMember *member = first;
+  for (;; member++) {
+    base_members_add (table, first->sub, (const char *)result->own + member->offset);
+    base_table_text (table, first->sub->key, member->title);
+    if (member[1].kind != BASE_MEMBER_GROUP || member[1].sub != first->sub)
+      break;
+  }
+  rep_text (table, out);
+  g_string_append_c (out, '\n');
+  return member;
+}
+
+/* Groups that have a title as tables, all single values in a row, and a table of each list that has a title. */
 static void
 own_text (const ScnResult *result, GString *out)
 {
   const BaseMember *members = members_of (result);
+  for (const BaseMember *member = members; member->key != NULL || member->sub != NULL; member++)
+    if (member->kind == BASE_MEMBER_GROUP && member->title != NULL && member->sub->by_hand)
+      member = groups_text (result, member, out);
   rep_text (base_members_row (members, NULL, result->own), out);
   for (const BaseMember *member = members; member->key != NULL || member->sub != NULL; member++) {
     if (member->kind != BASE_MEMBER_LIST || member->title == NULL)

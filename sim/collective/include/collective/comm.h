@@ -37,6 +37,9 @@ typedef struct {
   gboolean rdma_by_variable;   /* degrade.no_rdma is NCCL_IB_DISABLE's alone: networks of a plugin do not know it */
   unsigned min_channels;       /* NCCL_MIN_NCHANNELS; 0 none */
   unsigned min_ctas, max_ctas; /* NCCL_MIN_CTAS, NCCL_MAX_CTAS; 0 none */
+  unsigned symmetric_ctas;     /* NCCL_SYM_CTAS; 0 none */
+  const char *symmetric_kernel; /* NCCL_SYM_KERNEL; NULL: any */
+  BaseMark symmetric_mark;
   unsigned max_channels;       /* NCCL_MAX_NCHANNELS; 0 none */
   ColMode mode;
   ColSteps steps;
