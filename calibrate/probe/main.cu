@@ -9,7 +9,7 @@
 static const ProbePart sections[] = {
   { PROBE_SECTION_LINK, 15, probe_link },       { PROBE_SECTION_NCCL, 45, probe_nccl },
   { PROBE_SECTION_COMPUTE, 20, probe_compute }, { PROBE_SECTION_OVERLAP, 10, probe_overlap },
-  { PROBE_SECTION_STORAGE, 10, probe_storage },
+  { PROBE_SECTION_STORAGE, 10, probe_storage }, { PROBE_SECTION_SERVING, 45, probe_serving },
 };
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 

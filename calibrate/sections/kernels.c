@@ -1,8 +1,11 @@
-/* Constants of kernels from what forerun-probe measured: products, passes over memory, launches (docs/probe_compute.md).
+/* Constants of kernels from what forerun-probe measured: products, passes over memory, launches, attention of sequences that decode
+ * (docs/probe_compute.md).
  *
  * Products tell, in bf16, what all formats share, and of each format its own. Held out are every second shape by its work, whole
- * (all passes, formats and modes), and all of Llama 3 405B's layers, as another kind. The probe's own attention kernel is no
- * library's: its points are left alone. */
+ * (all passes, formats and modes), and all of Llama 3 405B's layers, as another kind. The probe's own kernel of `compute/attention`
+ * is no library's: its points are left alone. That of `serving/decode` cuts sequences as libraries do, so it tells `decode`: held
+ * out are every second size of each shape, and all of Llama 3 70B's heads on one GPU, as another kind. Products of few tokens
+ * score only. */
 #include "calibrate/section.h"
 
 #include <math.h>
@@ -12,6 +15,7 @@
 
 #define MOST_GROUPS  4096u
 #define HELD_FAMILY  "llama3_405b."
+#define HELD_DECODE  "llama3_70b"
 #define MOST_LENGTH  1e9 /* of one side */
 #define MOST_BYTES_B 0x1p50
 
@@ -22,6 +26,9 @@ static const CalStage stages[] = {
   { "gemm tf32", "gemm.tf32.share gemm.tf32.wgrad gemm.tf32.power gemm.tf32.dgrad gemm.tf32.tile" },
   { "batched", "" },
   { "grouped", "gemm.grouped" },
+  { "few tokens", "" },
+  { "few tokens, grouped", "" },
+  { "decode", "decode.share decode.start decode.tile" },
   { "memory-bound", "memory.share memory.reads memory.start.copy memory.start.add memory.start.swiglu memory.start.rmsnorm "
                     "memory.start.softmax memory.start.adam" },
   { "launch", "launch.kernel launch.graph launch.event launch.synchronise launch.wait launch.kernel_gap launch.graph_kernel "
@@ -33,10 +40,11 @@ static const CalStage stages[] = {
 static const double skewed[] = { 0.25, 0.20, 0.15, 0.125, 0.10, 0.075, 0.06, 0.04 };
 
 typedef struct {
-  enum { GEMM, MEMORY, LAUNCH } kind;
+  enum { GEMM, MEMORY, LAUNCH, DECODE } kind;
   union {
     MdlGemm gemm;
     MdlMemory memory;
+    MdlDecode decode;
     MdlLaunchKind launch;
   } of;
 } Item;
@@ -55,22 +63,29 @@ is_text (const CalProbe *probe, guint i, const char *key, const char *value)
   return g_strcmp0 (base_json_text (cal_probe_point (probe, i), key), value) == 0;
 }
 
+/* From a quarter to seven quarters of the mean, as the probe rounds it. */
+static double
+linear_tokens (double mean, unsigned group, unsigned n)
+{
+  return n < 2 ? mean : fmax (floor (mean * (0.25 + 1.5 * group / (n - 1)) + 0.5), 1);
+}
+
 static gboolean
 groups_of (CalCollect *r, guint i, MdlGemm *gemm, GError **error)
 {
   double groups = 0;
-  gboolean even = is_text (r->probe, i, "balance", "even");
+  gboolean even = is_text (r->probe, i, "balance", "even"), linear = is_text (r->probe, i, "balance", "linear");
   if (!length_of (r->probe, i, "groups", &groups, error))
     return FALSE;
   if (groups > MOST_GROUPS)
     return cal_probe_fail (r->probe, i, error, "groups: at most %u are accepted", MOST_GROUPS);
-  if (!even && (!is_text (r->probe, i, "balance", "skewed") || groups != G_N_ELEMENTS (skewed)))
-    return cal_probe_fail (r->probe, i, error, "balance: 'even' is accepted, and 'skewed' of %u groups",
+  if (!even && !linear && (!is_text (r->probe, i, "balance", "skewed") || groups != G_N_ELEMENTS (skewed)))
+    return cal_probe_fail (r->probe, i, error, "balance: 'even' and 'linear' are accepted, and 'skewed' of %u groups",
                            (guint)G_N_ELEMENTS (skewed));
   gemm->n_groups = (unsigned)groups;
   double *m = base_arena_alloc_n (r->arena, gemm->n_groups, sizeof *m);
   for (unsigned g = 0; g < gemm->n_groups; g++)
-    m[g] = gemm->m * (even ? 1 / groups : skewed[g]);
+    m[g] = even ? gemm->m / groups : linear ? linear_tokens (gemm->m / groups, g, gemm->n_groups) : gemm->m * skewed[g];
   gemm->group_m = m;
   return TRUE;
 }
@@ -90,7 +105,7 @@ gemm_of (CalCollect *r, guint i, MdlGemm *gemm, GError **error)
   gemm->sustained = is_text (r->probe, i, "mode", "sustained");
   if (!gemm->sustained && !is_text (r->probe, i, "mode", "burst"))
     return cal_probe_fail (r->probe, i, error, "mode: 'burst' and 'sustained' are accepted");
-  if (cal_probe_is (r->probe, i, "compute", "gemm_grouped"))
+  if (is_text (r->probe, i, "what", "gemm_grouped"))
     return groups_of (r, i, gemm, error);
   return length_of (r->probe, i, "batch", &gemm->batch, error);
 }
@@ -107,6 +122,20 @@ memory_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
     return cal_probe_fail (probe, i, error, "bytes_moved_B: a size above 0 B is accepted");
   double each_B = moved_B / (reads[kind] + writes[kind]);
   *memory = (MdlMemory){ .kind = (MdlMemoryKind)kind, .read_B = reads[kind] * each_B, .written_B = writes[kind] * each_B };
+  return TRUE;
+}
+
+static gboolean
+decode_of (const CalProbe *probe, guint i, MdlDecode *decode, GError **error)
+{
+  int dtype = 0;
+  memset (decode, 0, sizeof *decode);
+  if (!cal_probe_name (probe, i, "dtype", mdl_precision_names, &dtype, error) ||
+      !length_of (probe, i, "sequences", &decode->sequences, error) || !length_of (probe, i, "tokens", &decode->context, error) ||
+      !length_of (probe, i, "queries", &decode->queries, error) || !length_of (probe, i, "heads", &decode->heads, error) ||
+      !length_of (probe, i, "kv_heads", &decode->kv_heads, error) || !length_of (probe, i, "head_dim", &decode->head_dim, error))
+    return FALSE;
+  decode->dtype = (MdlPrecision)dtype;
   return TRUE;
 }
 
@@ -211,6 +240,37 @@ read_point (CalCollect *r, guint i, double measured_s, GError **error)
   return TRUE; /* attention, and what later probes may add */
 }
 
+static gboolean
+read_decode (CalCollect *r, guint i, double measured_s, GError **error)
+{
+  Item item = { .kind = DECODE };
+  const MdlDecode *decode = &item.of.decode;
+  if (!decode_of (r->probe, i, &item.of.decode, error))
+    return FALSE;
+  const char *shape = base_json_text (cal_probe_point (r->probe, i), "shape");
+  g_autofree char *what = g_strdup_printf ("decode of %.0f sequences, %.0f tokens, %.0f heads on %.0f", decode->sequences,
+                                           decode->context, decode->heads, decode->kv_heads);
+  add (r, "decode", NULL, g_strcmp0 (shape, HELD_DECODE) == 0 ? CAL_USE_HELD_KIND : CAL_USE_FIT, measured_s, &item, what);
+  return TRUE;
+}
+
+static gboolean
+read_serving (CalCollect *r, guint i, double measured_s, GError **error)
+{
+  Item item = { .kind = GEMM };
+  const MdlGemm *gemm = &item.of.gemm;
+  if (is_text (r->probe, i, "what", "decode"))
+    return read_decode (r, i, measured_s, error);
+  if (!is_text (r->probe, i, "what", "gemm") && !is_text (r->probe, i, "what", "gemm_grouped"))
+    return TRUE; /* kernels in graphs, blocks of caches, and what later probes may add */
+  if (!gemm_of (r, i, &item.of.gemm, error))
+    return FALSE;
+  g_autofree char *what = g_strdup_printf ("%s of few tokens %.0f x %.0f x %.0f", base_name (mdl_precision_names, (int)gemm->dtype),
+                                           gemm->m, gemm->n, gemm->k);
+  add (r, gemm->n_groups > 0 ? "few tokens, grouped" : "few tokens", NULL, CAL_USE_FIT, measured_s, &item, what);
+  return TRUE;
+}
+
 /* By work, then by sides: one order, whatever that of the file. */
 static gint
 compare_shapes (gconstpointer a, gconstpointer b)
@@ -262,6 +322,8 @@ static gboolean
 same_kernel (const CalSectionPoint *a, const CalSectionPoint *b)
 {
   const Item *p = a->item, *q = b->item;
+  if (p->kind == DECODE && q->kind == DECODE)
+    return p->of.decode.heads == q->of.decode.heads && p->of.decode.kv_heads == q->of.decode.kv_heads;
   return p->kind == MEMORY && q->kind == MEMORY && p->of.memory.kind == q->of.memory.kind;
 }
 
@@ -269,7 +331,7 @@ static gboolean
 collect (CalCollect *r, GError **error)
 {
   guint first = r->points->len;
-  if (!cal_collect_each (r, "compute", read_point, error))
+  if (!cal_collect_each (r, "compute", read_point, error) || !cal_collect_each (r, "serving", read_serving, error))
     return FALSE;
   hold_shapes (r->points, first);
   cal_section_hold_every_second (r->points, first, same_kernel);
@@ -288,6 +350,9 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
       break;
     case MEMORY:
       time_s = mdl_memory_time_s (kernels, node->gpu, &item->of.memory);
+      break;
+    case DECODE:
+      time_s = mdl_decode_time_s (kernels, node->gpu, &item->of.decode);
       break;
     default:
       time_s = mdl_launch_cost_s (kernels, item->of.launch);

@@ -6,6 +6,7 @@
 #include "report/explain.h"
 #include "report/run.h"
 #include "scenario-private.h"
+#include "scenario/serving_step.h"
 
 static const CliFlag size_flags[] = {
   { CLI_FLAG_HEADING, "what", 0, 0, NULL, NULL },
@@ -287,6 +288,37 @@ moe_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodp
   rep_explain_moe_json (&run->result->moe, json);
 }
 
+static const GArray *
+serving_terms (const ScnResult *result)
+{
+  return ((const ScnServingStepResult *)result->own)->terms;
+}
+
+static BaseTable *
+serving_rows (const ScnResult *result)
+{
+  return rep_serving_terms_table (serving_terms (result));
+}
+
+static void
+serving_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  (void)explain;
+  rep_run_text (run->result, out);
+  rep_serving_terms_text (serving_terms (run->result), out);
+}
+
+static void
+serving_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)explain, (void)goodput;
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "step");
+  rep_run_json (run->result, json);
+  rep_serving_terms_json (serving_terms (run->result), json);
+  json_builder_end_object (json);
+}
+
 static void
 run_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
 {
@@ -306,6 +338,7 @@ static const Explained explained[] = {
   [SCN_KIND_TRANSFER] = { NULL, FALSE, NULL, transfer_rows, transfer_text, transfer_json },
   [SCN_KIND_TRAINING] = { gradient_bucket, TRUE, NULL, training_rows, training_text, training_json },
   [SCN_KIND_IO] = { NULL, FALSE, NULL, io_rows, io_text, io_json },
+  [SCN_KIND_SERVING_STEP] = { NULL, FALSE, NULL, serving_rows, serving_text, serving_json },
   [SCN_KIND_MOE] = { NULL, FALSE, NULL, moe_rows, moe_text, moe_json },
 };
 

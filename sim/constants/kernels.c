@@ -55,6 +55,16 @@ static SCHEMA (attention_schema, "attention", "Fused attention.", SIDE (MdlAtten
                SIDE (MdlAttentionSpec, keys, "per tile"), MAP (MdlAttentionSpec, forward, &pass_schema, "forward"),
                MAP (MdlAttentionSpec, backward, &pass_schema, "backward"));
 
+static SCHEMA (decode_schema, "decode", "Attention of sequences that decode, from a paged KV cache.",
+               NUM (MdlDecodeSpec, start, TIME, "start of the kernels"),
+               NUM (MdlDecodeSpec, share, RATIO, "fraction of the rate at which kernels read memory", .min = "1 %", .max = "1.2",
+                    .required = TRUE),
+               NUM (MdlDecodeSpec, math, RATIO, "fraction of the peak if the products take longer", .min = "0.1 %", .max = "1",
+                    .required = TRUE),
+               SIDE (MdlDecodeSpec, rows, "queries that share a KV head are padded to multiples of this"),
+               NUM (MdlDecodeSpec, tile, TIME, "time on an SM per sequence and KV head"),
+               NUM (MdlDecodeSpec, least, TIME, "shortest time to read the cache"));
+
 static SCHEMA (starts_schema, "starts", "Time not hidden by moving bytes, by kind of kernel.",
                NUM_AS (MdlMemoryStarts, "copy", at[MDL_MEMORY_COPY], TIME, "one array in, one out"),
                NUM_AS (MdlMemoryStarts, "add", at[MDL_MEMORY_ADD], TIME, "two in, one out"),
@@ -88,6 +98,7 @@ static SCHEMA (schema, "kernels", "Kernels on a GPU.",
                MAP (MdlKernels, power, &power_schema, "effect of the power limit"),
                MAP (MdlKernels, gemm, &gemm_schema, "matrix products"),
                MAP (MdlKernels, attention, &attention_schema, "fused attention"),
+               MAP (MdlKernels, decode, &decode_schema, "attention of sequences that decode"),
                MAP (MdlKernels, memory, &memory_schema, "kernels bound by memory"),
                MAP (MdlKernels, launch, &launch_schema, "launches"));
 

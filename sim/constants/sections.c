@@ -2,5 +2,6 @@
 #include "constants/section.h"
 
 const CstSection *const cst_sections[] = {
-  &cst_kernels, &cst_overlap, &cst_links, &cst_storage, &cst_memory, &cst_frameworks, &cst_networks, &cst_moe, NULL
+  &cst_kernels, &cst_overlap, &cst_links, &cst_storage, &cst_memory, &cst_frameworks, &cst_networks, &cst_moe,
+  &cst_engines, NULL
 };

@@ -330,6 +330,7 @@ load_rest (Scn *scenario, const BaseLookup *lookup, const ScnOptions *options, G
   scenario->system.memory = library->memory;
   scenario->system.software = library->software;
   scenario->system.storage = library->storage;
+  scenario->system.engines = library->engines;
   if (!check_software (scenario, error))
     return FALSE;
   if (plain)

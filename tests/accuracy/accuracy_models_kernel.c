@@ -161,6 +161,66 @@ single_attention_takes_a_launch_more (void)
   score_with_offset ("h200x8/sdpa_bf16.csv, forward", predicted_s, measured_s, n, 0.05, 0.12);
 }
 
+/* ---- kernels of serving, as PyTorch launches them in CUDA graphs ---- */
+
+enum { KIND, MODEL, SEQUENCES, CONTEXT, CALLS, CALL_S, GROUPS = 9, M, N, K };
+
+static double
+decode_s (const GPtrArray *rows, guint i)
+{
+  static const struct {
+    const char *model;
+    double heads, kv_heads;
+  } parts[] = { { "llama3_8b", 32, 8 }, { "llama3_8b.tp4", 8, 2 }, { "llama3_70b.tp8", 8, 1 } };
+  MdlDecode a = { .sequences = cell (rows, i, SEQUENCES), .head_dim = 128, .dtype = MDL_PRECISION_BF16 };
+  a.context = a.sequences * cell (rows, i, CONTEXT);
+  for (size_t p = 0; p < G_N_ELEMENTS (parts); p++)
+    if (strcmp (((char **)rows->pdata[i])[MODEL], parts[p].model) == 0) {
+      a.heads = parts[p].heads;
+      a.kv_heads = parts[p].kv_heads;
+    }
+  return mdl_decode_time_s (h200.kernels, &h200.gpu, &a);
+}
+
+/* Where sequences x KV heads exceed the SMs, PyTorch's FlashAttention reads 2.4 TB/s of the 4.3 that the probe's kernel reaches:
+ * shown, with no limit. torch._grouped_mm is another library than the cuBLAS that `grouped` comes from: shown too. */
+static void
+pytorch_kernels_in_graphs (void)
+{
+  static const struct {
+    const char *kind, *what;
+    gboolean full; /* more sequences x KV heads than SMs */
+    double median, p95;
+  } sets[] = { { "decode_attention", "attention that decodes, at most one per SM", FALSE, 0.12, 0.46 },
+               { "decode_attention", "attention that decodes, more", TRUE, HUGE_VAL, HUGE_VAL },
+               { "linear", "products of few tokens", FALSE, 0.12, 0.21 },
+               { "grouped_mm", "products of experts by CUTLASS", FALSE, HUGE_VAL, HUGE_VAL } };
+  g_autoptr (GPtrArray) rows = read_rows ("serving/pytorch_kernels.csv");
+  for (size_t s = 0; s < G_N_ELEMENTS (sets); s++) {
+    g_autoptr (GArray) errors = g_array_new (FALSE, FALSE, sizeof (double));
+    for (guint i = 0; i < rows->len; i++) {
+      const char *model = ((char **)rows->pdata[i])[MODEL];
+      double kv_heads = strcmp (model, "llama3_8b") == 0 ? 8 : strcmp (model, "llama3_8b.tp4") == 0 ? 2 : 1, each[256];
+      if (strcmp (((char **)rows->pdata[i])[KIND], sets[s].kind) != 0)
+        continue;
+      gboolean decode = s < 2, full = decode && cell (rows, i, SEQUENCES) * kv_heads > h200.gpu.sms;
+      unsigned groups = s == 3 ? MIN ((unsigned)cell (rows, i, GROUPS), 256) : 0;
+      for (unsigned g = 0; g < groups; g++)
+        each[g] = cell (rows, i, M) / groups;
+      const MdlGemm gemm = { .m = cell (rows, i, M),
+                             .n = cell (rows, i, N),
+                             .k = cell (rows, i, K),
+                             .n_groups = groups,
+                             .group_m = each,
+                             .dtype = MDL_PRECISION_BF16 };
+      if (full == sets[s].full)
+        add_error (errors, decode ? decode_s (rows, i) : mdl_gemm_time_s (h200.kernels, &h200.gpu, &gemm),
+                   cell (rows, i, CALL_S) / cell (rows, i, CALLS));
+    }
+    score (sets[s].what, errors, sets[s].median, sets[s].p95);
+  }
+}
+
 /* ---- published ---- */
 
 static void
@@ -214,6 +274,7 @@ main (void)
     { "constants of one node hold on another of the chip", constants_of_one_node_hold_on_another_of_the_chip },
     { "single products take a launch more", single_products_take_a_launch_more },
     { "single attention takes a launch more", single_attention_takes_a_launch_more },
+    { "PyTorch's kernels in graphs", pytorch_kernels_in_graphs },
     { "attention as published", attention_as_published },
     { "large products reach what is usual", large_products_reach_what_is_usual },
     { NULL, NULL },

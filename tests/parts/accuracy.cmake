@@ -28,3 +28,7 @@ set_tests_properties(accuracy.plan_ranks PROPERTIES LABELS accuracy TIMEOUT 300)
 
 forerun_test(accuracy_moe LABEL accuracy SOURCES accuracy/accuracy_moe.c USES constants)
 target_include_directories(accuracy_moe PRIVATE unit)
+
+add_test(NAME accuracy.serving
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 13)
+set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)

@@ -12,6 +12,7 @@ forerun_test(test_models_sharp LABEL unit SOURCES unit/test_models_sharp.c USES 
 forerun_test(test_models_transfer LABEL unit SOURCES unit/test_models_transfer.c USES models)
 forerun_test(test_models_storage LABEL unit SOURCES unit/test_models_storage.c USES models)
 forerun_test(test_models_kernel LABEL unit SOURCES unit/test_models_kernel.c USES models)
+forerun_test(test_models_decode LABEL unit SOURCES unit/test_models_decode.c USES models)
 forerun_test(test_models_failure LABEL unit SOURCES unit/test_models_failure.c USES models)
 forerun_test(test_models_software LABEL unit SOURCES unit/test_models_software.c USES models)
 forerun_test(test_models_overlap LABEL unit SOURCES unit/test_models_overlap.c USES models)

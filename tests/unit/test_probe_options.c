@@ -74,7 +74,7 @@ bad_options_are_refused_with_what_is_accepted (void)
   static const struct {
     const char *line, *error;
   } cases[] = {
-    { "--only net", "no section 'net'; accepted are link, nccl, compute, overlap, storage" },
+    { "--only net", "no section 'net'; accepted are link, nccl, compute, overlap, storage, serving" },
     { "--only nccl/", "accepted are link" },
     { "--only link,", "no section ''" },
     { "--budget 300", "accepted are 5s to 24h" },

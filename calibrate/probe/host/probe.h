@@ -1,6 +1,7 @@
 /* forerun-probe: measures one node and writes one JSON file that `forerun fit` reads. CUDA, NCCL and cuBLAS, nothing else.
  *
- * A section (link, nccl, compute, overlap, storage) is a function that declares cases and measures each. A case is named by its
+ * A section (link, nccl, compute, overlap, storage, serving)
+ * is a function that declares cases and measures each. A case is named by its
  * section, what it measures and its parameters in the order they were added; it becomes one point of the file. A sample is one
  * call of a function that returns seconds for one operation (it does as many in a row as its resolution needs, and divides).
  * Samples are taken until the 95 % confidence interval of their median is within the target (2 %) either way, or the case's share
@@ -109,5 +110,6 @@ bool probe_nccl (Probe *probe);
 bool probe_compute (Probe *probe);
 bool probe_overlap (Probe *probe);
 bool probe_storage (Probe *probe);
+bool probe_serving (Probe *probe);
 
 #endif

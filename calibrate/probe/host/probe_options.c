@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BUDGET_DEFAULT_S 300.0
+#define BUDGET_SERVING_S 120.0 /* where nothing else is measured */
 #define BUDGET_LEAST_S   5.0
 #define BUDGET_MOST_S    86400.0
 #define TARGET_DEFAULT   0.02
@@ -17,7 +18,7 @@
 #define TARGET_MOST      0.5
 #define DIGITS_MOST      12 /* of a number in a duration or a percentage */
 
-static const char *const section_names[PROBE_SECTION_N] = { "link", "nccl", "compute", "overlap", "storage" };
+static const char *const section_names[PROBE_SECTION_N] = { "link", "nccl", "compute", "overlap", "storage", "serving" };
 
 const char *
 probe_section_name (unsigned section)
@@ -40,9 +41,13 @@ static const struct {
   { "output", "FILE", TAKES_PATH, AT (output), 0, "the file (default: forerun-probe.json); an existing file needs --force", SAME },
   { "force", "", TAKES_NOTHING, AT (force), 0, "overwrite FILE", SAME },
   { "only", "LIST", TAKES_SECTIONS, 0, 0,
-    "SECTION or SECTION/WHAT, separated by commas; sections: link nccl compute overlap storage", "nccl/WHAT, separated by commas" },
+    "SECTION or SECTION/WHAT, separated by commas; sections: link nccl compute overlap storage, and serving, which only this "
+    "measures",
+    "nccl/WHAT, separated by commas" },
   { "list", "", TAKES_NOTHING, AT (list), 0, "print the cases, one per line, and measure nothing", SAME },
-  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0, "total time: 90s, 3m, 2m30s, 1h (default: 5m)", SAME },
+  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0,
+    "total time: 90s, 3m, 2m30s, 1h (default: 5m; 2m for serving alone)",
+    "total time: 90s, 3m, 2m30s, 1h (default: 5m)" },
   { "target", "PERCENT", TAKES_SHARE, AT (target), 0, "sufficient precision of a median, in both directions (default: 2%)", SAME },
   { "quick", "", TAKES_NOTHING, AT (quick), 0, "fewer sizes and shapes", "fewer sizes" },
   { "nodes", "N", TAKES_COUNT, AT (nodes), PROBE_NODES_MOST, NULL, "use the first N nodes (default: all)" },
@@ -193,8 +198,8 @@ read_sections (const char *text, ProbeProgram program, ProbeOptions *out)
       return probe_fail ("--only '%s': over nodes there is no section '%s'; accepted is nccl, alone or as nccl/WHAT, by commas",
                          text, item);
     if (s == PROBE_SECTION_N || !is_whole)
-      return probe_fail ("--only '%s': no section '%s'; accepted are link, nccl, compute, overlap, storage, each alone or as "
-                         "SECTION/WHAT, by commas",
+      return probe_fail ("--only '%s': no section '%s'; accepted are link, nccl, compute, overlap, storage, serving, each alone or "
+                         "as SECTION/WHAT, by commas",
                          text, item);
     if (out->n_only == PROBE_ONLY_MOST)
       return probe_fail ("--only names more than %d; at most %d are accepted", PROBE_ONLY_MOST, PROBE_ONLY_MOST);
@@ -243,6 +248,15 @@ take_value (size_t row, const char *value, ProbeProgram program, ProbeOptions *o
   return true;
 }
 
+static double
+default_budget_s (const ProbeOptions *options)
+{
+  unsigned others = 0;
+  for (unsigned i = 0; i < options->n_only; i++)
+    others += options->only[i].section != PROBE_SECTION_SERVING;
+  return options->n_only > 0 && others == 0 ? BUDGET_SERVING_S : BUDGET_DEFAULT_S;
+}
+
 bool
 probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *out)
 {
@@ -254,7 +268,7 @@ probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *o
     long_options[i].has_arg = rows[i].takes == TAKES_NOTHING ? no_argument : required_argument;
     long_options[i].val = FIRST + (int)i;
   }
-  *out = (ProbeOptions){ .output = "forerun-probe.json", .budget_s = BUDGET_DEFAULT_S, .target = TARGET_DEFAULT, .seed = 1 };
+  *out = (ProbeOptions){ .output = "forerun-probe.json", .budget_s = 0, .target = TARGET_DEFAULT, .seed = 1 };
   opterr = 0;
   optind = 0; /* glibc: begin anew, so that it can be called more than once */
   int option;
@@ -270,6 +284,8 @@ probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *o
     if (!take_value (row, optarg, program, out))
       return false;
   }
+  if (out->budget_s <= 0)
+    out->budget_s = default_budget_s (out);
   return optind >= argc || probe_fail ("'%s' is no option; only options are accepted, see --help", argv[optind]);
 }
 
@@ -284,7 +300,7 @@ probe_options_clear (ProbeOptions *options)
 bool
 probe_options_want (ProbeOptions *options, const char *section, const char *what)
 {
-  bool wanted = options->n_only == 0;
+  bool wanted = options->n_only == 0 && strcmp (section, section_names[PROBE_SECTION_SERVING]) != 0;
   for (unsigned i = 0; i < options->n_only; i++) {
     ProbeOnly *only = &options->only[i];
     if (strcmp (section_names[only->section], section) != 0)

@@ -20,6 +20,7 @@ typedef enum {
   PROBE_SECTION_COMPUTE,
   PROBE_SECTION_OVERLAP,
   PROBE_SECTION_STORAGE,
+  PROBE_SECTION_SERVING, /* only where --only names it */
   PROBE_SECTION_N
 } ProbeSection;
 
@@ -37,7 +38,7 @@ typedef struct {
   const char *nccl_library; /* NULL: by the usual names. Every call of NCCL goes through nccl_lib.cu */
   char *only_text;
   ProbeOnly only[PROBE_ONLY_MOST];
-  unsigned n_only; /* 0: everything */
+  unsigned n_only; /* 0: everything but PROBE_SECTION_SERVING */
   double budget_s;
   double target;        /* half width of a median's confidence interval that is enough, 0.02 */
   unsigned gpus, nodes; /* in use, gpus on each node; 0 until the program has counted: all */

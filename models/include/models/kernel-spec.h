@@ -59,6 +59,17 @@ typedef struct {
   MdlAttentionPass forward, backward;
 } MdlAttentionSpec;
 
+/* Attention while decoding. */
+typedef struct {
+  BaseHead head;
+  BaseNum start; /* s, of the kernel and of the one that adds up parts */
+  BaseNum share; /* of the rate at which kernels read memory */
+  BaseNum math;  /* of the peak, where products bind */
+  BaseNum rows;  /* of a tile: queries that share a KV head are padded to it */
+  BaseNum tile;  /* s on an SM for each sequence and KV head */
+  BaseNum least; /* s, of the shortest caches */
+} MdlDecodeSpec;
+
 typedef struct {
   BaseHead head;
   BaseNum at[MDL_MEMORY_N]; /* s */
@@ -84,6 +95,7 @@ struct MdlKernels {
   MdlPowerSpec power;
   MdlGemmSpec gemm;
   MdlAttentionSpec attention;
+  MdlDecodeSpec decode;
   MdlMemoryKernelSpec memory;
   MdlLaunchSpec launch;
 };

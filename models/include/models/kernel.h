@@ -70,6 +70,35 @@ void mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const Mdl
 /* Multiply-adds x 2 of the unmasked part: 4 batch heads pairs dim forward, 2.5 times it backward. */
 double mdl_attention_flop (const MdlAttention *attention);
 
+/* ---- attention of sequences that decode: a few queries each, keys and values in a paged cache ---- */
+
+/* Of one layer on one GPU. */
+typedef struct {
+  double sequences;            /* that decode */
+  double context;              /* tokens of all their caches together that are read; under a window: of what it leaves */
+  double heads, kv_heads;      /* of this GPU; kv_heads 0: as heads. Latent: one */
+  double head_dim, value_dim;  /* latent: 576 and 512 (DeepSeek); value_dim 0: as head_dim */
+  double queries;              /* of each sequence: 1, or 1 + drafts; 0 counts as 1 */
+  double kv_B;                 /* B of an element of the cache; 0: of dtype */
+  double token_B;              /* B of a token in this GPU's cache of the layer, if formats mix (fp8 MLA: 656); 0: computed */
+  MdlPrecision dtype;          /* of the products; not of the cache */
+  gboolean latent;             /* MLA, absorbed: one vector a token is key and value of all heads */
+  gboolean terse;
+} MdlDecode;
+
+/* 0 without sequences; INFINITY where the GPU has no units for the format. */
+double mdl_decode_time_s (const MdlKernels *kernels, const MdlGpu *gpu, const MdlDecode *decode);
+void mdl_decode_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlDecode *decode, MdlKernelCost *cost);
+/* B that a token of context takes in the cache of the layer. */
+double mdl_decode_token_B (const MdlDecode *decode);
+
+/* Time = base + slope x context while context is in [from, to], all else the same: equals mdl_decode_time_s there. */
+typedef struct {
+  double base_s, slope_s; /* slope_s: a token of context */
+  double from, to;        /* tokens; to: INFINITY */
+} MdlDecodeLine;
+void mdl_decode_line (const MdlKernels *kernels, const MdlGpu *gpu, const MdlDecode *decode, MdlDecodeLine *line);
+
 /* ---- kernels bound by memory ---- */
 
 typedef enum {

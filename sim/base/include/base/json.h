@@ -29,6 +29,20 @@ typedef struct {
   BaseJsonLimits limits;
 } BaseJsonText;
 
+/* A value of a line of JSON. */
+typedef struct {
+  const char *key;
+  GArray *list;  /* of gint64, emptied and filled by base_json_line; NULL: a number is expected */
+  double number; /* NAN where it is missing, null, or of another kind */
+  guint column;  /* of the value, counted from 1 in the line; 0: missing */
+} BaseJsonField;
+
+/* The values of some keys of a mapping that a text is, for files with one on each line: nothing is built of a mapping that holds
+ * only numbers, plain texts and lists of whole numbers, and of others as by base_json_read. FALSE and *error (BASE_ERROR_INPUT,
+ * "file:line:column: what; what is accepted") where it is not valid, not a mapping, or a list holds something else. A zero byte
+ * stands behind the text. */
+gboolean base_json_line (const BaseJsonText *text, BaseJsonField *fields, guint n_fields, GError **error);
+
 /* A document: owns its nodes. */
 typedef struct BaseJson BaseJson;
 

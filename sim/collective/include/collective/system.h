@@ -19,6 +19,7 @@ typedef struct {
   const MdlMemorySpec *memory;
   const MdlSoftware *software;
   const struct MdlStorage *storage;
+  const struct MdlEngines *engines; /* models/engine.h */
 } ColSystem;
 
 guint32 col_system_gpu (const ColSystem *system, guint32 rank);

@@ -12,7 +12,8 @@ typedef struct {
   gsize member; /* where MdlLibrary points to that struct */
 } CstSection;
 
-extern const CstSection cst_kernels, cst_overlap, cst_links, cst_storage, cst_memory, cst_frameworks, cst_networks, cst_moe;
+extern const CstSection cst_kernels, cst_overlap, cst_links, cst_storage, cst_memory, cst_frameworks, cst_networks, cst_moe,
+    cst_engines;
 extern const CstSection *const cst_sections[]; /* all of these, ends with NULL */
 
 /* Constants of the communication library itself: fills MdlLibrary (models/library-spec.h). */

@@ -47,6 +47,11 @@ void rep_explain_transfer_text (const Clu *clu, const StoTransferResult *transfe
 void rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfer, JsonBuilder *json);
 
 /* Dispatch and combine of experts: bytes, then the terms, which sum to the time. */
+/* A step of a serving engine: `terms` are SrvStepTerm. Table: full. Json: a member `terms` of the object that is open. */
+BaseTable *rep_serving_terms_table (const GArray *terms);
+void rep_serving_terms_text (const GArray *terms, GString *out);
+void rep_serving_terms_json (const GArray *terms, JsonBuilder *json);
+
 void rep_explain_moe_text (const ColMoeAnswer *moe, GString *out);
 BaseTable *rep_moe_terms_table (const ColMoeAnswer *moe); /* returned: full */
 void rep_explain_moe_json (const ColMoeAnswer *moe, JsonBuilder *json);

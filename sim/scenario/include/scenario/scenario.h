@@ -17,6 +17,8 @@
   ROW (IO, io, "storage reads and writes")                                              \
   ROW (PROGRAM, program, "copies, kernels and collectives on streams")                  \
   ROW (FLOWS, flows, "random or listed flows between hosts")                            \
+  ROW (SERVING, serving, "requests that replicas of an engine answer")                  \
+  ROW (SERVING_STEP, serving_step, "one step of an engine that serves a model")         \
   ROW (MOE, moe, "tokens go to experts on other ranks, or return")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
@@ -114,7 +116,7 @@ typedef struct {
   StoIoResult io;
   TrnResult training;
   ScnProgramResult program;
-  ColMoeAnswer moe; /* kind moe */
+  ColMoeAnswer moe;       /* kind moe */
   gpointer own;           /* owned: of a kind that has no member here, what its row's `members` are of */
   ColRunInfo run;         /* links, warnings, spans */
   unsigned communicators; /* made before, not part of any time; create_each_step: in each step, and part of it */

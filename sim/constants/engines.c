@@ -1,0 +1,44 @@
+/* The section `engines`: engines that serve language models, by version. Defaults of options are from their sources, times from
+ * published measurements; no probe measures them. */
+#include "base/rows.h"
+#include "constants/section.h"
+#include "models/engine.h"
+#include "models/library-spec.h"
+
+static SCHEMA (times_schema, "engine times",
+               "What an engine makes of kernels' times on a generation of GPUs. Absent constants are not charged.",
+               NUM (MdlEngineTimes, capability, COUNT, "compute capability from which the row applies: 80, 90, 100", .min = "10",
+                    .max = "1000", .required = TRUE),
+               NUM (MdlEngineTimes, gemm, RATIO, "time of matrix products is divided by this; default: 1", .min = "5 %",
+                    .max = "4"),
+               NUM (MdlEngineTimes, attention, RATIO, "the same for attention", .min = "5 %", .max = "4"),
+               NUM (MdlEngineTimes, experts, RATIO, "the same for routed experts", .min = "5 %", .max = "4"),
+               NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
+               NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
+               NUM (MdlEngineTimes, request, TIME, "time before a request is queued: tokenizing, the front end", .max = "10 s"),
+               NUM (MdlEngineTimes, token, TIME, "time from the end of a step until the user sees its token", .max = "1 s"),
+               NUM (MdlEngineTimes, layer, TIME, "GPU time per layer, beyond what its kernels take one by one", .max = "10 ms"),
+               NUM (MdlEngineTimes, moe_layer, TIME, "the same for a layer of experts, on top of `layer`", .max = "10 ms"),
+               NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));
+
+static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its options, memory that it takes, and its times.",
+               ROW (MdlEngineRow, name, STR, "engine, as in scenarios", .required = TRUE),
+               ROW (MdlEngineRow, version, STR, "first version with these values", .required = TRUE),
+               NUM (MdlEngineRow, max_num_seqs, COUNT, "sequences that run at once", .min = "1", .required = TRUE),
+               NUM (MdlEngineRow, max_num_batched_tokens, COUNT, "new tokens of a step", .min = "1", .required = TRUE),
+               NUM (MdlEngineRow, cuda_graphs, COUNT, "largest batch captured in a CUDA graph", .required = TRUE),
+               ROW (MdlEngineRow, async, BOOL, "the host prepares a step while the GPU runs the one before", .required = TRUE),
+               ROW (MdlEngineRow, chunked, BOOL, "prompts may be cut over steps", .required = TRUE),
+               ROW (MdlEngineRow, prefix_cache, BOOL, "blocks of equal prefixes are shared", .required = TRUE),
+               NUM (MdlEngineRow, block, COUNT, "tokens of a KV block", .min = "1", .required = TRUE),
+               NUM (MdlEngineRow, memory, RATIO, "fraction of the GPU's memory, by the engine's own definition", .min = "1 %",
+                    .max = "1", .required = TRUE),
+               NUM_AS (MdlEngineRow, "graphs", graphs_B, BYTES, "memory of captured graphs"),
+               NUM_AS (MdlEngineRow, "other", other_B, BYTES, "memory of CUDA, NCCL and the framework"),
+               NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
+               LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
+
+static SCHEMA (engines_schema, "engines", "Engines that serve language models.",
+               LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE));
+
+const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines) };

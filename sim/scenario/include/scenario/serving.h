@@ -1,0 +1,48 @@
+/* Workloads of kind `serving`: replicas of an engine answer the requests of a load. */
+#ifndef SCENARIO_SERVING_H
+#define SCENARIO_SERVING_H
+
+#include "base/member.h"
+#include "serving/load.h"
+#include "serving/memory.h"
+#include "serving/run.h"
+
+/* `slo:`: what users are promised. */
+typedef struct {
+  BaseHead head;
+  BaseNum ttft, tpot, e2e; /* s */
+} ScnSloSpec;
+
+typedef struct {
+  BaseHead head;
+  BaseStr kind;
+  const BaseYamlNode *model;
+  SrvReplicaSpec replica;
+  BaseNum replicas;
+  BaseEnum router; /* SrvRouter */
+  SrvLoadSpec load;
+  ScnSloSpec slo;
+  BaseNum gpu_price; /* USD/s of one GPU */
+  BaseNum watch;     /* index of a request that is taken apart */
+  MdlLlm llm;        /* of `model` */
+} ScnServingSpec;
+
+/* A time and its error band, in which all steps last as the low or the high end of theirs. */
+typedef struct {
+  SrvSpread at;
+  double median_lo_s, median_hi_s;
+} ScnServingTimes;
+
+/* ScnResult.own */
+typedef struct {
+  SrvRunResult run;
+  SrvMemory memory;
+  ScnServingTimes ttft, tpot, itl, e2e;
+  double gpus, requests, output_tokens_per_s_gpu;
+  double hits;        /* fraction of prompts' tokens that the prefix cache had */
+  double good;        /* fraction of requests within the SLO; NAN without one */
+  double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
+  const char *bound_by;
+} ScnServingResult;
+
+#endif

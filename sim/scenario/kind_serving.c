@@ -1,0 +1,318 @@
+/* Workloads of kind `serving`: replicas of an engine that serves a model. */
+#include <math.h>
+
+#include "scenario/loaded.h"
+#include "scenario/serving.h"
+#include "training/llm.h"
+
+static const BaseField slo_fields[] = {
+  BASE_ROW_NUM (ScnSloSpec, "ttft", ttft, TIME, .help = "longest time to first token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "tpot", tpot, TIME, .help = "longest time per output token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "e2e", e2e, TIME, .help = "longest time to the last token of a good request"),
+  BASE_ROW_END,
+};
+static const BaseSchema slo_schema = { .name = "slo", .help = "Limits that a good request keeps.", .fields = slo_fields };
+
+#define KEY(key_, member_, kind_, ...) BASE_ROW (ScnServingSpec, key_, member_, kind_, __VA_ARGS__)
+
+static const BaseField fields[] = {
+  KEY ("kind", kind, STR, .required = TRUE, .help = "`serving`"),
+  KEY ("model", model, NODE, .required = TRUE, .help = "model: a name of `forerun list llms`, a path, or its keys"),
+  KEY ("engine", replica.engine, MAP, .sub = &srv_schema_engine, .required = TRUE, .help = "engine"),
+  KEY ("parallel", replica.parallel, MAP, .sub = &srv_schema_parallel, .help = "parallel layout of a replica"),
+  KEY ("precision", replica.precision, MAP, .sub = &srv_schema_precision, .help = "number formats"),
+  KEY ("moe", replica.moe, MAP, .sub = &srv_schema_moe, .help = "exchange and load of experts"),
+  KEY ("speculative", replica.speculative, MAP, .sub = &srv_schema_speculative, .help = "speculative decoding"),
+  BASE_ROW_NUM (ScnServingSpec, "replicas", replicas, COUNT, .min = "1", .max = "100000", .fallback = "1",
+                .help = "copies of the engine, each on GPUs of its own"),
+  KEY ("router", router, ENUM, .names = srv_router_names, .fallback = "round_robin", .help = "how requests choose a replica"),
+  KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
+  KEY ("slo", slo, MAP, .sub = &slo_schema, .help = "limits of a good request, for goodput"),
+  BASE_ROW_NUM (ScnServingSpec, "gpu_price", gpu_price, MONEY_PER_TIME,
+                .help = "price of one GPU, for the cost of tokens (e.g. 2.50 USD/h)"),
+  BASE_ROW_NUM (ScnServingSpec, "watch", watch, COUNT, .max = "1 T",
+                .help = "number of a request, from 0, whose time is taken apart"),
+  BASE_ROW_END,
+};
+
+static const BaseSchema schema = { .name = "workload (serving)",
+                                   .help = "Requests are answered by replicas of an engine that serves a model.",
+                                   .fields = fields };
+
+static void
+read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
+{
+  ScnServingSpec *spec = scenario->own;
+  (void)node;
+  if (spec->model != NULL)
+    trn_llm_read (spec->model, context, &spec->llm);
+}
+
+static gboolean
+check (const Scn *scenario, GError **error)
+{
+  const ScnServingSpec *spec = scenario->own;
+  const double gpus = srv_replica_gpus (&spec->replica) * spec->replicas.v;
+  if (gpus <= scenario->system.gpus->len)
+    return TRUE;
+  return col_fail_at (
+      error, spec->replicas.set ? spec->replicas.mark : spec->replica.parallel.head.mark,
+      "the replicas need %.0f GPUs (%.0f each), the cluster has %u; ask for more nodes, fewer replicas or a smaller "
+      "layout",
+      gpus, srv_replica_gpus (&spec->replica), scenario->system.gpus->len);
+}
+
+/* ---- the answer ---- */
+
+#define SPREAD(key, member, head) BASE_MEMBER (ScnServingTimes, key, at.member, BASE_SHOWN (head, 1e3, "%.4g"))
+#define MEDIAN(key, member, head) BASE_MEMBER (ScnServingTimes, key, member, BASE_SHOWN (head, 1e3, "%.4g"), .rank = 2)
+static const BaseMember times_members[] = {
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "time", .title = "time"),
+  SPREAD ("mean_s", mean, "mean (ms)"),
+  SPREAD ("p50_s", p50, "p50"),
+  SPREAD ("p90_s", p90, "p90"),
+  SPREAD ("p95_s", p95, "p95"),
+  SPREAD ("p99_s", p99, "p99"),
+  MEDIAN ("p50_lo_s", median_lo_s, "p50 from"),
+  MEDIAN ("p50_hi_s", median_hi_s, "p50 to"),
+  BASE_MEMBER_END,
+};
+
+#define RESULT(...)               BASE_MEMBER (ScnServingResult, __VA_ARGS__)
+#define TIMES(key, member, head)  RESULT (key, member, .sub = times_members, .title = (head))
+#define COLUMN(key, member, head) RESULT (key, member, .title = (head), .rank = 3)
+BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
+static const BaseMember members[] = {
+  TIMES ("ttft", ttft, "TTFT"),
+  TIMES ("tpot", tpot, "TPOT"),
+  TIMES ("itl", itl, "ITL"),
+  TIMES ("e2e", e2e, "E2E"),
+  RESULT ("requests", requests, BASE_SHOWN ("requests", 1, "%.0f")),
+  RESULT ("time_s", run.duration_s, .title = "duration", .rank = 1),
+  RESULT ("requests_per_s", run.requests_per_s, BASE_SHOWN ("requests/s", 1, "%.4g")),
+  RESULT ("output_tokens_per_s", run.output_tokens_per_s, BASE_SHOWN ("output tokens/s", 1, "%.5g")),
+  RESULT ("output_tokens_per_s_per_gpu", output_tokens_per_s_gpu, BASE_SHOWN ("a GPU", 1, "%.5g"), .rank = 1),
+  COLUMN ("ttft_p50_s", ttft.at.p50, "TTFT p50"),
+  COLUMN ("ttft_p99_s", ttft.at.p99, "TTFT p99"),
+  COLUMN ("tpot_p50_s", tpot.at.p50, "TPOT p50"),
+  COLUMN ("tpot_p99_s", tpot.at.p99, "TPOT p99"),
+  COLUMN ("itl_p99_s", itl.at.p99, "ITL p99"),
+  COLUMN ("e2e_p50_s", e2e.at.p50, "E2E p50"),
+  COLUMN ("e2e_p99_s", e2e.at.p99, "E2E p99"),
+  RESULT ("total_tokens_per_s", run.total_tokens_per_s, BASE_SHOWN ("all tokens/s", 1, "%.5g"), .rank = 3),
+  RESULT ("user_tokens_per_s", run.user_tokens_per_s, BASE_SHOWN ("tokens/s a user", 1, "%.4g"), .rank = 2),
+  RESULT ("goodput_rps", run.goodput_rps, BASE_SHOWN ("goodput (requests/s)", 1, "%.4g"), .rank = 1),
+  RESULT ("good_fraction", good, BASE_SHOWN ("within SLO (%)", 100, "%.1f"), .rank = 2),
+  RESULT ("cost_per_Mtok", cost_per_Mtok, BASE_SHOWN ("USD/Mtok out", 1, "%.4g"), .rank = 1),
+  RESULT ("hit_fraction", hits, BASE_SHOWN ("prefix hits (%)", 100, "%.1f"), .rank = 2),
+  RESULT ("preemptions", run.preemptions, .title = "preemptions", .rank = 1),
+  RESULT ("lost_tokens", run.lost_tokens, .title = "tokens computed again", .rank = 3),
+  RESULT ("batch_mean", run.batch_mean, BASE_SHOWN ("batch", 1, "%.1f"), .rank = 2),
+  RESULT ("steps", run.steps, .title = "steps", .rank = 3),
+  RESULT ("prompt_steps", run.prompt_steps, .title = "with prompts", .rank = 3),
+  RESULT ("busy_fraction", run.busy, BASE_SHOWN ("busy (%)", 100, "%.1f"), .rank = 2),
+  RESULT ("most_in_flight", run.most_in_flight, .title = "most in flight", .rank = 3),
+  RESULT ("kv_blocks", memory.blocks, BASE_SHOWN ("KV blocks", 1, "%.0f"), .rank = 1),
+  RESULT ("kv_use_mean", run.kv_mean, BASE_SHOWN ("in use (%)", 100, "%.1f"), .rank = 2),
+  RESULT ("kv_use_most", run.kv_most, BASE_SHOWN ("at most (%)", 100, "%.1f"), .rank = 2),
+  RESULT ("weights_bytes", memory.weights_B, .title = "weights", .rank = 3),
+  RESULT ("kv_bytes", memory.kv_B, .title = "KV cache", .rank = 3),
+  RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
+  BASE_MEMBER_PARTS_OF (ScnServingResult, "watched_s", run.watched.part_s, srv_wait_names, SRV_WAIT_N, .when = has_watched),
+  RESULT ("bound_by", bound_by, .title = "bottleneck", .rank = 1),
+  BASE_MEMBER_END,
+};
+
+/* ---- traces ---- */
+
+static void
+see_step (void *user, const SrvStepSeen *step)
+{
+  col_run_span (user, g_strdup_printf ("replica %u steps", step->replica),
+                g_strdup_printf ("%u decode, %u prompt tokens, %u wait, KV %.0f %%", step->decoding, step->prompt_tokens,
+                                 step->waiting, step->kv * 100),
+                step->start_s, step->end_s);
+}
+
+static void
+see_request (void *user, const SrvRequestSeen *seen)
+{
+  char *lane = g_strdup_printf ("replica %u request %" G_GUINT64_FORMAT, seen->replica, seen->index);
+  if (seen->start_s > seen->arrival_s)
+    col_run_span (user, g_strdup (lane), g_strdup ("queue"), seen->arrival_s, seen->start_s);
+  col_run_span (user, g_strdup (lane), g_strdup_printf ("prefill %u", seen->input), seen->start_s, seen->first_s);
+  col_run_span (user, lane, g_strdup_printf ("decode %u", seen->output), seen->first_s, seen->end_s);
+}
+
+/* ---- the run ---- */
+
+static double
+or_never (const BaseNum *limit)
+{
+  return limit->set ? limit->v : (double)INFINITY;
+}
+
+static double
+step_time_s (gpointer model, const SrvBatch *batches, SrvStepCost *cost)
+{
+  return srv_step_time_s (model, batches, cost);
+}
+
+static void
+decode_line (gpointer model, guint n_decode, double context, double windowed, SrvDecodeLine *line)
+{
+  srv_step_decode_line (model, n_decode, context, windowed, line);
+}
+
+static gboolean
+next_request (gpointer load, SrvRequest *out, GError **error)
+{
+  return srv_load_next (load, out, error);
+}
+
+static gboolean
+request_finished (gpointer load, guint64 index, double now_s)
+{
+  return srv_load_finished (load, index, now_s);
+}
+
+static SrvRunSpec
+run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memory, SrvStepModel *model)
+{
+  const SrvEngineSpec *engine = &spec->replica.engine;
+  const SrvTimes times = { .model = model,
+                           .ranks = srv_step_ranks (model),
+                           .window = (guint)srv_step_window (model),
+                           .time_s = step_time_s,
+                           .line = decode_line };
+  return (SrvRunSpec){ .times = times,
+                       .engine = (SrvEngineName)engine->name.v,
+                       .limits = { .max_seqs = (guint)engine->max_num_seqs.v,
+                                   .max_tokens = (guint)engine->max_num_batched_tokens.v,
+                                   .chunk = (guint)engine->chunk.v,
+                                   .chunked = engine->chunked.v,
+                                   .drafts = (guint)srv_speculative_drafts (&spec->replica.speculative),
+                                   .window = times.window },
+                       .blocks = (guint64)memory->blocks,
+                       .block = (guint)memory->block_tokens,
+                       .caching = engine->prefix_cache.v,
+                       .max_model_len = (guint)engine->max_model_len.v,
+                       .replicas = (guint)spec->replicas.v,
+                       .router = (SrvRouter)spec->router.v,
+                       .seed = scenario->seed,
+                       .slo = { or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) },
+                       .watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64 };
+}
+
+/* One run with steps at that end of their band. */
+static gboolean
+play (const Scn *scenario, SrvRunSpec *run, int band, SrvRunResult *out, GError **error)
+{
+  const ScnServingSpec *spec = scenario->own;
+  g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, scenario->seed, error);
+  if (load == NULL)
+    return FALSE;
+  run->source = (SrvSource){ .load = load, .next = next_request, .finished = request_finished };
+  run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
+  run->band = band;
+  GError *why = NULL;
+  if (srv_run (run, out, &why))
+    return TRUE;
+  if (spec->load.trace.set) { /* says the line */
+    g_propagate_error (error, why);
+    return FALSE;
+  }
+  col_fail_at (error, spec->load.head.mark, "%s", why->message);
+  g_error_free (why);
+  return FALSE;
+}
+
+static void
+take_times (ScnServingTimes *out, const SrvSpread *at, const SrvSpread *lo, const SrvSpread *hi)
+{
+  *out = (ScnServingTimes){ .at = *at, .median_lo_s = fmin (lo->p50, at->p50), .median_hi_s = fmax (hi->p50, at->p50) };
+}
+
+static void
+summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
+{
+  const SrvRunResult *run = &own->run;
+  take_times (&own->ttft, &run->ttft, &lo->ttft, &hi->ttft);
+  take_times (&own->tpot, &run->tpot, &lo->tpot, &hi->tpot);
+  take_times (&own->itl, &run->itl, &lo->itl, &hi->itl);
+  take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
+  own->gpus = srv_replica_gpus (&spec->replica) * spec->replicas.v;
+  own->requests = (double)run->requests;
+  own->output_tokens_per_s_gpu = run->output_tokens_per_s / own->gpus;
+  own->hits = run->prompt_tokens > 0 ? (double)run->hit_tokens / (double)run->prompt_tokens : 0;
+  own->good = spec->slo.head.set && run->requests > 0 ? (double)run->good / (double)run->requests : (double)NAN;
+  own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
+                           ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
+                           : (double)NAN;
+  own->bound_by = run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
+}
+
+static gboolean
+run (const Scn *scenario, ScnResult *result, GError **error)
+{
+  ScnServingSpec *spec = scenario->own;
+  g_autofree char *warning = NULL;
+  if (!srv_replica_settle (&spec->replica, scenario->system.engines, NULL, &warning, error))
+    return FALSE;
+  if (warning != NULL)
+    col_run_warn (&result->run, "%s", warning);
+  ScnServingResult *own = g_new0 (ScnServingResult, 1);
+  result->own = own;
+  if (!srv_memory_plan (&spec->llm, &scenario->system, &spec->replica, &own->memory, error))
+    return FALSE;
+  g_autoptr (SrvStepModel) model = srv_step_model_new (&spec->llm, &scenario->system, &spec->replica, error);
+  if (model == NULL)
+    return FALSE;
+  SrvRunSpec how = run_spec (scenario, spec, &own->memory, model);
+  SrvRunResult lo = { 0 }, hi = { 0 };
+  if (!play (scenario, &how, -1, &lo, error) || !play (scenario, &how, 1, &hi, error))
+    return FALSE;
+  if (result->run.spans != NULL) {
+    how.step = see_step;
+    how.request = see_request;
+    how.user = &result->run;
+  }
+  if (!play (scenario, &how, 0, &own->run, error))
+    return FALSE;
+  summarise (spec, &lo, &hi, own);
+  result->run.n_events = own->run.steps;
+  return TRUE;
+}
+
+static void
+clear (ScnResult *result)
+{
+  g_clear_pointer (&result->own, g_free);
+}
+
+static double
+time_s (const ScnResult *result)
+{
+  return ((const ScnServingResult *)result->own)->run.duration_s;
+}
+
+static const char *
+bound_by (const ScnResult *result)
+{
+  return ((const ScnServingResult *)result->own)->bound_by;
+}
+
+const ScnKindOps scn_kind_serving = {
+  .schema = &schema,
+  .spec_size = sizeof (ScnServingSpec),
+  .read = read_model,
+  .check = check,
+  .run = run,
+  .clear = clear,
+  .time_s = time_s,
+  .bound_by = bound_by,
+  .members = members,
+  .answer = "{output_tokens_per_s:%.0f} output tokens/s, {output_tokens_per_s_per_gpu:%.0f} a GPU; the median request has its "
+            "first token after "
+            "{ttft.p50_s} and the next ones every {tpot.p50_s} (p99 {ttft.p99_s} and {tpot.p99_s}).\n",
+};

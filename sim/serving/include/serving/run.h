@@ -1,0 +1,119 @@
+/* Replicas of an engine answer the requests of a load: the time of each, and what they come to. */
+#ifndef SERVING_RUN_H
+#define SERVING_RUN_H
+
+#include "serving/load.h"
+#include "serving/sample.h"
+#include "serving/schedule.h"
+#include "serving/step.h"
+
+/* Times of steps, of the form of srv_step_time_s and srv_step_decode_line. */
+typedef struct {
+  gpointer model;
+  guint ranks;  /* schedulers of a replica, which step together */
+  guint window; /* tokens that windowed layers see; 0: none */
+  double (*time_s) (gpointer model, const SrvBatch *batches, SrvStepCost *cost);
+  void (*line) (gpointer model, guint n_decode, double context, double windowed, SrvDecodeLine *line);
+} SrvTimes;
+
+/* Requests, of the form of srv_load_next and srv_load_finished. */
+typedef struct {
+  gpointer load;
+  gboolean (*next) (gpointer load, SrvRequest *out, GError **error);
+  gboolean (*finished) (gpointer load, guint64 index, double now_s);
+} SrvSource;
+
+typedef enum { SRV_ROUTER_ROUND_ROBIN, SRV_ROUTER_LEAST_LOADED } SrvRouter;
+extern const BaseName srv_router_names[];
+
+/* Limits that a good request keeps; INFINITY: none. */
+typedef struct {
+  double ttft_s, tpot_s, e2e_s;
+} SrvSlo;
+
+/* One step, for traces. */
+typedef struct {
+  guint replica;
+  double start_s, end_s;
+  guint prompts, prompt_tokens, decoding; /* of all ranks */
+  guint waiting, running;
+  double kv; /* blocks in use over all */
+} SrvStepSeen;
+
+/* One request that has ended, for traces. */
+typedef struct {
+  guint64 index;
+  guint replica;
+  double arrival_s, start_s, first_s, end_s;
+  guint input, output, hit, preemptions;
+} SrvRequestSeen;
+
+typedef struct {
+  SrvTimes times;
+  SrvSource source;
+  SrvEngineName engine;
+  SrvLimits limits;     /* of each scheduler */
+  guint64 blocks;       /* of each scheduler */
+  guint block;          /* tokens of one */
+  gboolean caching;
+  guint max_model_len;  /* tokens; 0: no limit */
+  guint replicas;
+  SrvRouter router;
+  guint64 seed;         /* of accepted drafts */
+  const double *acceptance; /* of each draft, that it is accepted given those before; limits.drafts entries; NULL: all */
+  gboolean stepwise;    /* each step by itself; else steps that only decode are jumped over, with the same result */
+  int band;             /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
+  guint64 warm_up;      /* requests that are not counted, the first ones */
+  SrvSlo slo;
+  guint64 watch;        /* index of a request that is taken apart; G_MAXUINT64: none */
+  void (*step) (void *user, const SrvStepSeen *step); /* NULL: none; a run with it is stepwise */
+  void (*request) (void *user, const SrvRequestSeen *request);
+  void *user;
+} SrvRunSpec;
+
+/* Where the time of a request went. They sum to its E2E time. */
+typedef enum {
+  SRV_WAIT_QUEUE,     /* before its first step */
+  SRV_WAIT_PROMPT,    /* its own prompt: steps until its first token, by its share of their tokens */
+  SRV_WAIT_OTHERS,    /* prompts of others, in its steps or between them */
+  SRV_WAIT_COMPUTE,   /* decode: matrices, experts, elementwise kernels */
+  SRV_WAIT_KV,        /* decode: attention, the KV caches of all that decode */
+  SRV_WAIT_TP,
+  SRV_WAIT_EP,
+  SRV_WAIT_PP,
+  SRV_WAIT_HOST,
+  SRV_WAIT_PREEMPTED, /* in the queue again, and computing anew */
+  SRV_WAIT_N
+} SrvWait;
+extern const char *const srv_wait_names[SRV_WAIT_N];
+
+typedef struct {
+  gboolean seen;
+  SrvRequestSeen request;
+  double ttft_s, tpot_s, e2e_s;
+  double part_s[SRV_WAIT_N];
+} SrvWatched;
+
+typedef struct {
+  guint64 requests; /* counted ones that were answered; the next also only of these */
+  guint64 input_tokens, output_tokens, good;
+  double duration_s; /* from the first arrival to the last answer */
+  SrvSpread ttft, tpot, itl, e2e; /* s; itl: gaps between tokens, of all requests together, warm-up too */
+  double requests_per_s, output_tokens_per_s, total_tokens_per_s, goodput_rps;
+  double user_tokens_per_s; /* 1 / median TPOT */
+  /* Of all requests. */
+  guint64 hit_tokens, prompt_tokens; /* first admissions */
+  guint64 preemptions, lost_tokens;
+  double kv_mean, kv_most;   /* fraction of blocks in use, over busy time */
+  double batch_mean;         /* sequences that decode in a step which decodes */
+  guint64 steps, prompt_steps;
+  double busy;               /* fraction of the replicas' time in steps */
+  guint64 most_in_flight;
+  guint64 shortened;         /* answers that end at max_model_len */
+  SrvWatched watched;
+} SrvRunResult;
+
+/* FALSE and *error (BASE_ERROR_INPUT): a request that can never be answered, or a bad line of a trace. Same spec, same result. */
+gboolean srv_run (const SrvRunSpec *spec, SrvRunResult *out, GError **error);
+
+#endif

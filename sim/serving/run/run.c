@@ -1,0 +1,287 @@
+/* Requests come, are given to replicas, and are answered. Time is in whole picoseconds. */
+#include <string.h>
+
+#include "base/error.h"
+#include "run/sim-private.h"
+
+const BaseName srv_router_names[] = {
+  { "round_robin", SRV_ROUTER_ROUND_ROBIN, "one replica after the other" },
+  { "least_loaded", SRV_ROUTER_LEAST_LOADED, "the replica with the fewest requests in flight" },
+  { NULL, 0, NULL },
+};
+
+/* What is to come. */
+typedef struct {
+  SrvSim sim;
+  GPtrArray *coming; /* SrvSeq *, in the order of arrival */
+  gboolean dry;      /* the source has none now */
+  guint64 next_replica;
+} Run;
+
+/* ---- requests ---- */
+
+static gboolean
+refuse (const SrvRequest *request, const char *what, double limit, const char *remedy, GError **error)
+{
+  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
+               "request %" G_GUINT64_FORMAT " has %u tokens in its prompt and %u to answer; %s %.0f; %s", request->index,
+               request->input, request->output, what, limit, remedy);
+  return FALSE;
+}
+
+/* Whether it can ever be answered. */
+static gboolean
+fits (const SrvRunSpec *spec, const SrvRequest *request, guint output, GError **error)
+{
+  const double pool = (double)spec->blocks * spec->block;
+  if (spec->max_model_len > 0 && request->input >= spec->max_model_len)
+    return refuse (request, "the longest sequence has", spec->max_model_len, "raise 'max_model_len' of 'engine', or leave it out",
+                   error);
+  if ((double)request->input + output + spec->limits.drafts > pool)
+    return refuse (request, "the KV cache has room for", pool, "use more GPUs a replica, fp8 for 'kv', or shorter requests", error);
+  if (!spec->limits.chunked && request->input > spec->limits.max_tokens)
+    return refuse (request, "a step takes", spec->limits.max_tokens, "raise 'max_num_batched_tokens', or allow 'chunked'", error);
+  return TRUE;
+}
+
+static void
+put_coming (Run *run, SrvSeq *seq)
+{
+  GPtrArray *coming = run->coming;
+  guint at = coming->len;
+  while (at > 0 && ((const SrvSeq *)coming->pdata[at - 1])->arrival > seq->arrival)
+    at--;
+  g_ptr_array_insert (coming, (int)at, seq);
+}
+
+/* Takes the next request of the source, if it has one. */
+static gboolean
+take_request (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  const SrvRunSpec *spec = sim->spec;
+  SrvRequest request = { 0 };
+  GError *why = NULL;
+  if (!spec->source.next (spec->source.load, &request, &why)) {
+    run->dry = TRUE;
+    if (why != NULL)
+      g_propagate_error (error, why);
+    return why == NULL;
+  }
+  const guint room = spec->max_model_len > request.input ? spec->max_model_len - request.input : 0;
+  const guint output = spec->max_model_len > 0 ? MIN (request.output, room) : request.output;
+  if (!fits (spec, &request, output, error))
+    return FALSE;
+  sim->out->shortened += output < request.output;
+  SrvSeq *seq = sim->pool->len > 0 ? g_ptr_array_steal_index_fast (sim->pool, sim->pool->len - 1) : g_new0 (SrvSeq, 1);
+  const SrvHold kv = seq->kv;
+  *seq = (SrvSeq){ .index = request.index,
+                   .arrival = MAX (eng_time_from_s (request.arrival_s), sim->now),
+                   .start = ENG_TIME_NEVER,
+                   .first = ENG_TIME_NEVER,
+                   .input = request.input,
+                   .output = output,
+                   .priority = request.priority,
+                   .kv = kv };
+  if (spec->caching && request.n_hashes > 0) {
+    for (guint i = 0; i < spec->replicas; i++)
+      for (guint k = 0; k < spec->times.ranks; k++)
+        srv_kv_unit (sim->replicas[i].scheds[k]->kv, request.hash_tokens);
+    srv_kv_name (sim->replicas[0].scheds[0]->kv, &seq->kv, request.hash, request.n_hashes, request.hash_tokens);
+  }
+  put_coming (run, seq);
+  return TRUE;
+}
+
+/* ---- routing ---- */
+
+static SrvReplica *
+replica_for (Run *run)
+{
+  SrvSim *sim = &run->sim;
+  SrvReplica *best = &sim->replicas[run->next_replica++ % sim->spec->replicas];
+  if (sim->spec->router == SRV_ROUTER_LEAST_LOADED) {
+    best = &sim->replicas[0];
+    for (guint i = 1; i < sim->spec->replicas; i++)
+      if (sim->replicas[i].in_flight < best->in_flight)
+        best = &sim->replicas[i];
+  }
+  return best;
+}
+
+/* Ranks of a replica are filled evenly. */
+static SrvSched *
+sched_for (const SrvSim *sim, const SrvReplica *replica)
+{
+  SrvSched *best = replica->scheds[0];
+  for (guint i = 1; i < sim->spec->times.ranks; i++)
+    if (replica->scheds[i]->n_running + replica->scheds[i]->n_waiting < best->n_running + best->n_waiting)
+      best = replica->scheds[i];
+  return best;
+}
+
+/* The first that comes is in the queue of a replica, and another one is known to come, if there is one. */
+static gboolean
+arrive (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
+  SrvReplica *replica = replica_for (run);
+  srv_sched_add (sched_for (sim, replica), seq);
+  replica->in_flight++;
+  sim->in_flight++;
+  sim->out->most_in_flight = MAX (sim->out->most_in_flight, sim->in_flight);
+  if (seq->index == sim->spec->watch)
+    sim->watched = seq;
+  if (run->coming->len == 0 && !run->dry && !take_request (run, error))
+    return FALSE;
+  return TRUE;
+}
+
+static EngTime
+next_arrival (const Run *run)
+{
+  return run->coming->len > 0 ? ((const SrvSeq *)run->coming->pdata[0])->arrival : ENG_TIME_NEVER;
+}
+
+/* All that come by sim->now. Idle replicas begin once all are there. */
+static gboolean
+arrive_all (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  while (next_arrival (run) <= sim->now)
+    if (!arrive (run, error))
+      return FALSE;
+  for (guint i = 0; i < sim->spec->replicas; i++)
+    if (!sim->replicas[i].busy && sim->replicas[i].in_flight > 0)
+      srv_replica_begin (sim, &sim->replicas[i]);
+  return TRUE;
+}
+
+/* Tells the source of those that ended; it may send others. */
+static gboolean
+tell_source (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  for (guint i = 0; i < sim->ended->len; i++)
+    if (sim->spec->source.finished (sim->spec->source.load, g_array_index (sim->ended, guint64, i), eng_time_to_s (sim->now))) {
+      run->dry = FALSE;
+      if (!take_request (run, error))
+        return FALSE;
+    }
+  g_array_set_size (sim->ended, 0);
+  return TRUE;
+}
+
+static gboolean
+run_all (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  if (!take_request (run, error))
+    return FALSE;
+  for (EngTime end, arrival;;) {
+    end = eng_queue_peek (sim->queue);
+    arrival = next_arrival (run);
+    if (MIN (end, arrival) == ENG_TIME_NEVER)
+      return TRUE;
+    if (arrival < end) {
+      sim->now = arrival;
+      if (!arrive_all (run, error))
+        return FALSE;
+      continue;
+    }
+    EngEntry entry;
+    eng_queue_pop (sim->queue, &entry);
+    sim->now = end;
+    sim->arrival = arrival;
+    sim->horizon = MIN (arrival, eng_queue_peek (sim->queue));
+    if (srv_replica_end (sim, &sim->replicas[entry.slot]) && (!tell_source (run, error) || !arrive_all (run, error)))
+      return FALSE;
+  }
+}
+
+/* ---- the whole ---- */
+
+static void
+run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
+{
+  SrvSim *sim = &run->sim;
+  *out = (SrvRunResult){ 0 };
+  sim->spec = spec;
+  sim->out = out;
+  sim->queue = eng_queue_new ();
+  sim->batches = g_new0 (SrvBatch, spec->times.ranks);
+  sim->pool = g_ptr_array_new ();
+  sim->ended = g_array_new (FALSE, FALSE, sizeof (guint64));
+  sim->ttft = srv_sample_new ();
+  sim->tpot = srv_sample_new ();
+  sim->itl = srv_sample_new ();
+  sim->e2e = srv_sample_new ();
+  sim->first_arrival = ENG_TIME_NEVER;
+  sim->replicas = g_new0 (SrvReplica, spec->replicas);
+  for (guint i = 0; i < spec->replicas; i++)
+    srv_replica_init (sim, &sim->replicas[i], i);
+  run->coming = g_ptr_array_new ();
+}
+
+static void
+seq_free (SrvSched *sched, SrvSeq *seq)
+{
+  if (sched != NULL) {
+    srv_kv_release (sched->kv, &seq->kv, 0);
+    srv_kv_forget (sched->kv, &seq->kv);
+  }
+  srv_hold_clear (&seq->kv);
+  g_free (seq);
+}
+
+static void
+run_clear (Run *run)
+{
+  SrvSim *sim = &run->sim;
+  for (guint i = 0; i < sim->spec->replicas; i++) { /* some are left after an error */
+    for (guint k = 0; k < sim->spec->times.ranks; k++) {
+      SrvSched *sched = sim->replicas[i].scheds[k];
+      for (guint n = 0; n < sched->n_running; n++)
+        seq_free (sched, sched->running[n]);
+      for (SrvSeq *seq = sched->head, *next; seq != NULL; seq = next) {
+        next = seq->after;
+        seq_free (sched, seq);
+      }
+    }
+    srv_replica_clear (sim, &sim->replicas[i]);
+  }
+  for (guint i = 0; i < run->coming->len; i++)
+    seq_free (NULL, run->coming->pdata[i]);
+  for (guint i = 0; i < sim->pool->len; i++)
+    seq_free (NULL, sim->pool->pdata[i]);
+  g_ptr_array_free (run->coming, TRUE);
+  g_ptr_array_free (sim->pool, TRUE);
+  g_array_free (sim->ended, TRUE);
+  eng_queue_free (sim->queue);
+  srv_sample_free (sim->ttft);
+  srv_sample_free (sim->tpot);
+  srv_sample_free (sim->itl);
+  srv_sample_free (sim->e2e);
+  g_free (sim->batches);
+  g_free (sim->replicas);
+}
+
+gboolean
+srv_run (const SrvRunSpec *spec, SrvRunResult *out, GError **error)
+{
+  Run run = { 0 };
+  run_init (&run, spec, out);
+  gboolean good = run_all (&run, error);
+  if (good && run.sim.in_flight > 0) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
+                 "%" G_GUINT64_FORMAT " requests can never be answered: the engine has room for none of them in a step; raise "
+                 "'max_num_batched_tokens' or 'memory' of 'engine'",
+                 run.sim.in_flight);
+    good = FALSE;
+  }
+  if (good && out->steps > 0)
+    srv_count_finish (&run.sim);
+  run_clear (&run);
+  return good;
+}

@@ -1,0 +1,70 @@
+/* A run of replicas: shared by the files of this folder. */
+#ifndef SERVING_SIM_PRIVATE_H
+#define SERVING_SIM_PRIVATE_H
+
+#include "engine/queue.h"
+#include "serving/run.h"
+
+/* One engine: schedulers that step together. */
+typedef struct {
+  guint index;
+  SrvSched **scheds; /* spec->times.ranks of them */
+  gboolean busy;     /* in a step from `start` to `end` */
+  EngTime start, end;
+  guint in_flight;
+  /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
+  gboolean jumping;
+  guint n, most;     /* the step in progress, from 1, and the last one that can be */
+  guint *counts;     /* of srv_sched_new_blocks */
+  guint under;       /* sequences below the window */
+  double context, windowed;
+  SrvDecodeLine line;
+  double factor;     /* of the band */
+} SrvReplica;
+
+typedef struct {
+  const SrvRunSpec *spec;
+  SrvRunResult *out;
+  SrvReplica *replicas;
+  EngQueue *queue;   /* ends of steps, by replica */
+  SrvBatch *batches; /* of one step */
+  GPtrArray *pool;   /* SrvSeq *, to use again */
+  GArray *ended;     /* guint64: requests that the source has not heard of yet */
+  EngTime now;       /* end of the step in hand */
+  EngTime arrival;   /* of the next request */
+  EngTime horizon;   /* nothing from outside before it */
+  SrvReplica *at;    /* whose step is in hand */
+  /* Counted. */
+  SrvSample *ttft, *tpot, *itl, *e2e;
+  EngTime first_arrival, last_end; /* of counted requests */
+  guint64 in_flight;
+  double busy_ps, kv_ps, decode_steps, decoded;
+  SrvSeq *watched;   /* in flight */
+  SrvStepCost cost;  /* of the last step, where something is watched */
+} SrvSim;
+
+/* ---- steps (step.c) ---- */
+
+void srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index);
+void srv_replica_clear (SrvSim *sim, SrvReplica *replica);
+/* Begins a step at sim->now, where there is something to do and none is in progress. */
+void srv_replica_begin (SrvSim *sim, SrvReplica *replica);
+/* The step in progress ends at sim->now. FALSE: the next one, of the same kind, is in progress already. */
+gboolean srv_replica_end (SrvSim *sim, SrvReplica *replica);
+
+/* ---- counting (count.c) ---- */
+
+/* A step from replica->start to replica->end has begun. */
+void srv_count_step (SrvSim *sim, SrvReplica *replica);
+/* SrvToken of a SrvSim. */
+void srv_count_token (void *user, SrvSeq *seq, guint tokens);
+/* Gaps of `n` sequences that all gave a token at the start and the end of a step. */
+void srv_count_gaps (SrvSim *sim, EngTime gap, guint n);
+void srv_count_finish (SrvSim *sim);
+
+/* ---- one request taken apart (watch.c) ---- */
+
+/* The step that has just been chosen, of sim->batches, belongs to the watched request's replica. */
+void srv_watch_step (SrvSim *sim, const SrvReplica *replica);
+
+#endif

@@ -1,0 +1,248 @@
+/* Steps of a replica. Steps that only decode repeat until a sequence ends, a request comes or blocks run out: each then costs the
+ * value of a line and no look at the sequences. Their times are computed by the same expressions as those of steps one by one. */
+#include "base/random.h"
+#include "run/sim-private.h"
+
+void
+srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
+{
+  const SrvRunSpec *spec = sim->spec;
+  replica->index = index;
+  replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
+  for (guint i = 0; i < spec->times.ranks; i++)
+    replica->scheds[i] =
+        srv_sched_new (&srv_policies[spec->engine], &spec->limits, srv_kv_new (spec->blocks, spec->block, spec->caching));
+  replica->counts = g_new0 (guint, spec->block);
+}
+
+void
+srv_replica_clear (SrvSim *sim, SrvReplica *replica)
+{
+  for (guint i = 0; i < sim->spec->times.ranks; i++)
+    srv_sched_free (replica->scheds[i]);
+  g_free (replica->scheds);
+  g_free (replica->counts);
+}
+
+static EngTime
+ticks (double time_s)
+{
+  return MAX (eng_time_from_s (time_s), 1);
+}
+
+static double
+banded (const SrvRunSpec *spec, const SrvStepCost *cost)
+{
+  return spec->band == 0 ? cost->time_s : spec->band < 0 ? cost->time_lo_s : cost->time_hi_s;
+}
+
+/* ---- time of steps that only decode ---- */
+
+/* By a line: one scheduler, no window. */
+static gboolean
+on_line (const SrvRunSpec *spec)
+{
+  return spec->times.ranks == 1 && spec->times.window == 0 && spec->times.line != NULL && spec->limits.drafts == 0;
+}
+
+static EngTime
+decode_ticks (SrvSim *sim, SrvReplica *replica, guint n)
+{
+  const SrvRunSpec *spec = sim->spec;
+  SrvDecodeLine *line = &replica->line;
+  if (!on_line (spec)) {
+    SrvStepCost cost;
+    const SrvBatch batch = {
+      .n_decode = n, .n_sampled = n, .decode_context = replica->context, .decode_windowed = replica->windowed
+    };
+    const double time_s = spec->times.time_s (spec->times.model, &batch, spec->band != 0 ? &cost : NULL);
+    return ticks (spec->band != 0 ? banded (spec, &cost) : time_s);
+  }
+  if (replica->context < line->from || replica->context > line->to)
+    spec->times.line (spec->times.model, n, replica->context, replica->windowed, line);
+  return ticks (replica->factor * (line->base_s + line->slope_s * replica->context));
+}
+
+/* What the band makes of steps like this one. */
+static void
+start_line (SrvSim *sim, SrvReplica *replica, guint n)
+{
+  const SrvRunSpec *spec = sim->spec;
+  replica->factor = 1;
+  replica->line = (SrvDecodeLine){ .from = 1, .to = 0 };
+  if (spec->band == 0)
+    return;
+  SrvStepCost cost = { 0 };
+  const SrvBatch batch = {
+    .n_decode = n, .n_sampled = n, .decode_context = replica->context, .decode_windowed = replica->windowed
+  };
+  const double time_s = spec->times.time_s (spec->times.model, &batch, &cost);
+  replica->factor = banded (spec, &cost) / time_s;
+}
+
+/* ---- jumps ---- */
+
+static void
+jump_on (SrvSim *sim, SrvReplica *replica)
+{
+  SrvSched *sched = replica->scheds[0];
+  srv_kv_draw (sched->kv, replica->counts[replica->n % sim->spec->block]);
+  replica->n++;
+  replica->end = eng_time_add (replica->start, decode_ticks (sim, replica, sched->n_running));
+  srv_count_step (sim, replica);
+}
+
+static gboolean
+can_jump_on (const SrvSim *sim, const SrvReplica *replica)
+{
+  const SrvSched *sched = replica->scheds[0];
+  return sim->watched == NULL && replica->n < replica->most && !sched->fresh &&
+         replica->counts[replica->n % sim->spec->block] <= srv_kv_idle (sched->kv);
+}
+
+/* Until a sequence passes the window; counts those below it. */
+static void
+to_window (SrvReplica *replica, guint window)
+{
+  const SrvSched *sched = replica->scheds[0];
+  replica->under = sched->n_running;
+  for (guint i = 0; window > 0 && i < sched->n_running; i++) {
+    const guint computed = sched->running[i]->computed;
+    if (computed >= window)
+      replica->under--;
+    else
+      replica->most = MIN (replica->most, window - computed);
+  }
+}
+
+static gboolean
+start_jump (SrvSim *sim, SrvReplica *replica)
+{
+  const SrvRunSpec *spec = sim->spec;
+  SrvSched *sched = replica->scheds[0];
+  if (spec->stepwise || spec->times.ranks > 1 || !srv_sched_repeats (sched, &replica->most))
+    return FALSE;
+  srv_sched_new_blocks (sched, replica->counts);
+  replica->n = 0;
+  if (!can_jump_on (sim, replica))
+    return FALSE;
+  replica->context = replica->windowed = 0;
+  for (guint i = 0; i < sched->n_running; i++) {
+    const guint computed = sched->running[i]->computed;
+    replica->context += computed;
+    replica->windowed += spec->times.window > 0 ? MIN (computed, spec->times.window) : computed;
+  }
+  to_window (replica, spec->times.window);
+  start_line (sim, replica, sched->n_running);
+  replica->jumping = TRUE;
+  jump_on (sim, replica);
+  return TRUE;
+}
+
+/* Steps on until something from outside can happen. FALSE: the jump ends with the step that ends at sim->now. */
+static gboolean
+jump (SrvSim *sim, SrvReplica *replica)
+{
+  SrvSched *sched = replica->scheds[0];
+  while (sim->now < sim->arrival && can_jump_on (sim, replica)) {
+    srv_count_gaps (sim, replica->end - replica->start, sched->n_running);
+    replica->start = replica->end;
+    replica->context += sched->n_running;
+    replica->windowed += replica->under;
+    jump_on (sim, replica);
+    sim->now = replica->start;
+    if (replica->end >= sim->horizon)
+      return TRUE;
+    sim->now = replica->end;
+  }
+  return FALSE;
+}
+
+static void
+end_jump (SrvReplica *replica)
+{
+  SrvSched *sched = replica->scheds[0];
+  srv_sched_repeat (sched, replica->n);
+  for (guint i = 0; i < sched->n_running; i++)
+    sched->running[i]->last = replica->start;
+  replica->jumping = FALSE;
+}
+
+/* ---- steps ---- */
+
+static double
+step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
+{
+  const SrvRunSpec *spec = sim->spec;
+  if (n_chunks == 0 && on_line (spec) && sim->watched == NULL) {
+    replica->context = sim->batches[0].decode_context;
+    replica->windowed = sim->batches[0].decode_windowed;
+    start_line (sim, replica, sim->batches[0].n_decode);
+    return eng_time_to_s (decode_ticks (sim, replica, sim->batches[0].n_decode));
+  }
+  const gboolean wants = spec->band != 0 || sim->watched != NULL;
+  const double time_s = spec->times.time_s (spec->times.model, sim->batches, wants ? &sim->cost : NULL);
+  return wants ? banded (spec, &sim->cost) : time_s;
+}
+
+void
+srv_replica_begin (SrvSim *sim, SrvReplica *replica)
+{
+  const guint ranks = sim->spec->times.ranks;
+  guint n_chunks = 0;
+  gboolean any = FALSE;
+  if (replica->busy)
+    return;
+  replica->start = sim->now;
+  if (!start_jump (sim, replica)) {
+    for (guint i = 0; i < ranks; i++) {
+      const gboolean some = srv_sched_step (replica->scheds[i]);
+      sim->batches[i] = srv_sched_batch (replica->scheds[i]);
+      any |= some;
+      n_chunks += sim->batches[i].n_chunks;
+    }
+    if (!any)
+      return;
+    replica->end = eng_time_add (sim->now, ticks (step_s (sim, replica, n_chunks)));
+    for (guint i = 0; i < ranks; i++)
+      for (guint k = 0; k < replica->scheds[i]->n_chosen; k++)
+        if (replica->scheds[i]->chosen[k]->start == ENG_TIME_NEVER)
+          replica->scheds[i]->chosen[k]->start = sim->now;
+    srv_count_step (sim, replica);
+    if (sim->watched != NULL)
+      srv_watch_step (sim, replica);
+  }
+  replica->busy = TRUE;
+  eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
+}
+
+static guint
+accepted (void *user, const SrvSeq *seq)
+{
+  const SrvSim *sim = user;
+  guint n = 0;
+  while (n < sim->spec->limits.drafts) {
+    const guint64 bits = base_random_hash (sim->spec->seed, seq->index, seq->produced, n);
+    if ((double)(bits >> 11) * 0x1p-53 >= sim->spec->acceptance[n])
+      break;
+    n++;
+  }
+  return n;
+}
+
+gboolean
+srv_replica_end (SrvSim *sim, SrvReplica *replica)
+{
+  if (replica->jumping) {
+    if (jump (sim, replica)) {
+      eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
+      return FALSE;
+    }
+    end_jump (replica);
+  }
+  replica->busy = FALSE;
+  sim->at = replica;
+  for (guint i = 0; i < sim->spec->times.ranks; i++)
+    srv_sched_done (replica->scheds[i], srv_count_token, sim->spec->acceptance != NULL ? accepted : NULL, sim);
+  return TRUE;
+}

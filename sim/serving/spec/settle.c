@@ -1,0 +1,99 @@
+/* Completes a replica: options that the scenario does not give are those of the engine's version. */
+#include <math.h>
+
+#include "collective/system.h"
+#include "models/engine.h"
+#include "serving/spec.h"
+
+static void
+take_num (BaseNum *num, const BaseNum *from)
+{
+  if (!num->set)
+    *num = *from;
+}
+
+static void
+take_bool (BaseBool *flag, const BaseBool *from)
+{
+  if (!flag->set)
+    *flag = *from;
+}
+
+static void
+settle_engine (SrvEngineSpec *engine, const MdlEngineRow *row)
+{
+  take_num (&engine->max_num_seqs, &row->max_num_seqs);
+  take_num (&engine->max_num_batched_tokens, &row->max_num_batched_tokens);
+  take_num (&engine->cuda_graphs, &row->cuda_graphs);
+  take_bool (&engine->async, &row->async);
+  take_bool (&engine->chunked, &row->chunked);
+  take_bool (&engine->prefix_cache, &row->prefix_cache);
+  take_num (&engine->block, &row->block);
+  take_num (&engine->memory, &row->memory);
+  take_num (&engine->other, &row->other_B);
+}
+
+/* Absent maps have no defaults where a struct was not read by a schema. */
+static void
+at_least_one (BaseNum *num, double otherwise)
+{
+  if (num->v < 1)
+    num->v = otherwise;
+}
+
+static gboolean
+settle_parallel (SrvParallelSpec *p, GError **error)
+{
+  at_least_one (&p->tp, 1);
+  at_least_one (&p->pp, 1);
+  at_least_one (&p->dp_attn, 1);
+  const double ranks = p->tp.v * p->dp_attn.v;
+  if (!p->ep.set)
+    p->ep.v = p->moe_tp.set && p->moe_tp.v > 0 ? floor (ranks / p->moe_tp.v) : 1;
+  if (!p->moe_tp.set)
+    p->moe_tp.v = fmax (floor (ranks / p->ep.v), 1);
+  if (p->ep.v * p->moe_tp.v < ranks || p->ep.v * p->moe_tp.v > ranks)
+    return col_fail_at (error, p->ep.set ? p->ep.mark : p->moe_tp.mark,
+                        "ep %.0f x moe_tp %.0f is not tp %.0f x dp_attn %.0f = %.0f ranks; use divisors with that product", p->ep.v,
+                        p->moe_tp.v, p->tp.v, p->dp_attn.v, ranks);
+  return TRUE;
+}
+
+gboolean
+srv_replica_settle (SrvReplicaSpec *spec, const MdlEngines *engines, const MdlEngineRow **row, char **warning, GError **error)
+{
+  SrvEngineSpec *engine = &spec->engine;
+  const char *name = base_name (srv_engine_names, engine->name.v), *version = engine->version.v;
+  gboolean assumed = FALSE;
+  if (warning != NULL)
+    *warning = NULL;
+  if (engines == NULL)
+    return col_fail_at (error, engine->name.mark, "a replica needs constants of engines; use `library: nccl`");
+  const MdlEngineRow *found = mdl_engine_find (engines, name, version, &assumed);
+  if (found == NULL)
+    return col_fail_at (error, engine->name.mark, "no constants of engine '%s' are known", name);
+  if (assumed && warning != NULL)
+    *warning = g_strdup_printf ("%s %s is older than all versions known; defaults of %s hold", name, version, found->version.v);
+  settle_engine (engine, found);
+  if (row != NULL)
+    *row = found;
+  return settle_parallel (&spec->parallel, error);
+}
+
+double
+srv_replica_gpus (const SrvReplicaSpec *spec)
+{
+  return spec->parallel.tp.v * spec->parallel.pp.v * spec->parallel.dp_attn.v;
+}
+
+SrvFormat
+srv_moe_format (const SrvPrecisionSpec *precision)
+{
+  return (SrvFormat)(precision->moe.set ? precision->moe.v : precision->weights.v);
+}
+
+SrvFormat
+srv_attention_format (const SrvPrecisionSpec *precision)
+{
+  return (SrvFormat)(precision->attention.set ? precision->attention.v : precision->weights.v);
+}

@@ -1,0 +1,367 @@
+/* Kernels of a pipeline stage for a number of tokens, but for the core of attention, which depends on contexts.
+ *
+ *     qkv, o, gate+up, down   kernel model at M tokens; bytes of weights in their format with scales
+ *     MLA     down-projections whole on each rank; decoding absorbs the up-projection of keys and values into queries and results
+ *     MoE     D = (E/e)(1 − (1 − k/E)^m) experts that are hit, of m tokens of all ranks; m·k/e rows over them, whole tiles
+ *     passes  norms with residuals, positions and KV write, activations, quantising, sampling: bytes / rate, and a start
+ *
+ * Formats that the GPU does not compute in (fp8 before Hopper, 4 bit before Blackwell, int4) are widened on the way: products in 16
+ * bit, bytes as stored. In a CUDA graph kernels follow each other sooner by what plain launches take more (launch.kernel_gap less
+ * launch.graph_kernel). Valid: kernels one after the other. Check: test_serving_step. */
+#include <math.h>
+
+#include "models/software.h"
+#include "step-private.h"
+
+void
+srv_build_add (SrvBuild *build, const SrvStepTerm *each, double band, BaseSource source)
+{
+  SrvStepTerm term = *each;
+  SrvFixed *sum = build->sum;
+  term.count *= build->scale;
+  term.time_s *= term.count;
+  sum->part_s[term.part] += term.time_s;
+  sum->time_s += term.time_s;
+  sum->band_s += band * term.time_s;
+  sum->flop += term.flop * term.count / build->scale;
+  const double cached_B = term.part == SRV_PART_MEMORY ? build->model->kernels->memory.cache.v : 0; /* stays in the L2 */
+  if (term.part != SRV_PART_TP && term.part != SRV_PART_EP && term.part != SRV_PART_PP)
+    sum->hbm_B += fmax (term.bytes_B - cached_B, 0) * term.count / build->scale;
+  sum->kernels += term.count;
+  sum->source = MIN (sum->source, source);
+  if (build->terms != NULL && term.time_s > 0)
+    g_array_append_val (build->terms, term);
+  else
+    g_free (term.shape);
+}
+
+/* What a kernel starts sooner in a graph. */
+static double
+sooner_s (const SrvBuild *build)
+{
+  if ((build->key.flags & SRV_KEY_GRAPH) == 0)
+    return 0;
+  const MdlLaunchSpec *launch = &build->model->kernels->launch;
+  return fmax (launch->at[MDL_LAUNCH_COST_KERNEL_GAP].v - launch->at[MDL_LAUNCH_COST_GRAPH_KERNEL].v, 0);
+}
+
+/* ---- matrix products ---- */
+
+typedef struct {
+  SrvPart part;
+  const char *name;
+  double m, n, k, batch;
+  SrvFormat format; /* of the weights */
+  double count;
+} Product;
+
+static MdlPrecision
+computes_in (const MdlGpu *gpu, SrvFormat format)
+{
+  const MdlPrecision wanted = format == SRV_FORMAT_FP8                                   ? MDL_PRECISION_FP8
+                              : format == SRV_FORMAT_NVFP4 || format == SRV_FORMAT_MXFP4 ? MDL_PRECISION_FP4
+                                                                                         : MDL_PRECISION_BF16;
+  if (gpu->peak_flop_per_s[wanted] > 0)
+    return wanted;
+  return gpu->peak_flop_per_s[MDL_PRECISION_BF16] > 0 ? MDL_PRECISION_BF16 : MDL_PRECISION_FP16;
+}
+
+/* The cost, with bytes as they are stored. */
+static void
+product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
+{
+  const MdlPrecision dtype = computes_in (&model->gpu, p->format);
+  const double batch = fmax (p->batch, 1), weights = batch * p->n * p->k;
+  const MdlGemm gemm = { .m = p->m, .n = p->n, .k = p->k, .batch = batch, .dtype = dtype, .sustained = TRUE, .terse = TRUE };
+  mdl_gemm_cost (model->kernels, &model->gpu, &gemm, cost);
+  const double stored_B = cost->bytes_B + weights * (srv_format_B (p->format) - mdl_precision_size_B (dtype));
+  if (stored_B < cost->bytes_B || stored_B > cost->bytes_B) {
+    MdlGpu gpu = model->gpu;
+    gpu.memory_Bps *= cost->bytes_B / stored_B;
+    mdl_gemm_cost (model->kernels, &gpu, &gemm, cost);
+    cost->bytes_B = stored_B;
+  }
+}
+
+static void
+add_product (SrvBuild *build, const Product *p)
+{
+  const MdlEngineTimes *times = &build->model->times;
+  if (p->m <= 0 || p->n <= 0 || p->k <= 0 || p->count <= 0)
+    return;
+  MdlKernelCost cost;
+  product_cost (build->model, p, &cost);
+  const BaseNum *efficiency = p->part == SRV_PART_EXPERTS && p->batch > 0 ? &times->experts : &times->gemm;
+  const double early_s = fmin (sooner_s (build), 0.5 * build->model->kernels->gemm.start.v);
+  const SrvStepTerm term = { .part = p->part,
+                             .name = p->name,
+                             .count = p->count,
+                             .time_s = (cost.time_s - early_s) / (efficiency->v > 0 ? efficiency->v : 1),
+                             .flop = cost.flop,
+                             .bytes_B = cost.bytes_B,
+                             .bound = cost.bound,
+                             .shape = p->batch > 1 ? g_strdup_printf ("%.4g x (%.4g x %.0f x %.0f)", p->batch, p->m, p->n, p->k)
+                                                   : g_strdup_printf ("%.0f x %.0f x %.0f", p->m, p->n, p->k) };
+  srv_build_add (build, &term, cost.band, cost.source);
+}
+
+/* ---- passes over memory ---- */
+
+static void
+add_pass (SrvBuild *build, const char *name, MdlMemoryKind kind, double read_B, double written_B, double count)
+{
+  if (count <= 0 || read_B + written_B <= 0)
+    return;
+  const MdlMemory pass = { .kind = kind, .read_B = read_B, .written_B = written_B, .resident_B = read_B, .terse = TRUE };
+  MdlKernelCost cost;
+  mdl_memory_cost (build->model->kernels, &build->model->gpu, &pass, &cost);
+  const double early_s = fmin (sooner_s (build), 0.5 * build->model->kernels->memory.start.at[kind].v);
+  const SrvStepTerm term = { .part = SRV_PART_MEMORY,
+                             .name = name,
+                             .count = count,
+                             .time_s = cost.time_s - early_s,
+                             .bytes_B = cost.bytes_B,
+                             .bound = cost.bound,
+                             .shape = g_strdup_printf ("%.4g KiB", cost.bytes_B / 1024) };
+  srv_build_add (build, &term, cost.band, cost.source);
+}
+
+/* ---- attention, but its core ---- */
+
+static double
+kv_heads (const SrvStepModel *model)
+{
+  return fmax (mdl_llm_kv_heads (model->llm) / model->tp, 1);
+}
+
+static void
+add_latent (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlmAttention *a = &model->llm->attention;
+  const double heads = a->heads.v / model->tp, hidden = model->llm->hidden.v, queries = heads * mdl_llm_qk_dim (model->llm);
+  const double q_lora = a->q_lora.set ? a->q_lora.v : 0;
+  const SrvFormat format = srv_attention_format (&model->spec.precision);
+  const Product down = { SRV_PART_GEMM, "q, kv down", m, q_lora + a->kv_lora.v + a->rope.v, hidden, 0, format, count };
+  const Product q = { SRV_PART_GEMM, "q up", m, queries, q_lora > 0 ? q_lora : hidden, 0, format, count };
+  add_product (build, &down);
+  add_pass (build, "norms of latents", MDL_MEMORY_NORM, 2 * m * (q_lora + a->kv_lora.v), 2 * m * (q_lora + a->kv_lora.v), count);
+  add_product (build, &q);
+  add_pass (build, "positions, KV write", MDL_MEMORY_COPY, 2 * m * (queries + a->kv_lora.v + a->rope.v),
+            2 * m * (queries + a->kv_lora.v + a->rope.v), count);
+  if ((build->key.flags & SRV_KEY_DECODE) != 0) { /* in 16 bit */
+    const Product keys = { SRV_PART_GEMM, "absorbed keys", m, a->kv_lora.v, a->nope.v, heads, SRV_FORMAT_BF16, count };
+    const Product values = { SRV_PART_GEMM, "absorbed values", m, a->value.v, a->kv_lora.v, heads, SRV_FORMAT_BF16, count };
+    add_product (build, &keys);
+    add_product (build, &values);
+    return;
+  }
+  const Product up = { SRV_PART_GEMM, "kv up", m, heads * (a->nope.v + a->value.v), a->kv_lora.v, 0, format, count };
+  add_product (build, &up);
+}
+
+static void
+add_heads (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const double dim = mdl_llm_qk_dim (model->llm), rows = (model->llm->attention.heads.v / model->tp + 2 * kv_heads (model)) * dim;
+  const Product qkv = {
+    SRV_PART_GEMM, "qkv", m, rows, model->llm->hidden.v, 0, srv_attention_format (&model->spec.precision), count
+  };
+  add_product (build, &qkv);
+  add_pass (build, "positions, KV write", MDL_MEMORY_COPY, 2 * m * rows, 2 * m * rows, count);
+  if (model->llm->attention.qk_norm.v)
+    add_pass (build, "norms of queries, keys", MDL_MEMORY_NORM, 2 * m * rows, 2 * m * rows, count);
+}
+
+static void
+add_attention (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlm *llm = model->llm;
+  const SrvFormat format = srv_attention_format (&model->spec.precision);
+  add_pass (build, "norms", MDL_MEMORY_NORM, 4 * m * llm->hidden.v, 4 * m * llm->hidden.v, count * fmax (llm->norms.v, 2));
+  if (format != SRV_FORMAT_BF16 &&
+      computes_in (&model->gpu, format) != MDL_PRECISION_BF16) /* of four products' inputs, two fused */
+    add_pass (build, "quantising", MDL_MEMORY_COPY, 2 * m * llm->hidden.v, m * llm->hidden.v, 2 * count);
+  if (llm->attention.kind.v == MDL_ATTENTION_MLA)
+    add_latent (build, m, count);
+  else
+    add_heads (build, m, count);
+  const Product o = { SRV_PART_GEMM, "o",  m, llm->hidden.v, llm->attention.heads.v / model->tp * mdl_llm_value_dim (llm), 0,
+                      format,        count };
+  add_product (build, &o);
+  srv_build_all_reduce (build, m, count);
+}
+
+/* ---- MLPs ---- */
+
+static void
+add_mlp (SrvBuild *build, SrvPart part, double m, double ffn, double count)
+{
+  const SrvStepModel *model = build->model;
+  const double gates = mdl_llm_gated (model->llm) ? 2 : 1, hidden = model->llm->hidden.v;
+  const SrvFormat format = (SrvFormat)model->spec.precision.weights.v;
+  const Product up = { part, part == SRV_PART_EXPERTS ? "shared gate, up" : "gate, up", m, gates * ffn, hidden, 0, format, count };
+  const Product down = { part, part == SRV_PART_EXPERTS ? "shared down" : "down", m, hidden, ffn, 0, format, count };
+  add_product (build, &up);
+  add_pass (build, "activation", MDL_MEMORY_GATED, 2 * m * gates * ffn, 2 * m * ffn, count);
+  add_product (build, &down);
+}
+
+double
+srv_expert_load_factor (const MdlLlm *llm, const SrvReplicaSpec *spec)
+{
+  const double a = spec->moe.power_law.v, ep = spec->parallel.ep.v;
+  const guint n = (guint)llm->moe.experts.v, slots = n + (guint)spec->moe.redundant.v;
+  if (!spec->moe.power_law.set || ep < 2)
+    return 0;
+  g_autofree double *load = g_new (double, slots);
+  double sum = 0, square = 0;
+  for (guint i = 0; i < n; i++) { /* quantiles of a density x^-a from 1 to n */
+    const double u = (i + 0.5) / n, top = n;
+    load[i] = fabs (a - 1) < 1e-9 ? pow (top, u) : pow (1 + u * (pow (top, 1 - a) - 1), 1 / (1 - a));
+    sum += load[i];
+  }
+  for (guint i = n; i < slots; i++) { /* the fullest, the last of the quantiles, is shared with a copy */
+    guint full = 0;
+    for (guint k = 1; k < i; k++)
+      full = load[k] > load[full] ? k : full;
+    load[i] = load[full] *= 0.5;
+  }
+  const double mean = sum / slots;
+  for (guint i = 0; i < slots; i++)
+    square += (load[i] - mean) * (load[i] - mean);
+  return 1 + mdl_software_slowest (ep) * sqrt (square / slots) / mean / sqrt (slots / ep);
+}
+
+double
+srv_expert_imbalance (const SrvStepModel *model, double tokens)
+{
+  const double ep = model->spec.parallel.ep.v, mean = tokens * model->llm->moe.top_k.v / ep;
+  if (ep < 2 || mean <= 0)
+    return 1;
+  const double chance = 1 + mdl_software_slowest (ep) * sqrt ((1 - 1 / ep) / mean);
+  return fmin (fmax (chance, model->load_factor), ep);
+}
+
+/* Time of a layer's routed experts for `factor` times the mean rows of a rank; into build where it is not NULL. */
+static double
+experts (SrvBuild *build, const SrvStepModel *model, double tokens, double factor, double count)
+{
+  const MdlLlmMoe *moe = &model->llm->moe;
+  const SrvParallelSpec *p = &model->spec.parallel;
+  const double held = (moe->experts.v + model->spec.moe.redundant.v) / p->ep.v;
+  const double hit = held * (1 - pow (1 - moe->top_k.v / moe->experts.v, tokens));
+  const double rows = fmax (tokens * moe->top_k.v / p->ep.v * factor, hit), gates = mdl_llm_gated (model->llm) ? 2 : 1;
+  const double ffn = moe->ffn.v / p->moe_tp.v, hidden = model->llm->hidden.v, each = rows / hit;
+  const SrvFormat format = srv_moe_format (&model->spec.precision);
+  const Product up = { SRV_PART_EXPERTS, "experts gate, up", each, gates * ffn, hidden, hit, format, count };
+  const Product down = { SRV_PART_EXPERTS, "experts down", each, hidden, ffn, hit, format, count };
+  if (build != NULL) {
+    add_pass (build, "rows by expert", MDL_MEMORY_COPY, 2 * rows * hidden, 2 * rows * hidden, 2 * count);
+    add_product (build, &up);
+    add_pass (build, "activation of experts", MDL_MEMORY_GATED, 2 * rows * gates * ffn, 2 * rows * ffn, count);
+    add_product (build, &down);
+    return 0;
+  }
+  MdlKernelCost first, second;
+  product_cost (model, &up, &first);
+  product_cost (model, &down, &second);
+  return (first.time_s + second.time_s) / (model->times.experts.v > 0 ? model->times.experts.v : 1);
+}
+
+static void
+add_moe (SrvBuild *build, double m, double all, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlmMoe *moe = &model->llm->moe;
+  const Product router = { SRV_PART_EXPERTS, "router", m, moe->experts.v, model->llm->hidden.v, 0, SRV_FORMAT_BF16, count };
+  add_product (build, &router);
+  add_pass (build, "choice of experts", MDL_MEMORY_SOFTMAX, 4 * m * moe->experts.v, 8 * m * moe->top_k.v, count);
+  if (model->groups.ep != NULL)
+    srv_build_exchange (build, m, count);
+  experts (build, model, all, 1, count);
+  const double factor = srv_expert_imbalance (model, all);
+  const SrvStepTerm wait = { .part = SRV_PART_IMBALANCE,
+                             .name = "fullest rank of experts",
+                             .count = count,
+                             .time_s = fmax (experts (NULL, model, all, factor, 1) - experts (NULL, model, all, 1, 1), 0),
+                             .bound = "load",
+                             .shape = g_strdup_printf ("%.3g x the mean", factor) };
+  srv_build_add (build, &wait, 0.5, BASE_SOURCE_ASSUMED);
+  if (moe->shared.v >= 1)
+    add_mlp (build, SRV_PART_EXPERTS, m, moe->shared.v * (moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v) / model->tp, count);
+  if (model->groups.ep == NULL || moe->shared.v >= 1)
+    srv_build_all_reduce (build, m, count);
+}
+
+/* ---- the stage ---- */
+
+static void
+add_head (SrvBuild *build, double rows, double count)
+{
+  const SrvStepModel *model = build->model;
+  const double vocabulary = model->llm->vocabulary.v;
+  const Product head = {
+    SRV_PART_GEMM, "head", rows, ceil (vocabulary / model->tp), model->llm->hidden.v, 0, SRV_FORMAT_BF16, count
+  };
+  add_product (build, &head);
+  srv_build_logits (build, rows, count);
+  add_pass (build, "sampling", MDL_MEMORY_SOFTMAX, 2 * 4 * rows * vocabulary, 4 * rows, count);
+}
+
+/* Modules of multi-token prediction run one after the other, on one token of each sequence. */
+static void
+add_drafts (SrvBuild *build)
+{
+  const SrvStepModel *model = build->model;
+  const double count = model->drafts, hidden = model->llm->hidden.v, per = 1 + model->drafts;
+  const double m = ceil (build->key.tokens / per), all = ceil (build->key.all / per);
+  const Product projection = { SRV_PART_GEMM, "projection of drafts", m, hidden, 2 * hidden, 0, SRV_FORMAT_BF16, count };
+  add_product (build, &projection);
+  add_attention (build, m, count);
+  if (model->llm->moe.experts.v >= 1)
+    add_moe (build, m, all, count);
+  else {
+    add_mlp (build, SRV_PART_GEMM, m, model->llm->mlp.ffn.v / model->tp, count);
+    srv_build_all_reduce (build, m, count);
+  }
+  add_head (build, m, count);
+}
+
+/* What an engine adds to its kernels: small ones that are not listed, and SMs that idle at the begin and end of kernels. */
+static void
+add_between (SrvBuild *build, const char *name, const BaseNum *each, double layers)
+{
+  if (each->v <= 0 || layers <= 0)
+    return;
+  const SrvStepTerm term = { .part = SRV_PART_MEMORY,
+                             .name = name,
+                             .count = layers,
+                             .time_s = each->v,
+                             .bound = "engine",
+                             .shape = g_strdup ("-") };
+  srv_build_add (build, &term, 0, each->source);
+}
+
+void
+srv_build_stage (SrvBuild *build)
+{
+  const SrvStepModel *model = build->model;
+  const double m = build->key.tokens;
+  add_attention (build, m, model->n_dense + model->n_moe);
+  if (model->n_dense > 0) {
+    add_mlp (build, SRV_PART_GEMM, m, model->llm->mlp.ffn.v / model->tp, model->n_dense);
+    srv_build_all_reduce (build, m, model->n_dense);
+  }
+  if (model->n_moe > 0)
+    add_moe (build, m, build->key.all, model->n_moe);
+  add_between (build, "between kernels", &model->times.layer, model->n_dense + model->n_moe);
+  add_between (build, "between kernels of experts", &model->times.moe_layer, model->n_moe);
+  if (model->last && build->key.sampled > 0)
+    add_head (build, build->key.sampled, 1);
+  if (model->last && model->drafts > 0 && (build->key.flags & SRV_KEY_DECODE) != 0)
+    add_drafts (build);
+  srv_build_sends (build);
+}

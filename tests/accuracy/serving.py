@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Predicted against measured TTFT and TPOT of serving engines.
+
+usage: serving.py FORERUN SOURCE_DIR [--use fit|score] [--rows] [--limit PERCENT]
+
+Each run of tests/data/serving/serving.csv whose model and GPU forerun has becomes a scenario of kind `serving`: a closed loop with the
+run's concurrency, lengths, layout and precision. Printed: runs, median and 90th percentile of the absolute error, and the median signed
+error, by group of split.tsv and for all groups of a use. Ends with status 1 where the median of TPOT over the runs that score is above
+the limit. TTFT is compared as the mean over requests, which the source does not say.
+"""
+import csv, json, os, statistics, subprocess, sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+GPUS = {"H100": "hgx_h100", "H200": "hgx_h200", "B200": "hgx_b200", "B300": "hgx_b300", "GB200": "gb200_nvl72"}
+MODELS = {
+    "Qwen/Qwen3-32B": "qwen3_32b",
+    "nvidia/Qwen3-32B-NVFP4": "qwen3_32b",
+    "meta-llama/Llama-3.1-8B-Instruct": "llama31_8b",
+    "nvidia/Llama-3.1-8B-Instruct-FP8": "llama31_8b",
+    "Qwen/Qwen3-235B-A22B-FP8": "qwen3_235b_a22b",
+    "deepseek-ai/DeepSeek-R1": "deepseek_v3",
+    "nvidia/DeepSeek-R1-NVFP4": "deepseek_v3",
+    "nvidia/DeepSeek-V3.1-NVFP4": "deepseek_v3",
+    "openai/gpt-oss-120b": "gpt_oss_120b",
+}
+
+
+def formats(row):
+    """`precision:` of the row: of the matrices, of the experts."""
+    text = row["precision"]
+    moe = text.split("moe")[-1]
+    gemm = text.split(";")[0]
+    one = lambda t: "nvfp4" if "fp4" in t else "fp8" if "fp8" in t else "int4" if "int4" in t else "bf16"
+    if row["model"].startswith("openai/gpt-oss"):
+        return {"weights": "bf16", "moe": "mxfp4"}
+    if row["model"].endswith("NVFP4") or "nvfp4" in text:
+        attention = "fp8" if "DeepSeek" in row["model"] else "nvfp4"
+        return {"weights": one(gemm), "moe": one(moe), "attention": attention if "Qwen" not in row["model"] else "nvfp4"}
+    return {"weights": one(gemm), "moe": one(moe)}
+
+
+def scenario(row):
+    name, _, version = row["framework"].partition(" ")
+    number = version.split("rc")[0].split(".post")[0].strip(".")
+    if not number or not number[0].isdigit():
+        number = ""
+    if name == "trtllm" and number.startswith("0."):
+        number = ""  # a version of Dynamo's runtime, not of TensorRT-LLM
+    n = int(row["concurrency"])
+    dp = max(int(row["attention_dp"] or 1), 1)
+    tp, pp, ep = (max(int(row[k] or 1), 1) for k in ("tp", "pp", "ep"))
+    engine = {"name": name}
+    if number:
+        engine["version"] = number
+    if name == "trtllm":  # prompts are not cut: a step must have room for a whole one beside those that decode
+        engine["max_num_batched_tokens"] = max(8192, int(row["isl"]) + n)
+    workload = {
+        "kind": "serving",
+        "model": MODELS[row["model"]],
+        "engine": engine,
+        "parallel": {"tp": tp, "pp": pp, "dp_attn": dp, "ep": ep},
+        "precision": formats(row),
+        "load": {"closed": n, "requests": max(2 * n, 16), "warm_up": n, "input": int(row["isl"]), "output": int(row["osl"])},
+    }
+    return {"scenario": "row", "cluster": {"topology": GPUS[row["gpu"]], "nodes": 1}, "workload": workload}
+
+
+def predict(forerun, row, folder, index):
+    path = os.path.join(folder, f"row{index}.yaml")
+    with open(path, "w") as out:
+        json.dump(scenario(row), out)
+    done = subprocess.run([forerun, "run", path, "--format", "json"], capture_output=True, text=True)
+    if done.returncode:
+        return None, done.stderr.strip().split("\n")[0]
+    result = json.loads(done.stdout)
+    result = result.get("result", result)
+    while "ttft" not in result:
+        result = next(v for v in result.values() if isinstance(v, dict) and ("ttft" in v or "result" in v))
+    return (result["ttft"]["mean_s"], result["tpot"]["mean_s"]), None
+
+
+def line(name, errors):
+    size = sorted(abs(e) for e in errors)
+    if size:
+        p90 = size[min(len(size) - 1, int(0.9 * len(size)))]
+        return f"{len(size):5d} {100 * statistics.median(size):7.1f} {100 * p90:7.1f} {100 * statistics.median(errors):+7.1f}"
+    return ""
+
+
+def main():
+    forerun, source = sys.argv[1:3]
+    use = sys.argv[sys.argv.index("--use") + 1] if "--use" in sys.argv else None
+    split = {}
+    for row in csv.DictReader(open(f"{source}/tests/data/serving/split.tsv"), delimiter="\t"):
+        split[row["gpu"], row["framework"], row["model"], row["origin"]] = row["use"]
+    rows = []
+    for row in csv.DictReader(open(f"{source}/tests/data/serving/serving.csv")):
+        row["use"] = split[row["gpu"], row["framework"], row["model"], row["origin"]]
+        if row["model"] in MODELS and row["gpu"] in GPUS and (use is None or row["use"] == use):
+            rows.append(row)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda x: predict(forerun, x[1], folder, x[0]), enumerate(rows)))
+    groups, failed = {}, {}
+    for row, (answer, why) in zip(rows, answers):
+        group = (row["use"], row["gpu"], row["framework"], row["model"])
+        if answer is None:
+            failed.setdefault((group, why.split(": ", 1)[-1]), []).append(row)
+            continue
+        ttft = answer[0] * 1e3 / float(row["ttft_ms"]) - 1
+        tpot = answer[1] * 1e3 / float(row["tpot_ms"]) - 1
+        for key in (group, (row["use"],), (row["use"], row["kind"])):
+            groups.setdefault(key, ([], []))
+            groups[key][0].append(tpot)
+            groups[key][1].append(ttft)
+        if "--rows" in sys.argv:
+            keys = ("use", "gpu", "framework", "model", "precision", "isl", "osl", "concurrency", "tp", "ep", "attention_dp")
+            print("\t".join([row[k] for k in keys] + [row["tpot_ms"], f"{answer[1] * 1e3:.3f}", row["ttft_ms"], f"{answer[0] * 1e3:.1f}"]))
+    print("# runs, |error| of TPOT median and p90, its median; the same of TTFT, in %")
+    for key in sorted(groups, key=lambda k: (len(k), k)):
+        print(f"{' '.join(key):75s} {line(key, groups[key][0])}  {line(key, groups[key][1])[5:]}")
+    for (group, why), those in failed.items():
+        print(f"# not run: {' '.join(group)}: {len(those)} ({why})")
+    if "--limit" in sys.argv:
+        median = 100 * statistics.median(abs(e) for e in groups[("score",)][0])
+        limit = float(sys.argv[sys.argv.index("--limit") + 1])
+        print(f"# TPOT of the runs that score: {median:.1f} %, limit {limit:.1f} %")
+        sys.exit(median > limit)
+
+
+main()

@@ -1,0 +1,6 @@
+foreach (file blocks run schedule)
+  forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES serving)
+endforeach ()
+foreach (file memory step)
+  forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES plan constants)
+endforeach ()

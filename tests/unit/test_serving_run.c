@@ -1,0 +1,282 @@
+/* Runs of replicas over given times of steps: results by hand, and laws. */
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "harness.h"
+#include "serving/run.h"
+
+/* ---- times and loads of a few numbers ---- */
+
+typedef struct {
+  double prompt_s, token_s; /* of a step with prompts, and of a token in it */
+  double decode_s, context_s;
+} Times;
+
+static void
+line_of (gpointer model, guint n, double context, double windowed, SrvDecodeLine *line)
+{
+  const Times *times = model;
+  (void)n;
+  (void)windowed;
+  (void)context;
+  *line = (SrvDecodeLine){ times->decode_s, times->context_s, 0, 1e12 };
+}
+
+static double
+time_of (gpointer model, const SrvBatch *batch, SrvStepCost *cost)
+{
+  const Times *times = model;
+  double time_s = batch->n_chunks > 0 ? times->prompt_s : times->decode_s;
+  for (guint i = 0; i < batch->n_chunks; i++)
+    time_s += times->token_s * batch->chunks[i].tokens;
+  time_s += times->context_s * batch->decode_context;
+  if (cost != NULL) {
+    *cost = (SrvStepCost){ .time_s = time_s, .time_lo_s = 0.8 * time_s, .time_hi_s = 1.5 * time_s };
+    cost->part_s[SRV_PART_ATTENTION] = times->context_s * batch->decode_context;
+    cost->part_s[SRV_PART_GEMM] = time_s - cost->part_s[SRV_PART_ATTENTION];
+  }
+  return time_s;
+}
+
+typedef struct {
+  guint64 n, sent, ended;
+  guint slots; /* closed; 0: open */
+  double rate; /* 0: all at 0 */
+  guint input, output, spread;
+  guint prefixes;
+  double at_s;
+  BaseRandom random;
+  double free_s;
+  guint waiting;
+  guint64 hashes[64];
+} Load;
+
+static gboolean
+next (gpointer user, SrvRequest *out, GError **error)
+{
+  Load *load = user;
+  (void)error;
+  if (load->sent == load->n || (load->slots > 0 && load->waiting == 0))
+    return FALSE;
+  if (load->slots > 0)
+    load->waiting--;
+  else if (load->rate > 0)
+    load->at_s += base_random_exponential (&load->random, 1 / load->rate);
+  const guint more = load->spread > 0 ? base_random_below (&load->random, load->spread) : 0;
+  *out = (SrvRequest){ .index = load->sent++,
+                       .arrival_s = load->slots > 0 ? load->free_s : load->at_s,
+                       .input = load->input + more,
+                       .output = load->output + (load->spread > 0 ? base_random_below (&load->random, load->spread) : 0) };
+  if (load->prefixes > 0) {
+    const guint64 first = base_random_below (&load->random, load->prefixes) * 1000;
+    out->n_hashes = MIN (out->input / 32, 64);
+    for (guint i = 0; i < out->n_hashes; i++)
+      load->hashes[i] = i < 4 ? first + i : load->sent * 100000 + i;
+    out->hash = load->hashes;
+    out->hash_tokens = 32;
+  }
+  return TRUE;
+}
+
+static gboolean
+finished (gpointer user, guint64 index, double now_s)
+{
+  Load *load = user;
+  (void)index;
+  load->ended++;
+  if (load->slots == 0 || load->sent == load->n)
+    return FALSE;
+  load->free_s = now_s;
+  load->waiting++;
+  return TRUE;
+}
+
+static SrvRunSpec
+spec_of (SrvEngineName engine, Times *times, Load *load)
+{
+  load->random = base_random_stream (3, "load");
+  load->waiting = load->slots;
+  return (SrvRunSpec){ .times = { .model = times, .ranks = 1, .time_s = time_of, .line = line_of },
+                       .source = { load, next, finished },
+                       .engine = engine,
+                       .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
+                       .blocks = 100000,
+                       .block = 16,
+                       .replicas = 1,
+                       .slo = { (double)INFINITY, (double)INFINITY, (double)INFINITY },
+                       .watch = G_MAXUINT64 };
+}
+
+static SrvRunResult
+run (const SrvRunSpec *spec)
+{
+  SrvRunResult result;
+  GError *error = NULL;
+  TEST_TRUE (srv_run (spec, &result, &error));
+  if (error != NULL)
+    TEST_STR (error->message, "");
+  g_clear_error (&error);
+  return result;
+}
+
+/* ---- by hand ---- */
+
+static void
+a_closed_load_gives_slots_over_the_time_of_a_request (void)
+{
+  /* 64 in flight, TTFT 200 ms, TPOT 20 ms, 1024 tokens: 64 / (.2 + 1023 · .02) = 3.0978 requests/s, 3172.1 tokens/s. */
+  Times times = { .prompt_s = 0.2, .decode_s = 0.02 };
+  Load load = { .n = 640, .slots = 64, .input = 100, .output = 1024 };
+  SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+  spec.slo = (SrvSlo){ 0.2, 0.02, (double)INFINITY };
+  const SrvRunResult r = run (&spec);
+  TEST_NEAR (r.requests_per_s, 3.0978, 1e-5);
+  TEST_NEAR (r.output_tokens_per_s, 3172.1, 1e-4);
+  TEST_NEAR (r.goodput_rps, 3.0978, 1e-5);
+  TEST_NEAR (r.ttft.p99, 0.2, 1e-9);
+  TEST_NEAR (r.tpot.p50, 0.02, 1e-9);
+  TEST_NEAR (r.itl.p99, 0.02, 1e-9);
+  TEST_NEAR (r.e2e.mean, 20.66, 1e-9);
+  TEST_NEAR (r.batch_mean, 64, 1e-9);
+  TEST_INT (r.output_tokens, 640 * 1024);
+  TEST_INT (load.ended, 640);
+}
+
+static void
+one_at_a_time_waits_as_queueing_theory_says (void)
+{
+  /* M/D/1 at 5/s and 100 ms: load .5, mean wait .5 · 100 / (2 · .5) = 50 ms. */
+  Times times = { .prompt_s = 0.1 };
+  Load load = { .n = 200000, .rate = 5, .input = 10, .output = 1 };
+  SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+  spec.limits.max_seqs = 1;
+  const SrvRunResult r = run (&spec);
+  TEST_NEAR (r.ttft.mean, 0.150, 0.02);
+  TEST_NEAR (r.busy, 0.5, 0.02);
+  TEST_INT (r.requests, 200000);
+}
+
+static void
+times_of_requests_are_those_of_steps (void)
+{
+  /* Steps of 1 s, budget 8, two sequences, three prompts of 8 with 2 tokens each: tokens A 1, 2; B 2, 3; C 4, 5 … A's step 2
+   * decodes and leaves 7 for B, whose last token is computed at step 3; C comes when A has left, with what B leaves. */
+  Times times = { .prompt_s = 1, .decode_s = 1 };
+  Load load = { .n = 3, .input = 8, .output = 2 };
+  SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+  spec.limits.max_tokens = 8;
+  spec.limits.max_seqs = 2;
+  const SrvRunResult r = run (&spec);
+  /* A: 1, 2. B: 7 at step 2, 1 at step 3: tokens 3, 4. C: 7 at step 3, 1 at step 4: tokens 4, 5. TTFT 1, 3, 4. */
+  TEST_NEAR (r.ttft.mean, 8.0 / 3, 1e-9);
+  TEST_NEAR (r.ttft.p50, 3, 1e-9);
+  TEST_NEAR (r.duration_s, 5, 1e-9);
+}
+
+static void
+a_request_that_can_never_be_answered_is_an_error (void)
+{
+  Times times = { .prompt_s = 1, .decode_s = 1 };
+  SrvRunResult result;
+  const struct {
+    guint64 blocks;
+    guint max_len, output;
+    const char *says;
+  } cases[] = { { 4, 0, 1, "request 0 has 100 tokens in its prompt and 1 to answer; the KV cache has room for 64" },
+                { 100, 100, 1, "the longest sequence has 100; raise 'max_model_len'" } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Load load = { .n = 3, .input = 100, .output = cases[i].output };
+    SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+    GError *error = NULL;
+    spec.blocks = cases[i].blocks;
+    spec.max_model_len = cases[i].max_len;
+    TEST_FALSE (srv_run (&spec, &result, &error));
+    TEST_HAS (error->message, cases[i].says);
+    g_clear_error (&error);
+  }
+}
+
+static void
+the_parts_of_a_request_sum_to_its_time (void)
+{
+  Times times = { .prompt_s = 0.01, .token_s = 1e-5, .decode_s = 0.008, .context_s = 1e-8 };
+  for (int engine = 0; engine < SRV_ENGINE_N; engine++) {
+    Load load = { .n = 300, .rate = 20, .input = 300, .output = 50, .spread = 200 };
+    SrvRunSpec spec = spec_of ((SrvEngineName)engine, &times, &load);
+    spec.watch = 200;
+    spec.blocks = 700;
+    const SrvWatched w = run (&spec).watched;
+    double sum = 0;
+    for (guint i = 0; i < SRV_WAIT_N; i++)
+      sum += w.part_s[i];
+    TEST_TRUE (w.seen);
+    TEST_NEAR (sum, w.e2e_s, 1e-6);
+    TEST_TRUE (w.part_s[SRV_WAIT_PROMPT] > 0 && w.part_s[SRV_WAIT_COMPUTE] > 0 && w.part_s[SRV_WAIT_KV] > 0);
+  }
+}
+
+/* ---- laws ---- */
+
+static void
+jumps_change_nothing (void)
+{
+  Times times = { .prompt_s = 0.011, .token_s = 1.3e-5, .decode_s = 0.0083, .context_s = 1.7e-8 };
+  for (guint i = 0; i < 24; i++) {
+    SrvRunResult r[2];
+    for (guint k = 0; k < 2; k++) {
+      Load load = { .n = 400, .rate = 4.0 * (1 + i % 4), .input = 200, .output = 30, .spread = 300, .prefixes = i % 2 ? 3 : 0 };
+      load.slots = i >= 12 ? 20 : 0;
+      SrvRunSpec spec = spec_of ((SrvEngineName)(i % SRV_ENGINE_N), &times, &load);
+      spec.stepwise = k == 1;
+      spec.caching = i % 2 == 1;
+      spec.blocks = 400;
+      spec.replicas = 1 + i % 3;
+      spec.router = i % 2 ? SRV_ROUTER_LEAST_LOADED : SRV_ROUTER_ROUND_ROBIN;
+      r[k] = run (&spec);
+      TEST_INT (load.ended, 400);
+    }
+    TEST_INT (r[0].requests, 400);
+    TEST_INT (r[0].output_tokens, r[1].output_tokens);
+    TEST_INT (r[0].steps, r[1].steps);
+    TEST_INT (r[0].preemptions, r[1].preemptions);
+    TEST_INT (r[0].hit_tokens, r[1].hit_tokens);
+    TEST_TRUE (memcmp (&r[0].ttft, &r[1].ttft, sizeof (SrvSpread)) == 0);
+    TEST_TRUE (memcmp (&r[0].tpot, &r[1].tpot, sizeof (SrvSpread)) == 0);
+    TEST_TRUE (memcmp (&r[0].e2e, &r[1].e2e, sizeof (SrvSpread)) == 0);
+    TEST_NEAR (r[0].itl.p99, r[1].itl.p99, 1e-12);
+    TEST_NEAR (r[0].duration_s, r[1].duration_s, 1e-15);
+  }
+}
+
+static void
+twice_the_load_is_never_answered_sooner (void)
+{
+  Times times = { .prompt_s = 0.01, .token_s = 1e-5, .decode_s = 0.008, .context_s = 1e-8 };
+  for (int engine = 0; engine < SRV_ENGINE_N; engine++) {
+    double before = 0;
+    for (double rate = 2; rate < 300; rate *= 2) {
+      Load load = { .n = 1000, .rate = rate, .input = 500, .output = 100 };
+      SrvRunSpec spec = spec_of ((SrvEngineName)engine, &times, &load);
+      const SrvRunResult r = run (&spec);
+      TEST_TRUE (r.ttft.p99 >= before * (1 - 1e-9));
+      before = r.ttft.p99;
+    }
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "a closed load gives slots over the time of a request", a_closed_load_gives_slots_over_the_time_of_a_request },
+    { "one at a time waits as queueing theory says", one_at_a_time_waits_as_queueing_theory_says },
+    { "times of requests are those of steps", times_of_requests_are_those_of_steps },
+    { "a request that can never be answered is an error", a_request_that_can_never_be_answered_is_an_error },
+    { "the parts of a request sum to its time", the_parts_of_a_request_sum_to_its_time },
+    { "jumps change nothing", jumps_change_nothing },
+    { "twice the load is never answered sooner", twice_the_load_is_never_answered_sooner },
+    { NULL, NULL },
+  };
+  return test_main ("serving/run", cases);
+}

@@ -1,0 +1,225 @@
+/* Time of a step: bytes and FLOP against arithmetic, and what parts do. */
+#include <math.h>
+
+#include "serving/step.h"
+#include "serving_fixture.h"
+
+typedef struct {
+  Serving s;
+  SrvStepModel *model;
+} Replica;
+
+static void
+replica_open (Replica *r, const char *topology, unsigned nodes, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  serving_open (&r->s, topology, nodes, text);
+  r->model = srv_step_model_new (&r->s.llm, &r->s.scenario->system, &r->s.keys.replica, &error);
+  if (r->model == NULL)
+    g_error ("%s", error->message);
+}
+
+static void
+replica_clear (Replica *r)
+{
+  srv_step_model_free (r->model);
+  serving_clear (&r->s);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Replica, replica_clear)
+
+static SrvBatch
+decoding (const Replica *r, guint n, double each)
+{
+  const double window = srv_step_window (r->model);
+  return (SrvBatch){
+    .n_decode = n, .decode_context = n * each, .decode_windowed = n * (window > 0 ? fmin (window, each) : each), .n_sampled = n
+  };
+}
+
+#define LLAMA8B "{model: llama31_8b, engine: {name: vllm}}"
+
+static void
+decoding_reads_weights_and_caches_once (void)
+{
+  g_auto (Replica) r;
+  replica_open (&r, "hgx_h100", 1, LLAMA8B);
+  SrvBatch one = decoding (&r, 1, 1000);
+  SrvStepCost cost;
+  srv_step_time_s (r.model, &one, &cost);
+  /* weights without the input embedding 15,009,849,344 B, and 1000 x 131,072 B; activations of a token are within 1 % */
+  TEST_NEAR (cost.hbm_B, 15009849344.0 + 131072e3, 1e-2);
+  TEST_TRUE (cost.hbm_B >= 15009849344.0 + 131072e3 - 2 * 4096 * 65 * 2);
+  /* not sooner than memory's 2.97145 TB/s allow (5.0955 ms), and within 60 % of it: vLLM adds 32 us a layer */
+  TEST_TRUE (cost.time_s > 5.0955e-3 * 0.9);
+  TEST_TRUE (cost.time_s < 5.0955e-3 * 1.6);
+  TEST_TRUE (cost.graph);
+}
+
+static void
+eight_gpus_read_an_eighth_and_reduce_twice_a_layer (void)
+{
+  g_auto (Replica) r;
+  replica_open (&r, "hgx_h100", 1, "{model: llama31_70b, engine: {name: vllm}, parallel: {tp: 8}}");
+  SrvBatch batch = decoding (&r, 64, 2048);
+  SrvStepCost cost;
+  g_autoptr (GArray) terms = srv_step_terms (r.model, &batch, &cost);
+  /* (70.55e9 - 128256 x 8192) x 2 / 8 and 64 x 2048 x 40,960 B: 22.744 GB; and activations of 64 tokens */
+  TEST_NEAR (cost.hbm_B, 22.744e9, 3e-2);
+  double reduces = 0;
+  for (guint i = 0; i < terms->len; i++) {
+    const SrvStepTerm *term = &g_array_index (terms, SrvStepTerm, i);
+    if (g_str_equal (term->name, "all-reduce")) {
+      reduces += term->count;
+      TEST_NEAR (term->bytes_B, 1048576, 0); /* 64 x 8192 x 2 B */
+    }
+  }
+  TEST_NEAR (reduces, 160, 0);
+  TEST_TRUE (cost.time_s > 7.654e-3);
+}
+
+static void
+a_prompt_costs_its_flop (void)
+{
+  g_auto (Replica) r;
+  replica_open (&r, "hgx_h100", 1, LLAMA8B);
+  const SrvChunk chunk = { .tokens = 8192 };
+  const SrvBatch batch = { .chunks = &chunk, .n_chunks = 1, .n_sampled = 1 };
+  SrvStepCost cost;
+  srv_step_time_s (r.model, &batch, &cost);
+  /* products 1.14355e14, attention 4 x 4096 x 32 x 8192^2 / 2 = 1.7592e13 */
+  TEST_NEAR (cost.flop, 1.14355e14 + 1.7592e13, 1e-4);
+  TEST_TRUE (!cost.graph);
+}
+
+static void
+sums (const char *topology, unsigned nodes, const char *text, guint n, double context)
+{
+  g_auto (Replica) r;
+  replica_open (&r, topology, nodes, text);
+  const guint ranks = srv_step_ranks (r.model);
+  g_autofree SrvBatch *batches = g_new0 (SrvBatch, ranks);
+  const SrvChunk chunks[] = { { .tokens = 700 }, { .tokens = 300, .cached = 2000 } };
+  for (int mixed = 0; mixed < 2; mixed++) {
+    for (guint i = 0; i < ranks; i++) {
+      batches[i] = decoding (&r, n + i % 3, context);
+      batches[i].chunks = mixed ? chunks : NULL;
+      batches[i].n_chunks = mixed ? 2 : 0;
+      batches[i].n_sampled += mixed ? 1 : 0;
+    }
+    SrvStepCost cost;
+    g_autoptr (GArray) terms = srv_step_terms (r.model, batches, &cost);
+    double parts = 0, all = 0;
+    for (guint i = 0; i < SRV_PART_N; i++)
+      parts += cost.part_s[i];
+    for (guint i = 0; i < terms->len; i++)
+      all += g_array_index (terms, SrvStepTerm, i).time_s;
+    TEST_NEAR (parts, cost.time_s, 1e-9);
+    TEST_NEAR (all, cost.time_s, 1e-9);
+    TEST_NEAR (srv_step_time_s (r.model, batches, NULL), cost.time_s, 1e-12);
+    TEST_TRUE (cost.time_lo_s <= cost.time_s && cost.time_s <= cost.time_hi_s);
+    TEST_TRUE (isfinite (cost.time_s) && cost.time_s > 0);
+  }
+}
+
+static void
+parts_and_terms_sum_to_the_step (void)
+{
+  sums ("hgx_h100", 1, LLAMA8B, 5, 300);
+  sums ("hgx_h100", 1, "{model: llama31_70b, engine: {name: trtllm}, parallel: {tp: 4, pp: 2}, precision: {weights: fp8, kv: fp8}}",
+        7, 900);
+  sums ("hgx_h100", 1, "{model: gpt_oss_120b, engine: {name: vllm}, parallel: {tp: 2}, precision: {moe: mxfp4}}", 9, 500);
+  sums ("hgx_h200", 1, "{model: deepseek_v3, engine: {name: sglang}, parallel: {tp: 8, ep: 8}, precision: {weights: fp8}}", 16,
+        4000);
+  sums ("hgx_h200", 2,
+        "{model: deepseek_v3, engine: {name: sglang}, parallel: {dp_attn: 16, ep: 16}, precision: {weights: fp8, dispatch: fp8}, "
+        "moe: "
+        "{backend: deepep_low_latency, power_law: 1.2}, speculative: {acceptance: [0.85]}}",
+        4, 4000);
+  sums ("hgx_h200", 1,
+        "{model: qwen3_235b_a22b, engine: {name: vllm}, parallel: {tp: 2, dp_attn: 4, ep: 8}, precision: {weights: fp8}}", 4, 1000);
+  sums ("hgx_h100", 1, "{model: qwen3_32b, engine: {name: vllm}, precision: {weights: int4}}", 4, 1000);
+}
+
+static void
+the_line_is_the_step (void)
+{
+  static const char *const texts[] = { LLAMA8B,
+                                       "{model: gpt_oss_120b, engine: {name: vllm}, parallel: {tp: 2}, precision: {moe: mxfp4}}",
+                                       "{model: deepseek_v3, engine: {name: sglang}, parallel: {tp: 8}, precision: {weights: fp8}}",
+                                       "{model: llama31_8b, engine: {name: vllm, version: 0.9.0}}" };
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_auto (Replica) r;
+    replica_open (&r, "hgx_h200", 1, texts[i]);
+    for (guint n = 1; n < 300; n = n * 3 + 1)
+      for (double each = 1; each < 1e5; each *= 7) {
+        const SrvBatch batch = decoding (&r, n, each);
+        SrvDecodeLine line;
+        srv_step_decode_line (r.model, n, batch.decode_context, batch.decode_windowed, &line);
+        const double by_line = line.base_s + line.slope_s * batch.decode_context;
+        TEST_NEAR (by_line, srv_step_time_s (r.model, &batch, NULL), 0);
+        TEST_TRUE (line.from <= batch.decode_context && batch.decode_context <= line.to);
+        const double further = fmin (line.to, batch.decode_context * 2);
+        if (further <= batch.decode_context)
+          continue;
+        const SrvBatch later = decoding (&r, n, further / n);
+        TEST_NEAR (line.base_s + line.slope_s * further, srv_step_time_s (r.model, &later, NULL), 1e-9);
+      }
+  }
+}
+
+static double
+step_s (const char *text, guint n, double context)
+{
+  g_auto (Replica) r;
+  replica_open (&r, "hgx_h200", 1, text);
+  const SrvBatch batch = decoding (&r, n, context);
+  return srv_step_time_s (r.model, &batch, NULL);
+}
+
+static void
+narrower_formats_and_faster_hosts_are_faster (void)
+{
+  const double bf16 = step_s (LLAMA8B, 8, 1000);
+  const double fp8 = step_s ("{model: llama31_8b, engine: {name: vllm}, precision: {weights: fp8}}", 8, 1000);
+  const double int4 = step_s ("{model: llama31_8b, engine: {name: vllm}, precision: {weights: int4}}", 8, 1000);
+  TEST_TRUE (fp8 < 0.75 * bf16);
+  TEST_TRUE (int4 < fp8);
+  TEST_TRUE (step_s ("{model: llama31_8b, engine: {name: vllm, async: no}}", 8, 1000) > bf16);
+  TEST_TRUE (step_s ("{model: llama31_8b, engine: {name: vllm, cuda_graphs: 0}}", 8, 1000) > bf16);
+  TEST_TRUE (step_s ("{model: llama31_8b, engine: {name: vllm}, precision: {kv: fp8}}", 64, 8000) < step_s (LLAMA8B, 64, 8000));
+  /* nccl in place of one-shot kernels */
+  TEST_TRUE (step_s ("{model: llama31_70b, engine: {name: vllm, all_reduce: nccl}, parallel: {tp: 8}}", 8, 1000) >
+             step_s ("{model: llama31_70b, engine: {name: vllm}, parallel: {tp: 8}}", 8, 1000));
+}
+
+static void
+batches_are_padded_to_captured_sizes (void)
+{
+  g_auto (Replica) r;
+  replica_open (&r, "hgx_h100", 1, LLAMA8B);
+  static const guint n[] = { 1, 2, 3, 5, 9, 17, 512, 513 };
+  static const double padded[] = { 1, 2, 4, 8, 16, 24, 512, 513 };
+  for (guint i = 0; i < G_N_ELEMENTS (n); i++) {
+    const SrvBatch batch = decoding (&r, n[i], 100);
+    SrvStepCost cost;
+    srv_step_time_s (r.model, &batch, &cost);
+    TEST_NEAR (cost.padded, padded[i], 0);
+    TEST_TRUE (cost.graph == (n[i] <= 512));
+  }
+}
+
+int
+main (void)
+{
+  static const TestCase cases[] = {
+    { "decoding reads weights and caches once", decoding_reads_weights_and_caches_once },
+    { "eight GPUs read an eighth and reduce twice a layer", eight_gpus_read_an_eighth_and_reduce_twice_a_layer },
+    { "a prompt costs its FLOP", a_prompt_costs_its_flop },
+    { "parts and terms sum to the step", parts_and_terms_sum_to_the_step },
+    { "the line is the step", the_line_is_the_step },
+    { "narrower formats and faster hosts are faster", narrower_formats_and_faster_hosts_are_faster },
+    { "batches are padded to captured sizes", batches_are_padded_to_captured_sizes },
+    { NULL, NULL },
+  };
+  return test_main ("serving: step", cases);
+}
