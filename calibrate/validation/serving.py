@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Measures steps of inference in plain PyTorch on one GPU, to score forerun's time of a step; nothing is fitted to them.
+"""Measures steps of inference in plain PyTorch, to score forerun's time of a step; nothing is fitted to them.
 
   python3 calibrate/validation/serving.py --out DIR [--budget 4m] [--smoke]
+  torchrun --nproc-per-node N calibrate/validation/serving.py --out DIR [--budget 4m] [--smoke]
 
 Writes DIR/steps.jsonl and DIR/kernels.jsonl, a line a case. A step is one forward pass of a decoder with random weights in bf16,
 captured in a CUDA graph and replayed in a row: all sequences decode one token, or one prompt is prefilled. `passes` says how norms,
 activations and rotations are computed: `fused`, by four Triton kernels as engines have them, or `plain`, by PyTorch's own
-operations. Models named .tpN are the part of one of N GPUs, without its collectives. Attention is PyTorch's scaled dot product:
+operations. Models named .tpN are the part of one of N GPUs, without its collectives. Under torchrun only steps are measured, of
+models whose two all-reduces a layer run over all N GPUs by NCCL, inside the graph. Attention is PyTorch's scaled dot product:
 FlashAttention, splitting the cache, when decoding; cuDNN in prompts. Needs PyTorch 2.6 or later with CUDA and Triton.
 """
 import argparse
@@ -18,12 +20,13 @@ import sys
 import time
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 import triton
 import triton.language as tl
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-POOL_B = 64 << 30  # of keys and values
+POOL_B = 52 << 30  # of keys and values: beside 16 GB of weights on a GPU of 80 GB
 LEAST_S = 0.04     # of replays in a row that make a sample
 SAMPLES = 5
 EPSILON = 1e-5
@@ -146,6 +149,17 @@ def random(*shape, scale=1.0):
     return torch.randn(shape, dtype=torch.bfloat16, device="cuda") * scale
 
 
+def part_of(part, n):
+    """What one of n GPUs has."""
+    return dataclasses.replace(part, heads=part.heads // n, kv_heads=part.kv_heads // n, ffn=part.ffn // n, vocabulary=part.vocabulary // n)
+
+
+def reduced(x):
+    if dist.is_initialized():
+        dist.all_reduce(x)
+    return x
+
+
 class Decoder:
     def __init__(self, part):
         self.part = part
@@ -164,8 +178,8 @@ class Decoder:
             x, y = passes.add_norm(x, more, w["norm"])
             qkv = F.linear(y, w["qkv"])
             passes.rotate(qkv, cos, sin, self.part)
-            x, y = passes.add_norm(x, F.linear(attend(i, qkv), w["out"]), w["norm2"])
-            more = F.linear(passes.gate(F.linear(y, w["gate_up"])), w["down"])
+            x, y = passes.add_norm(x, reduced(F.linear(attend(i, qkv), w["out"])), w["norm2"])
+            more = reduced(F.linear(passes.gate(F.linear(y, w["gate_up"])), w["down"]))
         _, y = passes.add_norm(x, more, self.norm)
         return F.linear(y if rows is None else y[rows], self.head).argmax(-1)
 
@@ -189,6 +203,15 @@ def graph_of(f):
     return graph
 
 
+def agreed(n):
+    """The first rank's n."""
+    if not dist.is_initialized():
+        return n
+    said = torch.tensor([n], device="cuda")
+    dist.broadcast(said, 0)
+    return int(said.item())
+
+
 def replays(graph):
     """Seconds of a replay among others in a row: median of samples, and the least and the most."""
     def sample(n):
@@ -200,7 +223,7 @@ def replays(graph):
         end.synchronize()
         return begin.elapsed_time(end) * 1e-3 / n
     sample(1)
-    n = max(2, min(400, int(LEAST_S / sample(2)) + 1))
+    n = agreed(max(2, min(400, int(LEAST_S / sample(2)) + 1)))
     seen = [sample(n) for _ in range(SAMPLES)]
     return {"time_s": round(statistics.median(seen), 9), "min_s": round(min(seen), 9), "max_s": round(max(seen), 9), "replays": n}
 
@@ -208,14 +231,17 @@ def replays(graph):
 class Bench:
     def __init__(self, args):
         self.end = time.monotonic() + args.budget
+        self.gpus = dist.get_world_size() if dist.is_initialized() else 1
+        self.rank = dist.get_rank() if dist.is_initialized() else 0
         self.pool = torch.empty(POOL_B // 2, dtype=torch.bfloat16, device="cuda")
         chunk = random(1 << 27)
         for i in range(0, self.pool.numel(), chunk.numel()):
             self.pool[i:i + chunk.numel()] = chunk
-        self.files = {name: open(os.path.join(args.out, f"{name}.jsonl"), "w") for name in ("steps", "kernels")}
+        self.files = {name: open(os.path.join(args.out, f"{name}.jsonl") if self.rank == 0 else os.devnull, "w")
+                      for name in ("steps", "kernels")}
 
     def late(self):
-        return time.monotonic() > self.end
+        return bool(agreed(int(time.monotonic() > self.end)))
 
     def case(self, file, row, make):
         if self.late():
@@ -225,8 +251,10 @@ class Bench:
         except Exception as e:  # a case that fails says why; the next ones go on
             torch.cuda.synchronize()
             row = {**row, "error": str(e).splitlines()[0][:200]}
+        row["gpus"] = self.gpus
         print(json.dumps(row), file=self.files[file], flush=True)
-        print({k: v for k, v in row.items() if k not in ("min_s", "max_s", "replays")}, flush=True)
+        if self.rank == 0:
+            print({k: v for k, v in row.items() if k not in ("min_s", "max_s", "replays")}, flush=True)
 
     def cache(self, part, layers, sequences, length):
         """Keys and values of each layer: [sequences, length, KV heads, dimension]; None where the pool is too small."""
@@ -286,8 +314,15 @@ def prefill_step(bench, name, decoder, tokens, cached, passes):
                          "masked": cached == 0}, step)
 
 
+def models(n):
+    """Parts to measure on n GPUs."""
+    if n == 1:
+        return MODELS
+    return {"llama3_8b": part_of(MODELS["llama3_8b"], n), "llama3_70b.layers20": part_of(Part(20, 8192, 64, 8, 128, 28672, 128256), n)}
+
+
 def steps(bench, smoke):
-    for name, part in MODELS.items():
+    for name, part in models(bench.gpus).items():
         decoder = Decoder(part)
         for context in (512, 2048, 8192)[:1 if smoke else 3]:
             for sequences in (1, 2, 4, 8, 16, 32, 64, 128, 256)[:3 if smoke else 9]:
@@ -370,13 +405,19 @@ def main():
         print("serving.py: PyTorch finds no GPU; run it where one is", file=sys.stderr)
         return 2
     os.makedirs(args.out, exist_ok=True)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        dist.init_process_group("nccl", device_id=torch.device("cuda", int(os.environ["LOCAL_RANK"])))
     torch.manual_seed(1)
     with torch.inference_mode():
         bench = Bench(args)
-        attention_kernels(bench, args.smoke)
-        grouped_kernels(bench, args.smoke)
-        product_kernels(bench, args.smoke)
+        if bench.gpus == 1:
+            attention_kernels(bench, args.smoke)
+            grouped_kernels(bench, args.smoke)
+            product_kernels(bench, args.smoke)
         steps(bench, args.smoke)
+    if bench.rank > 0:
+        return 0
     print(json.dumps({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
                       "cudnn": torch.backends.cudnn.version(), "late": bench.late()}))
     return 0

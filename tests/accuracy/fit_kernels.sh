@@ -46,8 +46,13 @@ check h100x1 "memory-bound" "held out" 3 11
 fit h200_serving hgx_h200
 check h200_serving "decode" "held out" 5 30
 check h200_serving "decode" "other kinds" 5.5 25
-check h200_serving "few tokens" "fitted" 14 26
-check h200_serving "few tokens, grouped" "fitted" 24 32
+check h200_serving "few tokens" "fitted" 10 23
+check h200_serving "few tokens, grouped" "fitted" 20 30
+fit h100_serving hgx_h100
+check h100_serving "decode" "held out" 6 27
+check h100_serving "decode" "other kinds" 5 22
+check h100_serving "few tokens" "fitted" 10 23
+check h100_serving "few tokens, grouped" "fitted" 20 32
 awk '
   /^# error band/ { n++; if (!match($0, /contains [0-9]+ %/) || substr($0, RSTART + 9) + 0 < 80) bad = 1 }
   END { exit bad || n != 1 }' \

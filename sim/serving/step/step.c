@@ -18,6 +18,8 @@
 #include "collective/gpu.h"
 #include "step-private.h"
 
+#define ROUNDING 1e-12 /* of a step: what sums of its parts may differ by */
+
 const char *const srv_part_names[SRV_PART_N] = { "gemm", "experts", "attention", "memory", "tp", "ep", "pp", "host", "imbalance" };
 
 /* ---- a model ---- */
@@ -344,7 +346,8 @@ close_cost (const SrvStepModel *model, const Shape *shape, const SrvFixed *fixed
   cost->source = fixed->source;
   for (guint i = 0; i < SRV_PART_N; i++)
     sum_s += cost->part_s[i];
-  cost->part_s[SRV_PART_HOST] += time_s - sum_s;
+  if (time_s - sum_s > ROUNDING * time_s)
+    cost->part_s[SRV_PART_HOST] += time_s - sum_s;
   cost->time_s = time_s;
   const double core_band = model->kernels->decode.share.source == BASE_SOURCE_MEASURED && error->set ? error->v : assumed->v;
   const double band_s = fixed->band_s + core_band * (core->chunks_s + core->decode_s) + 0.5 * fmax (cost->part_s[SRV_PART_HOST], 0);
@@ -457,7 +460,7 @@ srv_step_terms (SrvStepModel *model, const SrvBatch *batches, SrvStepCost *cost)
     add_term (terms, SRV_PART_ATTENTION, "attention, prompts", layers, core.chunks_s * of_mean, NULL, "math");
   if (core.decode_s > 0)
     add_term (terms, SRV_PART_ATTENTION, "attention, decode", layers, core.decode_s * of_mean, NULL, "memory");
-  const double noise_s = 1e-12 * cost->time_s;
+  const double noise_s = ROUNDING * cost->time_s;
   if (wait_s > noise_s)
     add_term (terms, SRV_PART_IMBALANCE, "fullest rank of attention", layers, wait_s, NULL, "load");
   if (cost->part_s[SRV_PART_HOST] > noise_s)
