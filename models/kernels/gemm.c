@@ -8,7 +8,8 @@
  *
  *     time = start + power (beside (rounds round, traffic / memory's rate) + split)
  *
- * p: an SM's peak in 16 bit. traffic: the operands as often as a region of S tiles needs them, but once at least, and the results.
+ * p: an SM's peak in 16 bit. traffic: the operands as often as a region of S tiles needs them, but once at least, and the results; at
+ * the rate of copies, which operands of few tokens stream at as well.
  * The library is taken to find the best of the tiles and cuts that the calibration names. beside (a, b) = (a^4 + b^4)^(1/4);
  * power: kernel.c.
  *
@@ -198,7 +199,6 @@ plan_gemm (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm, Ma
   g_autofree Part *parts = g_new (Part, n_parts);
   *at = machine_of (kernels, gpu, gemm);
   *flop = *bytes_B = 0.0;
-  double read_B = 0.0;
   for (unsigned i = 0; i < n_parts; i++) {
     parts[i] = part_of (gemm, gemm->n_groups > 0 ? gemm->group_m[i] : gemm->m, batch);
     const Part *p = &parts[i];
@@ -206,7 +206,6 @@ plan_gemm (const MdlKernels *kernels, const MdlGpu *gpu, const MdlGemm *gemm, Ma
       continue;
     *flop += 2.0 * p->count * p->rows * p->columns * p->depth;
     *bytes_B += once_B (at, p);
-    read_B += p->count * (p->rows * p->row_share + p->columns * p->column_share) * p->depth * at->in_B;
   }
   if (*flop <= 0.0)
     return FALSE;

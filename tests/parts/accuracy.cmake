@@ -33,5 +33,6 @@ add_test(NAME accuracy.serving
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 13)
 set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.serving_steps
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5.5 --tail 14)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5.5
+                 --tail 14)
 set_tests_properties(accuracy.serving_steps PROPERTIES LABELS accuracy TIMEOUT 300)
