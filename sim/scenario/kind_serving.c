@@ -187,12 +187,14 @@ run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memo
                            .line = decode_line };
   return (SrvRunSpec){ .times = times,
                        .engine = (SrvEngineName)engine->name.v,
+                       .front = srv_step_front (model),
                        .limits = { .max_seqs = (guint)engine->max_num_seqs.v,
                                    .max_tokens = (guint)engine->max_num_batched_tokens.v,
                                    .chunk = (guint)engine->chunk.v,
                                    .chunked = engine->chunked.v,
                                    .drafts = (guint)srv_speculative_drafts (&spec->replica.speculative),
-                                   .window = times.window },
+                                   .window = times.window,
+                                   .poll = (guint)engine->poll.v },
                        .blocks = (guint64)memory->blocks,
                        .block = (guint)memory->block_tokens,
                        .caching = engine->prefix_cache.v,
@@ -269,6 +271,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   if (model == NULL)
     return FALSE;
   SrvRunSpec how = run_spec (scenario, spec, &own->memory, model);
+  g_autofree double *acceptance = srv_speculative_acceptance (&spec->replica.speculative);
+  how.acceptance = acceptance;
   SrvRunResult lo = { 0 }, hi = { 0 };
   if (!play (scenario, &how, -1, &lo, error) || !play (scenario, &how, 1, &hi, error))
     return FALSE;

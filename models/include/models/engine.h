@@ -14,7 +14,8 @@ typedef struct {
   BaseNum gemm, attention, experts; /* kernels of that kind take their modelled time over this */
   BaseNum step;               /* s of the host for a step, whatever is in it */
   BaseNum sequence;           /* s of the host for each sequence of a step */
-  BaseNum request;            /* s before a request is queued: tokenizing, the front end */
+  BaseNum experts_math;       /* of routed experts that arithmetic limits, not memory; absent: experts */
+  BaseNum request;            /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
   BaseNum token;              /* s from a step's end to the user seeing a token */
   BaseNum kernel;             /* s between kernels of a step that is not captured */
   BaseNum layer;              /* s of the GPU for each layer, beyond what its kernels take one by one */

@@ -80,7 +80,8 @@ tell_request (SrvSim *sim, const SrvSeq *seq, double tpot_s)
     watched->ttft_s = eng_time_to_s (seq->first - seq->arrival);
     watched->e2e_s = eng_time_to_s (seq->last - seq->arrival);
     watched->tpot_s = tpot_s;
-    watched->part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->arrival);
+    watched->part_s[SRV_WAIT_FRONT] += eng_time_to_s (seq->ready - seq->arrival) + sim->spec->front.token_s;
+    watched->part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->ready);
     sim->watched = NULL;
   }
 }
@@ -112,11 +113,12 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {
   SrvSim *sim = user;
   (void)tokens;
+  const EngTime seen = eng_time_add (sim->now, eng_time_from_s (sim->spec->front.token_s));
   if (seq->first == ENG_TIME_NEVER)
-    seq->first = sim->now;
+    seq->first = seen;
   else
-    srv_count_gaps (sim, sim->now - seq->last, 1);
-  seq->last = sim->now;
+    srv_count_gaps (sim, seen - seq->last, 1);
+  seq->last = seen;
   if (!srv_seq_ended (seq))
     return;
   count_request (sim, seq);

@@ -159,12 +159,13 @@ jump (SrvSim *sim, SrvReplica *replica)
 }
 
 static void
-end_jump (SrvReplica *replica)
+end_jump (const SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
+  const EngTime seen = eng_time_add (replica->start, eng_time_from_s (sim->spec->front.token_s));
   srv_sched_repeat (sched, replica->n);
   for (guint i = 0; i < sched->n_running; i++)
-    sched->running[i]->last = replica->start;
+    sched->running[i]->last = seen;
   replica->jumping = FALSE;
 }
 
@@ -238,7 +239,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
       eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
       return FALSE;
     }
-    end_jump (replica);
+    end_jump (sim, replica);
   }
   replica->busy = FALSE;
   sim->at = replica;

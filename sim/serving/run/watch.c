@@ -2,6 +2,7 @@
 #include "run/sim-private.h"
 
 const char *const srv_wait_names[SRV_WAIT_N] = {
+  [SRV_WAIT_FRONT] = "front_end",
   [SRV_WAIT_QUEUE] = "queue",
   [SRV_WAIT_PROMPT] = "own_prompt",
   [SRV_WAIT_OTHERS] = "prompts_of_others",

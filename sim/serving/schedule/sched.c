@@ -263,6 +263,7 @@ srv_sched_repeat (SrvSched *sched, guint n)
   const guint block = srv_kv_block (sched->kv);
   sched->context = sched->windowed = 0;
   sched->decays += n;
+  sched->unseen += n;
   for (guint i = 0; i < sched->n_running; i++) {
     SrvSeq *seq = sched->running[i];
     seq->produced += n - 1;

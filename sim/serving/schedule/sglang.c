@@ -93,6 +93,7 @@ admit (SrvSched *sched, Room *room)
     return FALSE;
   if (tokens == 0 || (paged >= room->input && sched->n_chosen > 0))
     return FALSE;
+  sched->seen--;
   srv_sched_admit (sched, hit, tokens);
   srv_sched_choose (sched, seq, tokens);
   room->pool -= (double)hit.idle * block;
@@ -138,6 +139,7 @@ retract (SrvSched *sched)
     const guint at = shortest (sched);
     sched->cut = sched->cut == sched->running[at] ? NULL : sched->cut;
     srv_sched_preempt (sched, at, FALSE);
+    sched->seen++;
   }
   for (guint i = 0; i < sched->n_running; i++) {
     made += sched->running[i]->produced;
@@ -162,24 +164,39 @@ decode (SrvSched *sched)
   }
 }
 
+/* Looks for new requests after `poll` steps that decode, after prompts, and when nothing runs: managers/scheduler_recv_skipper.py,
+ * which counts a prompt as 1000 steps. */
+static void
+look (SrvSched *sched)
+{
+  if (sched->n_running > 0 && sched->unseen < sched->limits.poll)
+    return;
+  sched->seen = sched->n_waiting;
+  sched->unseen = 0;
+}
+
 void
 srv_schedule_sglang (SrvSched *sched)
 {
+  look (sched);
   if (sched->n_running == 0 || sched->ratio < 0) {
     sched->ratio = RATIO_FIRST;
     sched->decays = 0;
   }
-  if (sched->cut != NULL || (sched->head != NULL && sched->n_running < sched->limits.max_seqs)) {
+  if (sched->cut != NULL || (sched->seen > 0 && sched->n_running < sched->limits.max_seqs)) {
     Room room = room_now (sched);
     if (sched->cut != NULL)
       go_on (sched, &room);
     gboolean more = sched->cut == NULL && (!room.cut || room.chunk > 0) && room.pool > 0;
-    while (more && sched->head != NULL && sched->n_running < sched->limits.max_seqs)
+    while (more && sched->seen > 0 && sched->n_running < sched->limits.max_seqs)
       more = admit (sched, &room);
-    if (sched->n_chosen > 0)
+    if (sched->n_chosen > 0) {
+      sched->unseen = sched->limits.poll;
       return;
+    }
   }
   decode (sched);
+  sched->unseen++;
 }
 
 /* The estimate falls with each step, so that a request which waits may be admitted in any. */

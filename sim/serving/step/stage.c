@@ -83,6 +83,17 @@ product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
   }
 }
 
+/* What the engine makes of a product's modelled time. */
+static double
+efficiency (const MdlEngineTimes *times, const Product *p, const MdlKernelCost *cost)
+{
+  const gboolean moves = g_strcmp0 (cost->bound, "memory") == 0 || g_strcmp0 (cost->bound, "start") == 0;
+  const BaseNum *of = &times->gemm;
+  if (p->part == SRV_PART_EXPERTS && p->batch > 0)
+    of = times->experts_math.v > 0 && !moves ? &times->experts_math : &times->experts;
+  return of->v > 0 ? of->v : 1;
+}
+
 static void
 add_product (SrvBuild *build, const Product *p)
 {
@@ -91,12 +102,11 @@ add_product (SrvBuild *build, const Product *p)
     return;
   MdlKernelCost cost;
   product_cost (build->model, p, &cost);
-  const BaseNum *efficiency = p->part == SRV_PART_EXPERTS && p->batch > 0 ? &times->experts : &times->gemm;
   const double early_s = fmin (sooner_s (build), 0.5 * build->model->kernels->gemm.start.v);
   const SrvStepTerm term = { .part = p->part,
                              .name = p->name,
                              .count = p->count,
-                             .time_s = (cost.time_s - early_s) / (efficiency->v > 0 ? efficiency->v : 1),
+                             .time_s = (cost.time_s - early_s) / efficiency (times, p, &cost),
                              .flop = cost.flop,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
@@ -268,7 +278,7 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   MdlKernelCost first, second;
   product_cost (model, &up, &first);
   product_cost (model, &down, &second);
-  return (first.time_s + second.time_s) / (model->times.experts.v > 0 ? model->times.experts.v : 1);
+  return first.time_s / efficiency (&model->times, &up, &first) + second.time_s / efficiency (&model->times, &down, &second);
 }
 
 static void

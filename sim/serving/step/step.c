@@ -104,6 +104,13 @@ srv_step_ranks (const SrvStepModel *model)
   return (guint)model->dp;
 }
 
+SrvFront
+srv_step_front (const SrvStepModel *model)
+{
+  const MdlEngineTimes *times = &model->times;
+  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v };
+}
+
 double
 srv_step_window (const SrvStepModel *model)
 {
@@ -120,12 +127,13 @@ typedef struct {
   gboolean decode;  /* no prompts anywhere */
 } Shape;
 
-/* The captured size that holds so many tokens; 0: none does. */
+/* Tokens of the captured size that holds so many, `per` of each sequence; 0: none does. vLLM counts tokens, the others sequences. */
 static double
-captured (const SrvStepModel *model, double tokens)
+captured (const SrvStepModel *model, double tokens, double per)
 {
-  const double size = tokens <= 2 ? tokens : tokens <= 4 ? 4 : ceil (tokens / 8) * 8;
-  return size <= model->spec.engine.cuda_graphs.v ? size : 0;
+  const double unit = model->spec.engine.name.v == SRV_ENGINE_VLLM ? 1 : per, n = ceil (tokens / unit);
+  const double size = n <= 2 ? n : n <= 4 ? 4 : ceil (n / 8) * 8;
+  return size <= model->spec.engine.cuda_graphs.v ? size * unit : 0;
 }
 
 static Shape
@@ -134,7 +142,7 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
   const guint n = srv_step_ranks (model);
   const double per = 1 + model->drafts;
   Shape shape = { .decode = TRUE };
-  double most = 1, sampled = 0;
+  double most = 1, sampled = 0, sum = 0;
   for (guint i = 0; i < n; i++) {
     const SrvBatch *batch = &batches[i];
     double tokens = batch->n_decode * per;
@@ -142,14 +150,15 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
       tokens += batch->chunks[k].tokens;
     shape.decode = shape.decode && batch->n_chunks == 0;
     most = fmax (most, tokens);
+    sum += fmax (tokens, 1);
     sampled = fmax (sampled, batch->n_sampled + model->drafts * batch->n_decode);
     shape.sequences = fmax (shape.sequences, batch->n_decode + batch->n_chunks);
   }
   shape.micro = fmax (fmin (model->pp, shape.sequences), 1);
-  double tokens = ceil (most / shape.micro), graph = shape.decode ? captured (model, tokens) : 0;
+  double tokens = ceil (most / shape.micro), graph = shape.decode ? captured (model, tokens, per) : 0;
   tokens = graph > 0 ? graph : tokens;
   shape.key = (SrvKey){ .tokens = (guint32)tokens,
-                        .all = (guint32)(tokens * n),
+                        .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
                         .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),
                         .flags = (shape.decode ? SRV_KEY_DECODE : 0) | (graph > 0 ? SRV_KEY_GRAPH : 0) };
   return shape;

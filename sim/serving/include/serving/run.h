@@ -52,6 +52,7 @@ typedef struct {
   SrvTimes times;
   SrvSource source;
   SrvEngineName engine;
+  SrvFront front;
   SrvLimits limits;     /* of each scheduler */
   guint64 blocks;       /* of each scheduler */
   guint block;          /* tokens of one */
@@ -73,7 +74,8 @@ typedef struct {
 
 /* Where the time of a request went. They sum to its E2E time. */
 typedef enum {
-  SRV_WAIT_QUEUE,     /* before its first step */
+  SRV_WAIT_FRONT,     /* the front end, before its queue and behind its tokens */
+  SRV_WAIT_QUEUE,     /* in the queue of a scheduler, before its first step */
   SRV_WAIT_PROMPT,    /* its own prompt: steps until its first token, by its share of their tokens */
   SRV_WAIT_OTHERS,    /* prompts of others, in its steps or between them */
   SRV_WAIT_COMPUTE,   /* decode: matrices, experts, elementwise kernels */

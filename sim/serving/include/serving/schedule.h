@@ -12,6 +12,7 @@ typedef struct SrvSeq SrvSeq;
 struct SrvSeq {
   guint64 index; /* as of SrvRequest */
   EngTime arrival;
+  EngTime ready; /* it leaves the front end */
   EngTime start; /* of the step that took it first; ENG_TIME_NEVER: none yet */
   EngTime first, last; /* its first token, its newest one */
   guint32 input, output, priority;
@@ -32,6 +33,7 @@ typedef struct {
   gboolean chunked;
   guint drafts;   /* of speculative decoding */
   guint window;   /* tokens that windowed layers see; 0: none */
+  guint poll;     /* SGLang: steps that decode between two looks for new requests; 0: each looks */
 } SrvLimits;
 
 typedef struct SrvSched SrvSched;
@@ -71,6 +73,8 @@ struct SrvSched {
   SrvSeq *cut;        /* SGLang: the prompt that is cut over steps */
   double ratio;       /* SGLang: of answers that running requests still need, as estimated `decays` steps ago */
   guint64 decays;
+  guint unseen;       /* SGLang: steps that decode since it looked for new requests */
+  guint seen;         /* SGLang: of the queue, requests that were there at the last look */
   guint64 promised;   /* blocks that running sequences will take until their end, where the policy is `whole` */
 };
 

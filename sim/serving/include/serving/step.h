@@ -67,6 +67,13 @@ SrvStepModel *srv_step_model_new (const MdlLlm *llm, const ColSystem *system, co
 void srv_step_model_free (SrvStepModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvStepModel, srv_step_model_free)
 
+/* What stands between users and schedulers: tokenizing, HTTP, detokenizing. 0: nothing. */
+typedef struct {
+  double request_s; /* mean time of a request until a scheduler's queue; drawn from an exponential law */
+  double token_s;   /* from the end of a step to the user who sees its token */
+} SrvFront;
+
+SrvFront srv_step_front (const SrvStepModel *model); /* of the engine */
 guint srv_step_ranks (const SrvStepModel *model); /* schedulers: dp_attn */
 double srv_step_window (const SrvStepModel *model); /* tokens; 0: none */
 
