@@ -194,6 +194,8 @@ run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memo
                                    .chunked = engine->chunked.v,
                                    .drafts = (guint)srv_speculative_drafts (&spec->replica.speculative),
                                    .window = times.window,
+                                   .wait = (guint)engine->balance.v,
+                                   .mixed = engine->mixed.v,
                                    .poll = (guint)engine->poll.v },
                        .blocks = (guint64)memory->blocks,
                        .block = (guint)memory->block_tokens,
@@ -236,10 +238,12 @@ take_times (ScnServingTimes *out, const SrvSpread *at, const SrvSpread *lo, cons
 }
 
 static void
-summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
+summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResult *hi, double first_error, ScnServingResult *own)
 {
   const SrvRunResult *run = &own->run;
   take_times (&own->ttft, &run->ttft, &lo->ttft, &hi->ttft);
+  own->ttft.median_lo_s /= 1 + first_error;
+  own->ttft.median_hi_s *= 1 + first_error;
   take_times (&own->tpot, &run->tpot, &lo->tpot, &hi->tpot);
   take_times (&own->itl, &run->itl, &lo->itl, &hi->itl);
   take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
@@ -283,7 +287,7 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!play (scenario, &how, 0, &own->run, error))
     return FALSE;
-  summarise (spec, &lo, &hi, own);
+  summarise (spec, &lo, &hi, how.front.error, own);
   result->run.n_events = own->run.steps;
   return TRUE;
 }

@@ -40,7 +40,10 @@ def formats(row):
 
 
 def of_aiconfigurator(engine, n, isl):
-    """How AIConfigurator deploys: src/aiconfigurator/generator/rule_plugin/{trtllm,vllm}.rule at 17676b35."""
+    """How AIConfigurator deploys: src/aiconfigurator/generator/rule_plugin/{trtllm,vllm,sglang}.rule at 17676b35. Runs of SGLang 0.5.1 are
+    older than these rules."""
+    if engine["name"] == "sglang" and engine["version"] > "0.5.1":
+        engine["mixed"] = True
     if engine["name"] != "sglang":
         engine["max_num_batched_tokens"] = max(512, n) + isl + 1500
     if engine["name"] == "trtllm":
@@ -83,6 +86,8 @@ def of_inferencex(row, engine, precision, n, isl, dp):
         engine.update(max_num_batched_tokens=tokens, cuda_graphs=128 if hopper else batch, memory=0.75 if hopper else 0.8)
         if drafts:
             engine["max_num_seqs"] = batch
+        if dp > 1:
+            engine["balance"] = 60
     if not (hopper and engine["name"] != "trtllm"):
         precision["kv"] = "fp8"
     return {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]} if drafts else None

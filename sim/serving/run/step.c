@@ -196,6 +196,8 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
     return;
   replica->start = sim->now;
   if (!start_jump (sim, replica)) {
+    if (sim->spec->limits.wait > 0)
+      srv_scheds_balance (replica->scheds, ranks);
     for (guint i = 0; i < ranks; i++) {
       const gboolean some = srv_sched_step (replica->scheds[i]);
       sim->batches[i] = srv_sched_batch (replica->scheds[i]);

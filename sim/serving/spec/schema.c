@@ -37,8 +37,15 @@ SCHEMA (srv_schema_engine, "engine", "Engine that serves the model. Absent keys 
         NUM (SrvEngineSpec, max_model_len, COUNT, "longest sequence; default: as the KV pool allows", .min = "1", .max = "1 G"),
         NUM (SrvEngineSpec, activations, BYTES, "peak of activations; default: estimated"),
         NUM (SrvEngineSpec, other, BYTES, "memory of CUDA, NCCL and the framework; default: the engine's row"),
-        NUM (SrvEngineSpec, poll, COUNT, "decode steps between two looks for new requests (SGLang's scheduler_recv_interval); "
-             "default: 1", .min = "1", .max = "1 M"),
+        ROW (SrvEngineSpec, mixed, BOOL, "SGLang: a step of prompts decodes too (enable_mixed_chunk); default: no"),
+        NUM (SrvEngineSpec, balance, COUNT,
+             "TensorRT-LLM: steps that prompts wait until all ranks of `dp_attn` have one "
+             "(attention_dp_config.timeout_iters); default: none",
+             .min = "1", .max = "1 M"),
+        NUM (SrvEngineSpec, poll, COUNT,
+             "decode steps between two looks for new requests (SGLang's scheduler_recv_interval); "
+             "default: 1",
+             .min = "1", .max = "1 M"),
         ROW (SrvEngineSpec, all_reduce, ENUM, "what all-reduces of tensor parallelism run on", .names = all_reduce_names,
              .fallback = "auto"));
 

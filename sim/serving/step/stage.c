@@ -346,12 +346,9 @@ add_between (SrvBuild *build, const char *name, const BaseNum *each, double laye
 {
   if (each->v <= 0 || layers <= 0)
     return;
-  const SrvStepTerm term = { .part = SRV_PART_MEMORY,
-                             .name = name,
-                             .count = layers,
-                             .time_s = each->v,
-                             .bound = "engine",
-                             .shape = g_strdup ("-") };
+  const SrvStepTerm term = {
+    .part = SRV_PART_MEMORY, .name = name, .count = layers, .time_s = each->v, .bound = "engine", .shape = g_strdup ("-")
+  };
   srv_build_add (build, &term, 0, each->source);
 }
 

@@ -108,7 +108,7 @@ SrvFront
 srv_step_front (const SrvStepModel *model)
 {
   const MdlEngineTimes *times = &model->times;
-  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v };
+  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v, .error = times->first_error.v };
 }
 
 double
@@ -357,8 +357,9 @@ close_cost (const SrvStepModel *model, const Shape *shape, const SrvFixed *fixed
   cost->time_s = time_s;
   const double core_band = model->kernels->decode.share.source == BASE_SOURCE_MEASURED && error->set ? error->v : assumed->v;
   const double band_s = fixed->band_s + core_band * (core->chunks_s + core->decode_s) + 0.5 * fmax (cost->part_s[SRV_PART_HOST], 0);
-  cost->time_lo_s = fmax (time_s - band_s, 0);
-  cost->time_hi_s = time_s + band_s;
+  const double band = time_s > 0 ? hypot (band_s / time_s, model->times.error.v) : 0;
+  cost->time_lo_s = time_s / (1 + band);
+  cost->time_hi_s = time_s * (1 + band);
   cost->graph = (shape->key.flags & SRV_KEY_GRAPH) != 0;
   cost->padded = shape->key.tokens;
   cost->flop = fixed->flop * shape->micro + core->flop;

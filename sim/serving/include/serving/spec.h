@@ -27,6 +27,8 @@ typedef struct {
   BaseNum kv_blocks;     /* overrides what the memory rule gives */
   BaseNum max_model_len; /* longest sequence; absent: only the KV pool limits it */
   BaseNum activations;   /* B: peak of the profiling run; absent: estimated */
+  BaseBool mixed;        /* SGLang: a step of prompts decodes too */
+  BaseNum balance;       /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
   BaseNum poll;          /* steps that decode between two looks for new requests (SGLang); absent: each looks */
   BaseNum other;         /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
   BaseEnum all_reduce;   /* 0 auto (one- or two-shot where it is faster), 1 nccl */
