@@ -22,7 +22,8 @@ static SCHEMA (times_schema, "engine times",
                NUM (MdlEngineTimes, layer, TIME, "GPU time per layer, beyond what its kernels take one by one", .max = "10 ms"),
                NUM (MdlEngineTimes, moe_layer, TIME, "the same for a layer of experts, on top of `layer`", .max = "10 ms"),
                NUM (MdlEngineTimes, error, RATIO, "relative error of a step beside that of kernels, 90 % of cases", .max = "10"),
-               NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps", .max = "10"),
+               NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps",
+                    .max = "10"),
                NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));
 
 static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its options, memory that it takes, and its times.",

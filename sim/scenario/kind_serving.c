@@ -216,7 +216,7 @@ play (const Scn *scenario, SrvRunSpec *run, int band, SrvRunResult *out, GError 
   g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, scenario->seed, error);
   if (load == NULL)
     return FALSE;
-  run->source = (SrvSource){ .load = load, .next = next_request, .finished = request_finished };
+  run->source = (SrvSource){ .load = load, .next = next_request, .finished = request_finished, .open = srv_load_is_open (load) };
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
   GError *why = NULL;

@@ -79,7 +79,8 @@ static void
 near (double closed, double engine, double within, const char *what, guint i)
 {
   if (fabs (closed / engine - 1) > within)
-    g_printerr ("case %u: %s %g in closed form, %g by the engine (%+.1f %%)\n", i, what, closed, engine, 100 * (closed / engine - 1));
+    g_printerr ("case %u: %s %g in closed form, %g by the engine (%+.1f %%)\n", i, what, closed, engine,
+                100 * (closed / engine - 1));
   TEST_TRUE (fabs (closed / engine - 1) <= within);
 }
 

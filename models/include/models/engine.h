@@ -20,8 +20,8 @@ typedef struct {
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
   BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */
   BaseNum moe_layer;                /* the same for a layer of experts, on top of `layer`: routing, sorting, weighting */
-  BaseNum error;              /* relative, of a step beside that of kernels: options and versions that are not known */
-  BaseNum first_error;        /* relative, of the time to the first token beside that of steps: queues, the front end */
+  BaseNum error;                    /* relative, of a step beside that of kernels: options and versions that are not known */
+  BaseNum first_error;              /* relative, of the time to the first token beside that of steps: queues, the front end */
 } MdlEngineTimes;
 
 typedef struct MdlEngineRow {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define ROUNDS 24
+#define FINE 1e-3 /* of the sequences that may decode: how well their number is found */
 
 typedef struct {
   SrvStepModel *model;
@@ -103,7 +103,7 @@ closed_loop (Steady *s, SrvSteadyTimes *out)
   const double most = most_running (load) * s->ranks, active = fmin (load->in_flight, most), steps = fmax (load->output - 1, 0);
   const SrvFront front = srv_step_front (s->model);
   double low = 0, high = active;
-  for (guint i = 0; i < ROUNDS; i++) {
+  while (high - low > FINE * active) {
     const double decoding = 0.5 * (low + high), n = decoding / s->ranks;
     const double decode_s = step_s (s, fmax (n, 1), 0) / s->tokens;
     Prompt p = prompt_of (s, n, decode_s * s->tokens, out->requests_per_s);
@@ -130,7 +130,7 @@ open_load (Steady *s, SrvSteadyTimes *out)
   const SrvFront front = srv_step_front (s->model);
   double low = 0, high = most;
   out->requests_per_s = load->rate;
-  for (guint i = 0; i < ROUNDS; i++) {
+  while (high - low > fmin (FINE * most, fmax (FINE * high, 1e-6))) {
     const double decoding = 0.5 * (low + high), n = decoding / s->ranks;
     const double decode_s = step_s (s, fmax (n, 1), 0) / s->tokens;
     const Prompt p = prompt_of (s, n, decode_s * s->tokens, load->rate);

@@ -224,6 +224,7 @@ static gboolean
 run_all (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
+  const SrvRunSpec *spec = sim->spec;
   if (!take_request (run, error))
     return FALSE;
   for (EngTime end, arrival;;) {
@@ -241,7 +242,8 @@ run_all (Run *run, GError **error)
     eng_queue_pop (sim->queue, &entry);
     sim->now = end;
     sim->arrival = arrival;
-    sim->horizon = MIN (arrival, eng_queue_peek (sim->queue));
+    /* replicas know of each other only through requests that answers send */
+    sim->horizon = spec->source.open ? arrival : MIN (arrival, eng_queue_peek (sim->queue));
     if (srv_replica_end (sim, &sim->replicas[entry.slot]) && (!tell_source (run, error) || !arrive_all (run, error)))
       return FALSE;
   }

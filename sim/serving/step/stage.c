@@ -110,8 +110,9 @@ add_product (SrvBuild *build, const Product *p)
                              .flop = cost.flop,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
-                             .shape = p->batch > 1 ? g_strdup_printf ("%.4g x (%.4g x %.0f x %.0f)", p->batch, p->m, p->n, p->k)
-                                                   : g_strdup_printf ("%.0f x %.0f x %.0f", p->m, p->n, p->k) };
+                             .shape = build->terms == NULL ? NULL
+                                      : p->batch > 1 ? g_strdup_printf ("%.4g x (%.4g x %.0f x %.0f)", p->batch, p->m, p->n, p->k)
+                                                     : g_strdup_printf ("%.0f x %.0f x %.0f", p->m, p->n, p->k) };
   srv_build_add (build, &term, cost.band, cost.source);
 }
 
@@ -132,7 +133,7 @@ add_pass (SrvBuild *build, const char *name, MdlMemoryKind kind, double read_B, 
                              .time_s = cost.time_s - early_s,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
-                             .shape = g_strdup_printf ("%.4g KiB", cost.bytes_B / 1024) };
+                             .shape = build->terms == NULL ? NULL : g_strdup_printf ("%.4g KiB", cost.bytes_B / 1024) };
   srv_build_add (build, &term, cost.band, cost.source);
 }
 

@@ -18,6 +18,8 @@
 #include "collective/gpu.h"
 #include "step-private.h"
 
+#define ROUNDED 1024.0 /* tokens above which kernels are priced for the next multiple of 32 */
+
 const char *const srv_part_names[SRV_PART_N] = { "gemm", "experts", "attention", "memory", "tp", "ep", "pp", "host", "imbalance" };
 
 /* ---- a model ---- */
@@ -156,7 +158,7 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
   }
   shape.micro = fmax (fmin (model->pp, shape.sequences), 1);
   double tokens = ceil (most / shape.micro), graph = shape.decode ? captured (model, tokens, per) : 0;
-  tokens = graph > 0 ? graph : tokens;
+  tokens = graph > 0 ? graph : tokens > ROUNDED ? ceil (tokens / 32) * 32 : tokens;
   shape.key = (SrvKey){ .tokens = (guint32)tokens,
                         .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
                         .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),

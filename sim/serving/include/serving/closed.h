@@ -17,12 +17,12 @@ typedef struct {
 } SrvSteady;
 
 typedef struct {
-  gboolean steady;           /* FALSE: the open load is more than the replica can serve, and the rest is NAN */
-  double decoding;           /* sequences that decode at once, of all schedulers */
+  gboolean steady;              /* FALSE: the open load is more than the replica can serve, and the rest is NAN */
+  double decoding;              /* sequences that decode at once, of all schedulers */
   double ttft_s, tpot_s, e2e_s; /* means */
   double requests_per_s, output_tokens_per_s;
-  double prompt_s;           /* GPU time that a prompt adds */
-  double kv;                 /* fraction of the pool in use */
+  double prompt_s; /* GPU time that a prompt adds */
+  double kv;       /* fraction of the pool in use */
 } SrvSteadyTimes;
 
 /* Means of a steady state, with

@@ -21,6 +21,7 @@ typedef struct {
   gpointer load;
   gboolean (*next) (gpointer load, SrvRequest *out, GError **error);
   gboolean (*finished) (gpointer load, guint64 index, double now_s);
+  gboolean open; /* `finished` is always FALSE: no request waits for an answer */
 } SrvSource;
 
 typedef enum { SRV_ROUTER_ROUND_ROBIN, SRV_ROUTER_LEAST_LOADED } SrvRouter;
