@@ -258,6 +258,43 @@ summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResul
   own->bound_by = run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
 }
 
+/* The request whose time to the first token is the 99th percentile, or the nearest above it. */
+typedef struct {
+  double p99_s, nearest_s;
+  guint64 warm_up, index;
+} Slow;
+
+static void
+see_slow (void *user, const SrvRequestSeen *seen)
+{
+  Slow *slow = user;
+  const double ttft_s = seen->first_s - seen->arrival_s;
+  if (seen->index < slow->warm_up || ttft_s < slow->p99_s * (1 - 1e-9) || ttft_s >= slow->nearest_s)
+    return;
+  slow->nearest_s = ttft_s;
+  slow->index = seen->index;
+}
+
+/* Plays again, to find that request, and once more to take it apart. */
+static gboolean
+watch_slow (const Scn *scenario, SrvRunSpec how, ScnServingResult *own, GError **error)
+{
+  SrvRunResult again = { 0 };
+  Slow slow = { .p99_s = own->run.ttft.p99, .nearest_s = (double)INFINITY, .warm_up = how.warm_up, .index = G_MAXUINT64 };
+  how.request = see_slow;
+  how.step = NULL;
+  how.user = &slow;
+  if (!play (scenario, &how, 0, &again, error))
+    return FALSE;
+  how.request = NULL;
+  how.watch = slow.index;
+  if (!play (scenario, &how, 0, &again, error))
+    return FALSE;
+  own->run.watched = again.watched;
+  own->slow = TRUE;
+  return TRUE;
+}
+
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
@@ -286,6 +323,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
     how.user = &result->run;
   }
   if (!play (scenario, &how, 0, &own->run, error))
+    return FALSE;
+  if (scenario->training.want_terms && !spec->watch.set && own->run.requests > 0 && !watch_slow (scenario, how, own, error))
     return FALSE;
   summarise (spec, &lo, &hi, how.front.error, own);
   result->run.n_events = own->run.steps;

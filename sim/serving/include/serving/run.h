@@ -94,7 +94,8 @@ typedef struct {
   gboolean seen;
   SrvRequestSeen request;
   double ttft_s, tpot_s, e2e_s;
-  double part_s[SRV_WAIT_N];
+  double part_s[SRV_WAIT_N];  /* sum to e2e_s */
+  double first_s[SRV_WAIT_N]; /* of these, until the first token; sum to ttft_s */
 } SrvWatched;
 
 typedef struct {
