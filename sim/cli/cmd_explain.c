@@ -6,6 +6,7 @@
 #include "report/explain.h"
 #include "report/run.h"
 #include "scenario-private.h"
+#include "scenario/serving.h"
 #include "scenario/serving_step.h"
 
 static const CliFlag size_flags[] = {
@@ -319,6 +320,39 @@ serving_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *g
   json_builder_end_object (json);
 }
 
+static const SrvWatched *
+watched_of (const ScnResult *result)
+{
+  return &((const ScnServingResult *)result->own)->run.watched;
+}
+
+static BaseTable *
+request_rows (const ScnResult *result)
+{
+  return rep_serving_request_table (watched_of (result));
+}
+
+static void
+request_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
+{
+  const ScnServingResult *own = run->result->own;
+  (void)explain;
+  rep_run_text (run->result, out);
+  if (watched_of (run->result)->seen)
+    rep_serving_request_text (watched_of (run->result), own->slow, out);
+}
+
+static void
+request_json (const CliScenarioRun *run, const RepExplain *explain, const Gdp *goodput, JsonBuilder *json)
+{
+  (void)explain, (void)goodput;
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "run");
+  rep_run_json (run->result, json);
+  rep_serving_request_json (watched_of (run->result), json);
+  json_builder_end_object (json);
+}
+
 static void
 run_text (const CliScenarioRun *run, const RepExplain *explain, GString *out)
 {
@@ -338,6 +372,7 @@ static const Explained explained[] = {
   [SCN_KIND_TRANSFER] = { NULL, FALSE, NULL, transfer_rows, transfer_text, transfer_json },
   [SCN_KIND_TRAINING] = { gradient_bucket, TRUE, NULL, training_rows, training_text, training_json },
   [SCN_KIND_IO] = { NULL, FALSE, NULL, io_rows, io_text, io_json },
+  [SCN_KIND_SERVING] = { NULL, FALSE, NULL, request_rows, request_text, request_json },
   [SCN_KIND_SERVING_STEP] = { NULL, FALSE, NULL, serving_rows, serving_text, serving_json },
   [SCN_KIND_MOE] = { NULL, FALSE, NULL, moe_rows, moe_text, moe_json },
 };

@@ -187,12 +187,16 @@ run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memo
                            .line = decode_line };
   return (SrvRunSpec){ .times = times,
                        .engine = (SrvEngineName)engine->name.v,
+                       .front = srv_step_front (model),
                        .limits = { .max_seqs = (guint)engine->max_num_seqs.v,
                                    .max_tokens = (guint)engine->max_num_batched_tokens.v,
                                    .chunk = (guint)engine->chunk.v,
                                    .chunked = engine->chunked.v,
                                    .drafts = (guint)srv_speculative_drafts (&spec->replica.speculative),
-                                   .window = times.window },
+                                   .window = times.window,
+                                   .wait = (guint)engine->balance.v,
+                                   .mixed = engine->mixed.v,
+                                   .poll = (guint)engine->poll.v },
                        .blocks = (guint64)memory->blocks,
                        .block = (guint)memory->block_tokens,
                        .caching = engine->prefix_cache.v,
@@ -212,7 +216,7 @@ play (const Scn *scenario, SrvRunSpec *run, int band, SrvRunResult *out, GError 
   g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, scenario->seed, error);
   if (load == NULL)
     return FALSE;
-  run->source = (SrvSource){ .load = load, .next = next_request, .finished = request_finished };
+  run->source = (SrvSource){ .load = load, .next = next_request, .finished = request_finished, .open = srv_load_is_open (load) };
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
   GError *why = NULL;
@@ -234,10 +238,12 @@ take_times (ScnServingTimes *out, const SrvSpread *at, const SrvSpread *lo, cons
 }
 
 static void
-summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
+summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResult *hi, double first_error, ScnServingResult *own)
 {
   const SrvRunResult *run = &own->run;
   take_times (&own->ttft, &run->ttft, &lo->ttft, &hi->ttft);
+  own->ttft.median_lo_s /= 1 + first_error;
+  own->ttft.median_hi_s *= 1 + first_error;
   take_times (&own->tpot, &run->tpot, &lo->tpot, &hi->tpot);
   take_times (&own->itl, &run->itl, &lo->itl, &hi->itl);
   take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
@@ -250,6 +256,43 @@ summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResul
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
                            : (double)NAN;
   own->bound_by = run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
+}
+
+/* The request whose time to the first token is the 99th percentile, or the nearest above it. */
+typedef struct {
+  double p99_s, nearest_s;
+  guint64 warm_up, index;
+} Slow;
+
+static void
+see_slow (void *user, const SrvRequestSeen *seen)
+{
+  Slow *slow = user;
+  const double ttft_s = seen->first_s - seen->arrival_s;
+  if (seen->index < slow->warm_up || ttft_s < slow->p99_s * (1 - 1e-9) || ttft_s >= slow->nearest_s)
+    return;
+  slow->nearest_s = ttft_s;
+  slow->index = seen->index;
+}
+
+/* Plays again, to find that request, and once more to take it apart. */
+static gboolean
+watch_slow (const Scn *scenario, SrvRunSpec how, ScnServingResult *own, GError **error)
+{
+  SrvRunResult again = { 0 };
+  Slow slow = { .p99_s = own->run.ttft.p99, .nearest_s = (double)INFINITY, .warm_up = how.warm_up, .index = G_MAXUINT64 };
+  how.request = see_slow;
+  how.step = NULL;
+  how.user = &slow;
+  if (!play (scenario, &how, 0, &again, error))
+    return FALSE;
+  how.request = NULL;
+  how.watch = slow.index;
+  if (!play (scenario, &how, 0, &again, error))
+    return FALSE;
+  own->run.watched = again.watched;
+  own->slow = TRUE;
+  return TRUE;
 }
 
 static gboolean
@@ -269,6 +312,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   if (model == NULL)
     return FALSE;
   SrvRunSpec how = run_spec (scenario, spec, &own->memory, model);
+  g_autofree double *acceptance = srv_speculative_acceptance (&spec->replica.speculative);
+  how.acceptance = acceptance;
   SrvRunResult lo = { 0 }, hi = { 0 };
   if (!play (scenario, &how, -1, &lo, error) || !play (scenario, &how, 1, &hi, error))
     return FALSE;
@@ -279,7 +324,9 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!play (scenario, &how, 0, &own->run, error))
     return FALSE;
-  summarise (spec, &lo, &hi, own);
+  if (scenario->training.want_terms && !spec->watch.set && own->run.requests > 0 && !watch_slow (scenario, how, own, error))
+    return FALSE;
+  summarise (spec, &lo, &hi, how.front.error, own);
   result->run.n_events = own->run.steps;
   return TRUE;
 }

@@ -39,6 +39,60 @@ def formats(row):
     return {"weights": one(gemm), "moe": one(moe)}
 
 
+def of_aiconfigurator(engine, n, isl):
+    """How AIConfigurator deploys: src/aiconfigurator/generator/rule_plugin/{trtllm,vllm,sglang}.rule at 17676b35. Runs of SGLang 0.5.1 are
+    older than these rules."""
+    if engine["name"] == "sglang" and engine["version"] > "0.5.1":
+        engine["mixed"] = True
+    if engine["name"] != "sglang":
+        engine["max_num_batched_tokens"] = max(512, n) + isl + 1500
+    if engine["name"] == "trtllm":
+        engine["cuda_graphs"] = max(512, n + 8)
+
+
+def mtp_of(row, n, isl, dp):
+    """Whether InferenceX's list of runs has this one only with multi-token prediction: its drafts, else 0. Runs that it lists with and
+    without count as without."""
+    image = row["gpu"], row["framework"]
+    if image == ("B200", "trtllm 1.2.0rc6.post3"):
+        return 1 if dp > 1 else 3
+    if image == ("H200", "trtllm 1.1.0rc2.post2") and (n > 64 or (dp > 1 and isl < 8192)):
+        return 1 if dp > 1 else 3
+    if image == ("B200", "sglang 0.5.9") and "fp8" in row["precision"] and row["tp"] == "8" and n > (4 if isl == 8192 else 64):
+        return 2
+    return 0
+
+
+def of_inferencex(row, engine, precision, n, isl, dp):
+    """How InferenceX deploys: benchmarks/single_node of SemiAnalysisAI/InferenceX at 12ba0ae07 (2026-03), whose images these runs have.
+    Acceptance, as no run says its own: of one draft 85 % (DeepSeek-V3's report, arXiv 2412.19437, 5.4.3); of more 70 % each, with which
+    three drafts speed up a single sequence 2.16 times, as NVIDIA/TensorRT-LLM's tech_blog/blog2 measured."""
+    hopper, engine["prefix_cache"] = row["gpu"].startswith("H"), False
+    drafts = mtp_of(row, n, isl, dp) if "DeepSeek" in row["model"] else 0
+    if engine["name"] == "vllm":
+        engine.update(max_num_seqs=n if hopper else 512, max_num_batched_tokens=8192, cuda_graphs=2048, memory=0.9)
+    elif engine["name"] == "sglang":
+        fp4 = "nvfp4" in row["precision"]
+        most = (512 if isl + int(row["osl"]) == 2048 else 256) if hopper else 512 if drafts else 256 if fp4 else 128
+        engine.update(max_num_seqs=most, cuda_graphs=most, memory=0.85 if fp4 else 0.82)
+        engine["max_num_batched_tokens"] = 16384 if fp4 or drafts else 32768
+        if not hopper:
+            engine["poll"] = 30 if n >= 16 else 10
+    elif "gpt-oss" in row["model"]:
+        engine.update(max_num_seqs=512, max_num_batched_tokens=20000, cuda_graphs=n, memory=0.85)
+    else:
+        batch = n if dp < 2 else max(n // (4 if "nvfp4" in row["precision"] else 8), 1)
+        tokens = (drafts + 1) * batch + isl + 128 if drafts else max(8192, n + isl + 128)
+        engine.update(max_num_batched_tokens=tokens, cuda_graphs=128 if hopper else batch, memory=0.75 if hopper else 0.8)
+        if drafts:
+            engine["max_num_seqs"] = batch
+        if dp > 1:
+            engine["balance"] = 60
+    if not (hopper and engine["name"] != "trtllm"):
+        precision["kv"] = "fp8"
+    return {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]} if drafts else None
+
+
 def scenario(row):
     name, _, version = row["framework"].partition(" ")
     number = version.split("rc")[0].split(".post")[0].strip(".")
@@ -52,16 +106,24 @@ def scenario(row):
     engine = {"name": name}
     if number:
         engine["version"] = number
-    if name == "trtllm":  # prompts are not cut: a step must have room for a whole one beside those that decode
-        engine["max_num_batched_tokens"] = max(8192, int(row["isl"]) + n)
+    isl, osl = int(row["isl"]), int(row["osl"])
+    precision, speculative = formats(row), None
+    load = {"closed": n, "requests": 10 * n, "input": isl, "output": osl}
+    if row["origin"] == "per_model":
+        of_aiconfigurator(engine, n, isl)
+    else:
+        load["as"] = "inferencex"
+        speculative = of_inferencex(row, engine, precision, n, isl, dp)
     workload = {
         "kind": "serving",
         "model": MODELS[row["model"]],
         "engine": engine,
         "parallel": {"tp": tp, "pp": pp, "dp_attn": dp, "ep": ep},
-        "precision": formats(row),
-        "load": {"closed": n, "requests": max(2 * n, 16), "warm_up": n, "input": int(row["isl"]), "output": int(row["osl"])},
+        "precision": precision,
+        "load": load,
     }
+    if speculative:
+        workload["speculative"] = speculative
     return {"scenario": "row", "cluster": {"topology": GPUS[row["gpu"]], "nodes": 1}, "workload": workload}
 
 

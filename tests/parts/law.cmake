@@ -3,6 +3,8 @@ forerun_test(law_collective_nccl LABEL law SOURCES law/law_collective_nccl.c USE
 forerun_test(law_collective_sharp LABEL law SOURCES law/law_collective_sharp.c USES plan constants)
 forerun_test(law_models_kernel LABEL law SOURCES law/law_models_kernel.c USES plan constants)
 target_include_directories(law_models_kernel PRIVATE unit)
+forerun_test(law_serving_closed LABEL law SOURCES law/law_serving_closed.c USES plan constants)
+target_include_directories(law_serving_closed PRIVATE unit)
 forerun_test(law_serving_step LABEL law SOURCES law/law_serving_step.c USES plan constants)
 target_include_directories(law_serving_step PRIVATE unit)
 forerun_test(law_overlap LABEL law SOURCES law/law_overlap.c USES constants)

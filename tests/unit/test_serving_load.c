@@ -289,7 +289,7 @@ formats_are_detected_and_read (void)
 }
 
 #define MOON(time, in, out) "{\"timestamp\": " time ", \"input_length\": " in ", \"output_length\": " out ", \"hash_ids\": []}\n"
-#define CSV "time_s,input,output\n"
+#define CSV                 "time_s,input,output\n"
 
 static void
 bad_lines_are_refused_with_their_place (void)

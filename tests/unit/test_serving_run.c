@@ -210,10 +210,67 @@ the_parts_of_a_request_sum_to_its_time (void)
     double sum = 0;
     for (guint i = 0; i < SRV_WAIT_N; i++)
       sum += w.part_s[i];
+    double first = 0;
+    for (guint i = 0; i < SRV_WAIT_N; i++)
+      first += w.first_s[i];
+    TEST_NEAR (first, w.ttft_s, 1e-6);
     TEST_TRUE (w.seen);
     TEST_NEAR (sum, w.e2e_s, 1e-6);
     TEST_TRUE (w.part_s[SRV_WAIT_PROMPT] > 0 && w.part_s[SRV_WAIT_COMPUTE] > 0 && w.part_s[SRV_WAIT_KV] > 0);
   }
+}
+
+static void
+the_front_end_comes_before_the_queue_and_behind_each_token (void)
+{
+  /* mean 30 ms before the queue, 2 ms behind a token; alone, a prompt takes 100 ms and a token 20 ms */
+  Times times = { .prompt_s = 0.1, .decode_s = 0.02 };
+  Load load = { .n = 4000, .slots = 1, .input = 10, .output = 3 };
+  SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+  spec.front = (SrvFront){ .request_s = 0.03, .token_s = 0.002 };
+  spec.seed = 1;
+  const SrvRunResult r = run (&spec);
+  TEST_NEAR (r.ttft.mean, 0.132, 0.01);
+  TEST_NEAR (r.ttft.p50, 0.102 + 0.03 * 0.6931, 0.02); /* exponential: the median is ln 2 of the mean */
+  TEST_NEAR (r.tpot.mean, 0.02, 1e-9);
+  TEST_NEAR (r.requests_per_s, 1 / 0.172, 0.01);
+}
+
+static guint
+ranks_time (const SrvBatch *batches, guint n)
+{
+  guint prompts = 0;
+  for (guint i = 0; i < n; i++)
+    prompts += batches[i].n_chunks > 0;
+  return prompts;
+}
+
+/* Of two ranks: each step with prompts on one rank alone is counted in *model. */
+static double
+two_ranks (gpointer model, const SrvBatch *batches, SrvStepCost *cost)
+{
+  guint *alone = model;
+  (void)cost;
+  *alone += ranks_time (batches, 2) == 1;
+  return batches[0].n_chunks + batches[1].n_chunks > 0 ? 0.05 : 0.01;
+}
+
+static void
+ranks_that_wait_for_prompts_compute_them_together (void)
+{
+  guint alone[2] = { 0 };
+  double ttft_s[2];
+  for (guint k = 0; k < 2; k++) {
+    Load load = { .n = 400, .slots = 16, .input = 50, .output = 20, .spread = 60 };
+    Times none = { 0 };
+    SrvRunSpec spec = spec_of (SRV_ENGINE_TRTLLM, &none, &load);
+    spec.times = (SrvTimes){ .model = &alone[k], .ranks = 2, .time_s = two_ranks };
+    spec.limits.wait = k == 0 ? 0 : 40;
+    ttft_s[k] = run (&spec).ttft.mean;
+    TEST_INT (load.ended, 400);
+  }
+  TEST_TRUE (alone[1] < alone[0] / 3);
+  TEST_TRUE (ttft_s[1] > ttft_s[0]);
 }
 
 /* ---- laws ---- */
@@ -233,6 +290,9 @@ jumps_change_nothing (void)
       spec.blocks = 400;
       spec.replicas = 1 + i % 3;
       spec.router = i % 2 ? SRV_ROUTER_LEAST_LOADED : SRV_ROUTER_ROUND_ROBIN;
+      spec.source.open = load.slots == 0;
+      spec.front = i % 3 == 1 ? (SrvFront){ .request_s = 0.02, .token_s = 0.003 } : (SrvFront){ 0 };
+      spec.limits.poll = i % 8 == 4 ? 7 : 0;
       r[k] = run (&spec);
       TEST_INT (load.ended, 400);
     }
@@ -274,6 +334,8 @@ main (void)
     { "times of requests are those of steps", times_of_requests_are_those_of_steps },
     { "a request that can never be answered is an error", a_request_that_can_never_be_answered_is_an_error },
     { "the parts of a request sum to its time", the_parts_of_a_request_sum_to_its_time },
+    { "the front end comes before the queue and behind each token", the_front_end_comes_before_the_queue_and_behind_each_token },
+    { "ranks that wait for prompts compute them together", ranks_that_wait_for_prompts_compute_them_together },
     { "jumps change nothing", jumps_change_nothing },
     { "twice the load is never answered sooner", twice_the_load_is_never_answered_sooner },
     { NULL, NULL },

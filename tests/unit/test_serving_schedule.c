@@ -160,6 +160,33 @@ sglang_computes_prompts_before_answers (void)
 }
 
 static void
+sglang_decodes_beside_prompts_where_they_are_mixed (void)
+{
+  /* A's prompt of 4 at step 1. B's of 10 in chunks of 8 less what decodes: 7 at step 2, 3 at step 3, A decodes in both. */
+  Run *run = start (SRV_ENGINE_SGLANG, (SrvLimits){ .max_seqs = 8, .max_tokens = 8, .mixed = TRUE }, 1000, 1, FALSE);
+  add (run, 4, 4, 0);
+  steps (run, 1);
+  add (run, 10, 2, 0);
+  steps (run, 20);
+  TEST_STR (run->out[0]->str, "1 2 3 4");
+  TEST_STR (run->out[1]->str, "3 4");
+  end (run);
+}
+
+static void
+sglang_looks_for_new_requests_every_few_steps (void)
+{
+  /* A decodes from step 2 on. B is there after step 2, and is seen when three decode steps have passed: its prompt is step 5. */
+  Run *run = start (SRV_ENGINE_SGLANG, (SrvLimits){ .max_seqs = 8, .max_tokens = 64, .poll = 3 }, 1000, 1, FALSE);
+  add (run, 4, 8, 0);
+  steps (run, 2);
+  add (run, 4, 2, 0);
+  steps (run, 20);
+  TEST_STR (run->out[1]->str, "5 6");
+  end (run);
+}
+
+static void
 sglang_admits_by_what_answers_may_still_need (void)
 {
   /* 40 tokens of pool. A: 8 + 20 to come + 1 of a page = 29 < 40, admitted. B then: 8 + 10 + 1 = 19, and 40 - 28 = 12 are left in
@@ -299,6 +326,8 @@ main (void)
     { "a cache gives back what a preempted request had", a_cache_gives_back_what_a_preempted_request_had },
     { "vLLM shares a prefix within a step", vllm_shares_a_prefix_within_a_step },
     { "SGLang computes prompts before answers", sglang_computes_prompts_before_answers },
+    { "SGLang decodes beside prompts where they are mixed", sglang_decodes_beside_prompts_where_they_are_mixed },
+    { "SGLang looks for new requests every few steps", sglang_looks_for_new_requests_every_few_steps },
     { "SGLang admits by what answers may still need", sglang_admits_by_what_answers_may_still_need },
     { "SGLang retracts the shortest answer", sglang_retracts_the_shortest_answer },
     { "TensorRT-LLM admits what fits to its end", trtllm_admits_what_fits_to_its_end },

@@ -49,7 +49,7 @@ decoding_reads_weights_and_caches_once (void)
   /* weights without the input embedding 15,009,849,344 B, and 1000 x 131,072 B; activations of a token are within 1 % */
   TEST_NEAR (cost.hbm_B, 15009849344.0 + 131072e3, 1e-2);
   TEST_TRUE (cost.hbm_B >= 15009849344.0 + 131072e3 - 2 * 4096 * 65 * 2);
-  /* not sooner than memory's 2.97145 TB/s allow (5.0955 ms), and within 60 % of it: vLLM adds 32 us a layer */
+  /* not sooner than memory's 2.97145 TB/s allow (5.0955 ms), and within 60 % of it: vLLM adds 50 us a layer */
   TEST_TRUE (cost.time_s > 5.0955e-3 * 0.9);
   TEST_TRUE (cost.time_s < 5.0955e-3 * 1.6);
   TEST_TRUE (cost.graph);
@@ -182,7 +182,7 @@ narrower_formats_and_faster_hosts_are_faster (void)
   const double bf16 = step_s (LLAMA8B, 8, 1000);
   const double fp8 = step_s ("{model: llama31_8b, engine: {name: vllm}, precision: {weights: fp8}}", 8, 1000);
   const double int4 = step_s ("{model: llama31_8b, engine: {name: vllm}, precision: {weights: int4}}", 8, 1000);
-  TEST_TRUE (fp8 < 0.75 * bf16);
+  TEST_TRUE (fp8 < 0.8 * bf16);
   TEST_TRUE (int4 < fp8);
   TEST_TRUE (step_s ("{model: llama31_8b, engine: {name: vllm, async: no}}", 8, 1000) > bf16);
   TEST_TRUE (step_s ("{model: llama31_8b, engine: {name: vllm, cuda_graphs: 0}}", 8, 1000) > bf16);

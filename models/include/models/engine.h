@@ -10,28 +10,31 @@
 /* Time constants of an engine on a generation of GPUs. Absent ones are not charged. */
 typedef struct {
   BaseHead head;
-  BaseNum capability;         /* compute capability from which it holds: 80, 90, 100 */
+  BaseNum capability;               /* compute capability from which it holds: 80, 90, 100 */
   BaseNum gemm, attention, experts; /* kernels of that kind take their modelled time over this */
-  BaseNum step;               /* s of the host for a step, whatever is in it */
-  BaseNum sequence;           /* s of the host for each sequence of a step */
-  BaseNum request;            /* s before a request is queued: tokenizing, the front end */
-  BaseNum token;              /* s from a step's end to the user seeing a token */
-  BaseNum kernel;             /* s between kernels of a step that is not captured */
-  BaseNum layer;              /* s of the GPU for each layer, beyond what its kernels take one by one */
-  BaseNum moe_layer;          /* the same for a layer of experts, on top of `layer`: routing, sorting, weighting */
+  BaseNum step;                     /* s of the host for a step, whatever is in it */
+  BaseNum sequence;                 /* s of the host for each sequence of a step */
+  BaseNum experts_math;             /* of routed experts that arithmetic limits, not memory; absent: experts */
+  BaseNum request;                  /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
+  BaseNum token;                    /* s from a step's end to the user seeing a token */
+  BaseNum kernel;                   /* s between kernels of a step that is not captured */
+  BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */
+  BaseNum moe_layer;                /* the same for a layer of experts, on top of `layer`: routing, sorting, weighting */
+  BaseNum error;                    /* relative, of a step beside that of kernels: options and versions that are not known */
+  BaseNum first_error;              /* relative, of the time to the first token beside that of steps: queues, the front end */
 } MdlEngineTimes;
 
 typedef struct MdlEngineRow {
   BaseHead head;
-  BaseStr name, version;      /* "vllm", "0.12.0" */
+  BaseStr name, version; /* "vllm", "0.12.0" */
   BaseNum max_num_seqs, max_num_batched_tokens;
-  BaseNum cuda_graphs;        /* largest captured batch */
+  BaseNum cuda_graphs; /* largest captured batch */
   BaseBool async, chunked, prefix_cache;
-  BaseNum block;              /* tokens */
-  BaseNum memory;             /* fraction of the GPU's memory, by the engine's definition */
-  BaseNum graphs_B, other_B;  /* memory of captured graphs; of CUDA, NCCL and the framework */
-  BaseNum watermark;          /* share of blocks kept free at admission */
-  BaseList times;             /* MdlEngineTimes */
+  BaseNum block;             /* tokens */
+  BaseNum memory;            /* fraction of the GPU's memory, by the engine's definition */
+  BaseNum graphs_B, other_B; /* memory of captured graphs; of CUDA, NCCL and the framework */
+  BaseNum watermark;         /* share of blocks kept free at admission */
+  BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;
 
 typedef struct MdlEngines {

@@ -1,4 +1,6 @@
-/* A step of an engine that serves a model, kernel by kernel. */
+/* A step of an engine that serves a model, kernel by kernel, and one request, wait by wait. */
+#include <math.h>
+
 #include "json-private.h"
 #include "report/explain.h"
 #include "run-private.h"
@@ -38,4 +40,66 @@ void
 rep_serving_terms_json (const GArray *terms, JsonBuilder *json)
 {
   rep_json_table (json, "terms", rep_serving_terms_table (terms));
+}
+
+/* ---- a request ---- */
+
+typedef struct {
+  const char *wait;
+  double first_s, later_s, share;
+} Wait;
+
+static const BaseMember wait_members[] = {
+  BASE_MEMBER (Wait, "wait", wait, .title = "wait"),
+  BASE_MEMBER (Wait, "first_s", first_s, BASE_SHOWN ("until the first token (ms)", 1e3, "%.4g")),
+  BASE_MEMBER (Wait, "share", share, BASE_SHOWN ("share (%)", 100, "%.1f")),
+  BASE_MEMBER (Wait, "later_s", later_s, BASE_SHOWN ("after it (ms)", 1e3, "%.4g")),
+  BASE_MEMBER_END,
+};
+
+BaseTable *
+rep_serving_request_table (const SrvWatched *watched)
+{
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Wait));
+  for (guint i = 0; i < SRV_WAIT_N; i++) {
+    const Wait wait = { .wait = srv_wait_names[i],
+                        .first_s = watched->first_s[i],
+                        .later_s = fmax (watched->part_s[i] - watched->first_s[i], 0),
+                        .share = watched->ttft_s > 0 ? watched->first_s[i] / watched->ttft_s : 0 };
+    if (watched->part_s[i] > 1e-9)
+      g_array_append_val (rows, wait);
+  }
+  return base_members_table (wait_members, rows);
+}
+
+void
+rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out)
+{
+  const SrvRequestSeen *r = &watched->request;
+  guint most = 0;
+  for (guint i = 1; i < SRV_WAIT_N; i++)
+    most = watched->first_s[i] > watched->first_s[most] ? i : most;
+  g_string_append_printf (
+      out,
+      "\n# request %" G_GUINT64_FORMAT "%s: %u tokens in (%u found in the cache), %u out, on replica %u, %u "
+      "preemptions; first token after %.4g ms,\n# %.0f %% of it %s; last token after %.4g ms. Waits sum to both\n",
+      r->index, slow ? ", at the 99th percentile of TTFT" : "", r->input, r->hit, r->output, r->replica, r->preemptions,
+      watched->ttft_s * 1e3, watched->ttft_s > 0 ? 100 * watched->first_s[most] / watched->ttft_s : 0, srv_wait_names[most],
+      watched->e2e_s * 1e3);
+  rep_text (rep_serving_request_table (watched), out);
+}
+
+void
+rep_serving_request_json (const SrvWatched *watched, JsonBuilder *json)
+{
+  json_builder_set_member_name (json, "request");
+  json_builder_begin_object (json);
+  json_builder_set_member_name (json, "index");
+  json_builder_add_int_value (json, (gint64)watched->request.index);
+  json_builder_set_member_name (json, "ttft_s");
+  json_builder_add_double_value (json, watched->ttft_s);
+  json_builder_set_member_name (json, "e2e_s");
+  json_builder_add_double_value (json, watched->e2e_s);
+  rep_json_table (json, "waits", rep_serving_request_table (watched));
+  json_builder_end_object (json);
 }

@@ -105,6 +105,12 @@ srv_load_settled (const SrvLoad *load)
   return &load->spec;
 }
 
+gboolean
+srv_load_is_open (const SrvLoad *load)
+{
+  return !load->spec.closed.set && !(load->spec.turns.v > 1);
+}
+
 /* Draws the next request that waits for no answer. FALSE: there is none. */
 static gboolean
 draw_fresh (SrvLoad *load)

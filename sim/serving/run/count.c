@@ -1,5 +1,6 @@
 /* What a run counts: times of requests, gaps between tokens, use of blocks. */
 #include <math.h>
+#include <string.h>
 
 #include "run/sim-private.h"
 
@@ -58,6 +59,14 @@ is_good (const SrvSlo *slo, double ttft_s, double tpot_s, double e2e_s)
   return ttft_s <= slo->ttft_s && tpot_s <= slo->tpot_s && e2e_s <= slo->e2e_s;
 }
 
+/* The front end and the queue, which no step has counted. */
+static void
+before_steps (const SrvSim *sim, const SrvSeq *seq, double *part_s)
+{
+  part_s[SRV_WAIT_FRONT] += eng_time_to_s (seq->ready - seq->arrival) + sim->spec->front.token_s;
+  part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->ready);
+}
+
 static void
 tell_request (SrvSim *sim, const SrvSeq *seq, double tpot_s)
 {
@@ -80,7 +89,7 @@ tell_request (SrvSim *sim, const SrvSeq *seq, double tpot_s)
     watched->ttft_s = eng_time_to_s (seq->first - seq->arrival);
     watched->e2e_s = eng_time_to_s (seq->last - seq->arrival);
     watched->tpot_s = tpot_s;
-    watched->part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->arrival);
+    before_steps (sim, seq, watched->part_s);
     sim->watched = NULL;
   }
 }
@@ -112,11 +121,17 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {
   SrvSim *sim = user;
   (void)tokens;
-  if (seq->first == ENG_TIME_NEVER)
-    seq->first = sim->now;
-  else
-    srv_count_gaps (sim, sim->now - seq->last, 1);
-  seq->last = sim->now;
+  const EngTime seen = eng_time_add (sim->now, eng_time_from_s (sim->spec->front.token_s));
+  if (seq->first == ENG_TIME_NEVER) {
+    seq->first = seen;
+    if (seq == sim->watched) {
+      SrvWatched *watched = &sim->out->watched;
+      memcpy (watched->first_s, watched->part_s, sizeof watched->first_s);
+      before_steps (sim, seq, watched->first_s);
+    }
+  } else
+    srv_count_gaps (sim, seen - seq->last, 1);
+  seq->last = seen;
   if (!srv_seq_ended (seq))
     return;
   count_request (sim, seq);

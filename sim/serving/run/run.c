@@ -1,7 +1,9 @@
 /* Requests come, are given to replicas, and are answered. Time is in whole picoseconds. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "run/sim-private.h"
 
 const BaseName srv_router_names[] = {
@@ -10,10 +12,13 @@ const BaseName srv_router_names[] = {
   { NULL, 0, NULL },
 };
 
+#define FRONT_DRAW 0x66726f6eu /* apart from draws of accepted drafts */
+
 /* What is to come. */
 typedef struct {
   SrvSim sim;
   GPtrArray *coming; /* SrvSeq *, in the order of arrival */
+  GQueue front;      /* SrvSeq * in the front end, in the order in which they leave it */
   gboolean dry;      /* the source has none now */
   guint64 next_replica;
 } Run;
@@ -120,28 +125,65 @@ sched_for (const SrvSim *sim, const SrvReplica *replica)
   return best;
 }
 
-/* The first that comes is in the queue of a replica, and another one is known to come, if there is one. */
+/* Of a request in the front end: exponential, so that requests which came together do not stay together. */
+static double
+latency_s (const SrvRunSpec *spec, guint64 index)
+{
+  if (!(spec->front.request_s > 0))
+    return 0;
+  const double u = (double)(base_random_hash (spec->seed, index, 0, FRONT_DRAW) >> 11) * 0x1p-53;
+  return -spec->front.request_s * log1p (-u);
+}
+
+/* The first that comes enters the front end, and another one is known to come, if there is one. */
 static gboolean
 arrive (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
+  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
+  GList *before = run->front.tail;
+  while (before != NULL && ((const SrvSeq *)before->data)->ready > seq->ready)
+    before = before->prev;
+  if (before != NULL)
+    g_queue_insert_after (&run->front, before, seq);
+  else
+    g_queue_push_head (&run->front, seq);
+  sim->in_flight++;
+  sim->out->most_in_flight = MAX (sim->out->most_in_flight, sim->in_flight);
+  return run->coming->len > 0 || run->dry || take_request (run, error);
+}
+
+/* The first in the front end is in the queue of a replica. */
+static void
+enqueue (Run *run)
+{
+  SrvSim *sim = &run->sim;
+  SrvSeq *seq = g_queue_pop_head (&run->front);
   SrvReplica *replica = replica_for (run);
   srv_sched_add (sched_for (sim, replica), seq);
   replica->in_flight++;
-  sim->in_flight++;
-  sim->out->most_in_flight = MAX (sim->out->most_in_flight, sim->in_flight);
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
-  if (run->coming->len == 0 && !run->dry && !take_request (run, error))
-    return FALSE;
-  return TRUE;
 }
 
 static EngTime
-next_arrival (const Run *run)
+next_coming (const Run *run)
 {
   return run->coming->len > 0 ? ((const SrvSeq *)run->coming->pdata[0])->arrival : ENG_TIME_NEVER;
+}
+
+static EngTime
+next_ready (Run *run)
+{
+  const SrvSeq *seq = g_queue_peek_head (&run->front);
+  return seq != NULL ? seq->ready : ENG_TIME_NEVER;
+}
+
+static EngTime
+next_arrival (Run *run)
+{
+  return MIN (next_coming (run), next_ready (run));
 }
 
 /* All that come by sim->now. Idle replicas begin once all are there. */
@@ -149,9 +191,13 @@ static gboolean
 arrive_all (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
-  while (next_arrival (run) <= sim->now)
-    if (!arrive (run, error))
-      return FALSE;
+  while (next_arrival (run) <= sim->now) {
+    while (next_coming (run) <= sim->now)
+      if (!arrive (run, error))
+        return FALSE;
+    while (next_ready (run) <= sim->now)
+      enqueue (run);
+  }
   for (guint i = 0; i < sim->spec->replicas; i++)
     if (!sim->replicas[i].busy && sim->replicas[i].in_flight > 0)
       srv_replica_begin (sim, &sim->replicas[i]);
@@ -164,7 +210,8 @@ tell_source (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   for (guint i = 0; i < sim->ended->len; i++)
-    if (sim->spec->source.finished (sim->spec->source.load, g_array_index (sim->ended, guint64, i), eng_time_to_s (sim->now))) {
+    if (sim->spec->source.finished (sim->spec->source.load, g_array_index (sim->ended, guint64, i),
+                                    eng_time_to_s (sim->now) + sim->spec->front.token_s)) {
       run->dry = FALSE;
       if (!take_request (run, error))
         return FALSE;
@@ -177,6 +224,7 @@ static gboolean
 run_all (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
+  const SrvRunSpec *spec = sim->spec;
   if (!take_request (run, error))
     return FALSE;
   for (EngTime end, arrival;;) {
@@ -194,7 +242,8 @@ run_all (Run *run, GError **error)
     eng_queue_pop (sim->queue, &entry);
     sim->now = end;
     sim->arrival = arrival;
-    sim->horizon = MIN (arrival, eng_queue_peek (sim->queue));
+    /* replicas know of each other only through requests that answers send */
+    sim->horizon = spec->source.open ? arrival : MIN (arrival, eng_queue_peek (sim->queue));
     if (srv_replica_end (sim, &sim->replicas[entry.slot]) && (!tell_source (run, error) || !arrive_all (run, error)))
       return FALSE;
   }
@@ -253,6 +302,8 @@ run_clear (Run *run)
   }
   for (guint i = 0; i < run->coming->len; i++)
     seq_free (NULL, run->coming->pdata[i]);
+  for (SrvSeq *seq; (seq = g_queue_pop_head (&run->front)) != NULL;)
+    seq_free (NULL, seq);
   for (guint i = 0; i < sim->pool->len; i++)
     seq_free (NULL, sim->pool->pdata[i]);
   g_ptr_array_free (run->coming, TRUE);

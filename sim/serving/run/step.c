@@ -159,12 +159,13 @@ jump (SrvSim *sim, SrvReplica *replica)
 }
 
 static void
-end_jump (SrvReplica *replica)
+end_jump (const SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
+  const EngTime seen = eng_time_add (replica->start, eng_time_from_s (sim->spec->front.token_s));
   srv_sched_repeat (sched, replica->n);
   for (guint i = 0; i < sched->n_running; i++)
-    sched->running[i]->last = replica->start;
+    sched->running[i]->last = seen;
   replica->jumping = FALSE;
 }
 
@@ -195,6 +196,8 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
     return;
   replica->start = sim->now;
   if (!start_jump (sim, replica)) {
+    if (sim->spec->limits.wait > 0)
+      srv_scheds_balance (replica->scheds, ranks);
     for (guint i = 0; i < ranks; i++) {
       const gboolean some = srv_sched_step (replica->scheds[i]);
       sim->batches[i] = srv_sched_batch (replica->scheds[i]);
@@ -238,7 +241,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
       eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
       return FALSE;
     }
-    end_jump (replica);
+    end_jump (sim, replica);
   }
   replica->busy = FALSE;
   sim->at = replica;

@@ -1,7 +1,10 @@
 /* Where the time of one request goes, step by step. */
+#include <math.h>
+
 #include "run/sim-private.h"
 
 const char *const srv_wait_names[SRV_WAIT_N] = {
+  [SRV_WAIT_FRONT] = "front_end",
   [SRV_WAIT_QUEUE] = "queue",
   [SRV_WAIT_PROMPT] = "own_prompt",
   [SRV_WAIT_OTHERS] = "prompts_of_others",
@@ -40,7 +43,7 @@ decoded (SrvSim *sim, double time_s)
   if (sum_s <= 0)
     part_s[SRV_WAIT_COMPUTE] += own_s;
   for (guint i = 0; i < SRV_PART_N && sum_s > 0; i++)
-    part_s[wait_of[i]] += own_s * alone.part_s[i] / sum_s;
+    part_s[wait_of[i]] += fmax (own_s * alone.part_s[i] / sum_s, 0); /* the host's may be a rounding error below 0 */
 }
 
 static const SrvSched *

@@ -263,6 +263,8 @@ srv_sched_repeat (SrvSched *sched, guint n)
   const guint block = srv_kv_block (sched->kv);
   sched->context = sched->windowed = 0;
   sched->decays += n;
+  if (sched->limits.poll > 0) /* a look every `poll` steps found nobody */
+    sched->unseen = (sched->unseen + n - 1) % sched->limits.poll + 1;
   for (guint i = 0; i < sched->n_running; i++) {
     SrvSeq *seq = sched->running[i];
     seq->produced += n - 1;

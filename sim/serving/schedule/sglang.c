@@ -8,7 +8,7 @@
  * _get_running_request_total_token_offset) at 00550cd1, schedule_batch.py (retract_decode),
  * scheduler_components/new_token_ratio_tracker.py and environ.py (SGLANG_INIT_NEW_TOKEN_RATIO .7,
  * SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR .14, SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS 600, SGLANG_RETRACT_DECODE_STEPS 20,
- * SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION 4096), server_args.py (max_prefill_tokens 16384). Left out: mixed chunks, orders of the
+ * SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION 4096), server_args.py (max_prefill_tokens 16384). `mixed` decodes beside prompts (enable_mixed_chunk). Left out: orders of the
  * queue other than first come, first served; the tree of prefixes frees the oldest blocks, not whole leaves. */
 #include "serving/schedule.h"
 
@@ -51,6 +51,10 @@ room_now (const SrvSched *sched)
   for (guint i = 0; i < sched->n_running; i++)
     if (sched->running[i] != sched->cut)
       room.pool -= rest (sched->running[i]) * ratio;
+  if (sched->limits.mixed) { /* what decodes takes its part of both */
+    room.input -= MIN (sched->n_running, room.input - 1);
+    room.chunk -= MIN (sched->n_running, room.chunk - 1);
+  }
   return room;
 }
 
@@ -93,6 +97,7 @@ admit (SrvSched *sched, Room *room)
     return FALSE;
   if (tokens == 0 || (paged >= room->input && sched->n_chosen > 0))
     return FALSE;
+  sched->seen--;
   srv_sched_admit (sched, hit, tokens);
   srv_sched_choose (sched, seq, tokens);
   room->pool -= (double)hit.idle * block;
@@ -138,6 +143,7 @@ retract (SrvSched *sched)
     const guint at = shortest (sched);
     sched->cut = sched->cut == sched->running[at] ? NULL : sched->cut;
     srv_sched_preempt (sched, at, FALSE);
+    sched->seen++;
   }
   for (guint i = 0; i < sched->n_running; i++) {
     made += sched->running[i]->produced;
@@ -162,24 +168,52 @@ decode (SrvSched *sched)
   }
 }
 
+/* Those that decode join a step of prompts, as far as blocks suffice. */
+static void
+decode_beside (SrvSched *sched)
+{
+  for (guint i = 0; i < sched->n_running; i++) {
+    SrvSeq *seq = sched->running[i];
+    if (seq->take == 0 && srv_seq_decodes (seq) && srv_kv_grow (sched->kv, &seq->kv, seq->computed + 1))
+      srv_sched_choose (sched, seq, 1);
+  }
+}
+
+/* Looks for new requests after `poll` steps that decode, after prompts, and when nothing runs: managers/scheduler_recv_skipper.py,
+ * which counts a prompt as 1000 steps. */
+static void
+look (SrvSched *sched)
+{
+  if (sched->n_running > 0 && sched->unseen < sched->limits.poll)
+    return;
+  sched->seen = sched->n_waiting;
+  sched->unseen = 0;
+}
+
 void
 srv_schedule_sglang (SrvSched *sched)
 {
+  look (sched);
   if (sched->n_running == 0 || sched->ratio < 0) {
     sched->ratio = RATIO_FIRST;
     sched->decays = 0;
   }
-  if (sched->cut != NULL || (sched->head != NULL && sched->n_running < sched->limits.max_seqs)) {
+  if (sched->cut != NULL || (sched->seen > 0 && sched->n_running < sched->limits.max_seqs)) {
     Room room = room_now (sched);
     if (sched->cut != NULL)
       go_on (sched, &room);
     gboolean more = sched->cut == NULL && (!room.cut || room.chunk > 0) && room.pool > 0;
-    while (more && sched->head != NULL && sched->n_running < sched->limits.max_seqs)
+    while (more && sched->seen > 0 && sched->n_running < sched->limits.max_seqs)
       more = admit (sched, &room);
-    if (sched->n_chosen > 0)
+    if (sched->n_chosen > 0) {
+      sched->unseen = sched->limits.poll;
+      if (sched->limits.mixed)
+        decode_beside (sched);
       return;
+    }
   }
   decode (sched);
+  sched->unseen++;
 }
 
 /* The estimate falls with each step, so that a request which waits may be admitted in any. */

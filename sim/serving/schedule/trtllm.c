@@ -52,7 +52,7 @@ void
 srv_schedule_trtllm (SrvSched *sched)
 {
   guint64 held = 0;
-  gboolean more = TRUE;
+  gboolean more = !sched->held;
   for (guint i = 0; i < sched->n_running; i++) {
     SrvSeq *seq = sched->running[i];
     if (srv_seq_decodes (seq)) {
@@ -69,4 +69,22 @@ srv_schedule_trtllm (SrvSched *sched)
     held += sched->running[i]->kv.blocks;
   while (more && sched->head != NULL && sched->n_running < sched->limits.max_seqs)
     more = admit (sched, &held);
+}
+
+void
+srv_scheds_balance (SrvSched *const *scheds, guint n)
+{
+  guint prompts = 0, decodes = 0;
+  for (guint i = 0; i < n; i++) {
+    const SrvSched *sched = scheds[i];
+    gboolean has_prompt = sched->head != NULL && sched->n_running < sched->limits.max_seqs, has_decode = FALSE;
+    for (guint k = 0; k < sched->n_running; k++)
+      *(srv_seq_decodes (sched->running[k]) ? &has_decode : &has_prompt) = TRUE;
+    prompts += has_prompt ? 1 : 0;
+    decodes += has_decode ? 1 : 0;
+  }
+  const gboolean hold = prompts > 0 && prompts < n && decodes == n && scheds[0]->waited < scheds[0]->limits.wait;
+  scheds[0]->waited = hold ? scheds[0]->waited + 1 : 0;
+  for (guint i = 0; i < n; i++)
+    scheds[i]->held = hold;
 }

@@ -37,6 +37,15 @@ SCHEMA (srv_schema_engine, "engine", "Engine that serves the model. Absent keys 
         NUM (SrvEngineSpec, max_model_len, COUNT, "longest sequence; default: as the KV pool allows", .min = "1", .max = "1 G"),
         NUM (SrvEngineSpec, activations, BYTES, "peak of activations; default: estimated"),
         NUM (SrvEngineSpec, other, BYTES, "memory of CUDA, NCCL and the framework; default: the engine's row"),
+        ROW (SrvEngineSpec, mixed, BOOL, "SGLang: a step of prompts decodes too (enable_mixed_chunk); default: no"),
+        NUM (SrvEngineSpec, balance, COUNT,
+             "TensorRT-LLM: steps that prompts wait until all ranks of `dp_attn` have one "
+             "(attention_dp_config.timeout_iters); default: none",
+             .min = "1", .max = "1 M"),
+        NUM (SrvEngineSpec, poll, COUNT,
+             "decode steps between two looks for new requests (SGLang's scheduler_recv_interval); "
+             "default: 1",
+             .min = "1", .max = "1 M"),
         ROW (SrvEngineSpec, all_reduce, ENUM, "what all-reduces of tensor parallelism run on", .names = all_reduce_names,
              .fallback = "auto"));
 
@@ -79,6 +88,18 @@ double
 srv_speculative_drafts (const SrvSpeculativeSpec *speculative)
 {
   return speculative->head.set ? speculative->drafts.v : 0;
+}
+
+double *
+srv_speculative_acceptance (const SrvSpeculativeSpec *speculative)
+{
+  const guint n = (guint)srv_speculative_drafts (speculative);
+  if (n == 0 || speculative->acceptance.n == 0)
+    return NULL;
+  double *each = g_new (double, n);
+  for (guint i = 0; i < n; i++)
+    each[i] = speculative->acceptance.item[MIN (i, speculative->acceptance.n - 1)].v;
+  return each;
 }
 
 double

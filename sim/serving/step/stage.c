@@ -83,6 +83,17 @@ product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
   }
 }
 
+/* What the engine makes of a product's modelled time. */
+static double
+efficiency (const MdlEngineTimes *times, const Product *p, const MdlKernelCost *cost)
+{
+  const gboolean moves = g_strcmp0 (cost->bound, "memory") == 0 || g_strcmp0 (cost->bound, "start") == 0;
+  const BaseNum *of = &times->gemm;
+  if (p->part == SRV_PART_EXPERTS && p->batch > 0)
+    of = times->experts_math.v > 0 && !moves ? &times->experts_math : &times->experts;
+  return of->v > 0 ? of->v : 1;
+}
+
 static void
 add_product (SrvBuild *build, const Product *p)
 {
@@ -91,17 +102,17 @@ add_product (SrvBuild *build, const Product *p)
     return;
   MdlKernelCost cost;
   product_cost (build->model, p, &cost);
-  const BaseNum *efficiency = p->part == SRV_PART_EXPERTS && p->batch > 0 ? &times->experts : &times->gemm;
   const double early_s = fmin (sooner_s (build), 0.5 * build->model->kernels->gemm.start.v);
   const SrvStepTerm term = { .part = p->part,
                              .name = p->name,
                              .count = p->count,
-                             .time_s = (cost.time_s - early_s) / (efficiency->v > 0 ? efficiency->v : 1),
+                             .time_s = (cost.time_s - early_s) / efficiency (times, p, &cost),
                              .flop = cost.flop,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
-                             .shape = p->batch > 1 ? g_strdup_printf ("%.4g x (%.4g x %.0f x %.0f)", p->batch, p->m, p->n, p->k)
-                                                   : g_strdup_printf ("%.0f x %.0f x %.0f", p->m, p->n, p->k) };
+                             .shape = build->terms == NULL ? NULL
+                                      : p->batch > 1 ? g_strdup_printf ("%.4g x (%.4g x %.0f x %.0f)", p->batch, p->m, p->n, p->k)
+                                                     : g_strdup_printf ("%.0f x %.0f x %.0f", p->m, p->n, p->k) };
   srv_build_add (build, &term, cost.band, cost.source);
 }
 
@@ -122,7 +133,7 @@ add_pass (SrvBuild *build, const char *name, MdlMemoryKind kind, double read_B, 
                              .time_s = cost.time_s - early_s,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
-                             .shape = g_strdup_printf ("%.4g KiB", cost.bytes_B / 1024) };
+                             .shape = build->terms == NULL ? NULL : g_strdup_printf ("%.4g KiB", cost.bytes_B / 1024) };
   srv_build_add (build, &term, cost.band, cost.source);
 }
 
@@ -268,7 +279,7 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   MdlKernelCost first, second;
   product_cost (model, &up, &first);
   product_cost (model, &down, &second);
-  return (first.time_s + second.time_s) / (model->times.experts.v > 0 ? model->times.experts.v : 1);
+  return first.time_s / efficiency (&model->times, &up, &first) + second.time_s / efficiency (&model->times, &down, &second);
 }
 
 static void
@@ -336,12 +347,9 @@ add_between (SrvBuild *build, const char *name, const BaseNum *each, double laye
 {
   if (each->v <= 0 || layers <= 0)
     return;
-  const SrvStepTerm term = { .part = SRV_PART_MEMORY,
-                             .name = name,
-                             .count = layers,
-                             .time_s = each->v,
-                             .bound = "engine",
-                             .shape = g_strdup ("-") };
+  const SrvStepTerm term = {
+    .part = SRV_PART_MEMORY, .name = name, .count = layers, .time_s = each->v, .bound = "engine", .shape = g_strdup ("-")
+  };
   srv_build_add (build, &term, 0, each->source);
 }
 

@@ -19,6 +19,7 @@
 #include "step-private.h"
 
 #define ROUNDING 1e-12 /* of a step: what sums of its parts may differ by */
+#define ROUNDED 1024.0 /* tokens above which kernels are priced for the next multiple of 32 */
 
 const char *const srv_part_names[SRV_PART_N] = { "gemm", "experts", "attention", "memory", "tp", "ep", "pp", "host", "imbalance" };
 
@@ -106,6 +107,13 @@ srv_step_ranks (const SrvStepModel *model)
   return (guint)model->dp;
 }
 
+SrvFront
+srv_step_front (const SrvStepModel *model)
+{
+  const MdlEngineTimes *times = &model->times;
+  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v, .error = times->first_error.v };
+}
+
 double
 srv_step_window (const SrvStepModel *model)
 {
@@ -122,12 +130,13 @@ typedef struct {
   gboolean decode;  /* no prompts anywhere */
 } Shape;
 
-/* The captured size that holds so many tokens; 0: none does. */
+/* Tokens of the captured size that holds so many, `per` of each sequence; 0: none does. vLLM counts tokens, the others sequences. */
 static double
-captured (const SrvStepModel *model, double tokens)
+captured (const SrvStepModel *model, double tokens, double per)
 {
-  const double size = tokens <= 2 ? tokens : tokens <= 4 ? 4 : ceil (tokens / 8) * 8;
-  return size <= model->spec.engine.cuda_graphs.v ? size : 0;
+  const double unit = model->spec.engine.name.v == SRV_ENGINE_VLLM ? 1 : per, n = ceil (tokens / unit);
+  const double size = n <= 2 ? n : n <= 4 ? 4 : ceil (n / 8) * 8;
+  return size <= model->spec.engine.cuda_graphs.v ? size * unit : 0;
 }
 
 static Shape
@@ -136,7 +145,7 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
   const guint n = srv_step_ranks (model);
   const double per = 1 + model->drafts;
   Shape shape = { .decode = TRUE };
-  double most = 1, sampled = 0;
+  double most = 1, sampled = 0, sum = 0;
   for (guint i = 0; i < n; i++) {
     const SrvBatch *batch = &batches[i];
     double tokens = batch->n_decode * per;
@@ -144,14 +153,15 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
       tokens += batch->chunks[k].tokens;
     shape.decode = shape.decode && batch->n_chunks == 0;
     most = fmax (most, tokens);
+    sum += fmax (tokens, 1);
     sampled = fmax (sampled, batch->n_sampled + model->drafts * batch->n_decode);
     shape.sequences = fmax (shape.sequences, batch->n_decode + batch->n_chunks);
   }
   shape.micro = fmax (fmin (model->pp, shape.sequences), 1);
-  double tokens = ceil (most / shape.micro), graph = shape.decode ? captured (model, tokens) : 0;
-  tokens = graph > 0 ? graph : tokens;
+  double tokens = ceil (most / shape.micro), graph = shape.decode ? captured (model, tokens, per) : 0;
+  tokens = graph > 0 ? graph : tokens > ROUNDED ? ceil (tokens / 32) * 32 : tokens;
   shape.key = (SrvKey){ .tokens = (guint32)tokens,
-                        .all = (guint32)(tokens * n),
+                        .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
                         .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),
                         .flags = (shape.decode ? SRV_KEY_DECODE : 0) | (graph > 0 ? SRV_KEY_GRAPH : 0) };
   return shape;
@@ -351,8 +361,9 @@ close_cost (const SrvStepModel *model, const Shape *shape, const SrvFixed *fixed
   cost->time_s = time_s;
   const double core_band = model->kernels->decode.share.source == BASE_SOURCE_MEASURED && error->set ? error->v : assumed->v;
   const double band_s = fixed->band_s + core_band * (core->chunks_s + core->decode_s) + 0.5 * fmax (cost->part_s[SRV_PART_HOST], 0);
-  cost->time_lo_s = fmax (time_s - band_s, 0);
-  cost->time_hi_s = time_s + band_s;
+  const double band = time_s > 0 ? hypot (band_s / time_s, model->times.error.v) : 0;
+  cost->time_lo_s = time_s / (1 + band);
+  cost->time_hi_s = time_s * (1 + band);
   cost->graph = (shape->key.flags & SRV_KEY_GRAPH) != 0;
   cost->padded = shape->key.tokens;
   cost->flop = fixed->flop * shape->micro + core->flop;

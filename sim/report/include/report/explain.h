@@ -6,6 +6,7 @@
 #include <json-glib/json-glib.h>
 
 #include "scenario/scenario.h"
+#include "serving/run.h"
 
 typedef struct {
   MdlAlgo algo;
@@ -31,7 +32,7 @@ GArray *rep_alternatives_new (void);
 typedef struct {
   const Clu *clu;
   const ColAnswer *coll;
-  const GArray *alternatives; /* RepAlternative; NULL: not known */
+  const GArray *alternatives;   /* RepAlternative; NULL: not known */
   const RepTunerEstimate *nccl; /* NULL: not known */
 } RepExplain;
 
@@ -51,6 +52,12 @@ void rep_explain_transfer_json (const Clu *clu, const StoTransferResult *transfe
 BaseTable *rep_serving_terms_table (const GArray *terms);
 void rep_serving_terms_text (const GArray *terms, GString *out);
 void rep_serving_terms_json (const GArray *terms, JsonBuilder *json);
+
+/* One request of a serving run taken apart: a row for each wait that it had, until its first token and after it. Table: full. Json: a
+ * member `request` of the object that is open. `slow`: it is the one at the 99th percentile of the time to the first token. */
+BaseTable *rep_serving_request_table (const SrvWatched *watched);
+void rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out);
+void rep_serving_request_json (const SrvWatched *watched, JsonBuilder *json);
 
 void rep_explain_moe_text (const ColMoeAnswer *moe, GString *out);
 BaseTable *rep_moe_terms_table (const ColMoeAnswer *moe); /* returned: full */

@@ -42,6 +42,7 @@ typedef struct {
   double hits;        /* fraction of prompts' tokens that the prefix cache had */
   double good;        /* fraction of requests within the SLO; NAN without one */
   double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
+  gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
 } ScnServingResult;
 

@@ -21,6 +21,7 @@ typedef struct {
   gpointer load;
   gboolean (*next) (gpointer load, SrvRequest *out, GError **error);
   gboolean (*finished) (gpointer load, guint64 index, double now_s);
+  gboolean open; /* `finished` is always FALSE: no request waits for an answer */
 } SrvSource;
 
 typedef enum { SRV_ROUTER_ROUND_ROBIN, SRV_ROUTER_LEAST_LOADED } SrvRouter;
@@ -52,20 +53,21 @@ typedef struct {
   SrvTimes times;
   SrvSource source;
   SrvEngineName engine;
-  SrvLimits limits;     /* of each scheduler */
-  guint64 blocks;       /* of each scheduler */
-  guint block;          /* tokens of one */
+  SrvFront front;
+  SrvLimits limits; /* of each scheduler */
+  guint64 blocks;   /* of each scheduler */
+  guint block;      /* tokens of one */
   gboolean caching;
-  guint max_model_len;  /* tokens; 0: no limit */
+  guint max_model_len; /* tokens; 0: no limit */
   guint replicas;
   SrvRouter router;
-  guint64 seed;         /* of accepted drafts */
+  guint64 seed;             /* of accepted drafts */
   const double *acceptance; /* of each draft, that it is accepted given those before; limits.drafts entries; NULL: all */
-  gboolean stepwise;    /* each step by itself; else steps that only decode are jumped over, with the same result */
-  int band;             /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
-  guint64 warm_up;      /* requests that are not counted, the first ones */
+  gboolean stepwise;        /* each step by itself; else steps that only decode are jumped over, with the same result */
+  int band;                 /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
+  guint64 warm_up;          /* requests that are not counted, the first ones */
   SrvSlo slo;
-  guint64 watch;        /* index of a request that is taken apart; G_MAXUINT64: none */
+  guint64 watch;                                      /* index of a request that is taken apart; G_MAXUINT64: none */
   void (*step) (void *user, const SrvStepSeen *step); /* NULL: none; a run with it is stepwise */
   void (*request) (void *user, const SrvRequestSeen *request);
   void *user;
@@ -73,11 +75,12 @@ typedef struct {
 
 /* Where the time of a request went. They sum to its E2E time. */
 typedef enum {
-  SRV_WAIT_QUEUE,     /* before its first step */
-  SRV_WAIT_PROMPT,    /* its own prompt: steps until its first token, by its share of their tokens */
-  SRV_WAIT_OTHERS,    /* prompts of others, in its steps or between them */
-  SRV_WAIT_COMPUTE,   /* decode: matrices, experts, elementwise kernels */
-  SRV_WAIT_KV,        /* decode: attention, the KV caches of all that decode */
+  SRV_WAIT_FRONT,   /* the front end, before its queue and behind its tokens */
+  SRV_WAIT_QUEUE,   /* in the queue of a scheduler, before its first step */
+  SRV_WAIT_PROMPT,  /* its own prompt: steps until its first token, by its share of their tokens */
+  SRV_WAIT_OTHERS,  /* prompts of others, in its steps or between them */
+  SRV_WAIT_COMPUTE, /* decode: matrices, experts, elementwise kernels */
+  SRV_WAIT_KV,      /* decode: attention, the KV caches of all that decode */
   SRV_WAIT_TP,
   SRV_WAIT_EP,
   SRV_WAIT_PP,
@@ -91,25 +94,26 @@ typedef struct {
   gboolean seen;
   SrvRequestSeen request;
   double ttft_s, tpot_s, e2e_s;
-  double part_s[SRV_WAIT_N];
+  double part_s[SRV_WAIT_N];  /* sum to e2e_s */
+  double first_s[SRV_WAIT_N]; /* of these, until the first token; sum to ttft_s */
 } SrvWatched;
 
 typedef struct {
   guint64 requests; /* counted ones that were answered; the next also only of these */
   guint64 input_tokens, output_tokens, good;
-  double duration_s; /* from the first arrival to the last answer */
+  double duration_s;              /* from the first arrival to the last answer */
   SrvSpread ttft, tpot, itl, e2e; /* s; itl: gaps between tokens, of all requests together, warm-up too */
   double requests_per_s, output_tokens_per_s, total_tokens_per_s, goodput_rps;
   double user_tokens_per_s; /* 1 / median TPOT */
   /* Of all requests. */
   guint64 hit_tokens, prompt_tokens; /* first admissions */
   guint64 preemptions, lost_tokens;
-  double kv_mean, kv_most;   /* fraction of blocks in use, over busy time */
-  double batch_mean;         /* sequences that decode in a step which decodes */
+  double kv_mean, kv_most; /* fraction of blocks in use, over busy time */
+  double batch_mean;       /* sequences that decode in a step which decodes */
   guint64 steps, prompt_steps;
-  double busy;               /* fraction of the replicas' time in steps */
+  double busy; /* fraction of the replicas' time in steps */
   guint64 most_in_flight;
-  guint64 shortened;         /* answers that end at max_model_len */
+  guint64 shortened; /* answers that end at max_model_len */
   SrvWatched watched;
 } SrvRunResult;
 

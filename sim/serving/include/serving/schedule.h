@@ -12,14 +12,15 @@ typedef struct SrvSeq SrvSeq;
 struct SrvSeq {
   guint64 index; /* as of SrvRequest */
   EngTime arrival;
-  EngTime start; /* of the step that took it first; ENG_TIME_NEVER: none yet */
+  EngTime ready;       /* it leaves the front end */
+  EngTime start;       /* of the step that took it first; ENG_TIME_NEVER: none yet */
   EngTime first, last; /* its first token, its newest one */
   guint32 input, output, priority;
-  guint32 produced;    /* tokens of the answer so far */
-  guint32 computed;    /* tokens with their KV in the cache */
-  guint32 take;        /* new tokens of this step */
-  guint32 hit;         /* tokens that it found in the cache when it was first taken */
-  guint32 lost;        /* tokens whose KV preemptions discarded */
+  guint32 produced; /* tokens of the answer so far */
+  guint32 computed; /* tokens with their KV in the cache */
+  guint32 take;     /* new tokens of this step */
+  guint32 hit;      /* tokens that it found in the cache when it was first taken */
+  guint32 lost;     /* tokens whose KV preemptions discarded */
   guint32 preemptions;
   SrvHold kv;
   SrvSeq *before, *after; /* in the queue */
@@ -28,10 +29,13 @@ struct SrvSeq {
 /* Limits of one scheduler. */
 typedef struct {
   guint max_seqs, max_tokens;
-  guint chunk;    /* tokens of one prompt in a step; 0: max_tokens */
+  guint chunk; /* tokens of one prompt in a step; 0: max_tokens */
   gboolean chunked;
   guint drafts;   /* of speculative decoding */
   guint window;   /* tokens that windowed layers see; 0: none */
+  guint wait;     /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; 0: none */
+  gboolean mixed; /* SGLang: a step of prompts decodes too */
+  guint poll;     /* SGLang: steps that decode between two looks for new requests; 0: each looks */
 } SrvLimits;
 
 typedef struct SrvSched SrvSched;
@@ -53,11 +57,11 @@ struct SrvSched {
   SrvLimits limits;
   const SrvPolicy *policy;
   SrvKv *kv;
-  gboolean priorities;     /* some request is not of priority 0 */
-  SrvSeq *head, *tail;     /* queue of those that wait */
+  gboolean priorities; /* some request is not of priority 0 */
+  SrvSeq *head, *tail; /* queue of those that wait */
   guint n_waiting;
-  gboolean fresh;          /* another one is first in the queue since the last step was chosen */
-  SrvSeq **running;        /* in the order of admission */
+  gboolean fresh;   /* another one is first in the queue since the last step was chosen */
+  SrvSeq **running; /* in the order of admission */
   guint n_running, room;
   /* The step that is chosen. */
   SrvSeq **chosen;
@@ -65,13 +69,17 @@ struct SrvSched {
   guint n_chosen, n_chunks, n_decode, n_sampled, n_tokens;
   guint64 context, windowed; /* of those that decode */
   guint preempted;           /* in this step */
+  gboolean held;             /* prompts wait in this step, for other ranks (srv_scheds_balance) */
   /* What has happened. */
   guint64 preemptions, lost_tokens, hit_tokens, asked_tokens;
   /* Of policies. */
-  SrvSeq *cut;        /* SGLang: the prompt that is cut over steps */
-  double ratio;       /* SGLang: of answers that running requests still need, as estimated `decays` steps ago */
+  SrvSeq *cut;  /* SGLang: the prompt that is cut over steps */
+  double ratio; /* SGLang: of answers that running requests still need, as estimated `decays` steps ago */
   guint64 decays;
-  guint64 promised;   /* blocks that running sequences will take until their end, where the policy is `whole` */
+  guint unseen;     /* SGLang: steps that decode since it looked for new requests */
+  guint seen;       /* SGLang: of the queue, requests that were there at the last look */
+  guint waited;     /* TensorRT-LLM: steps that prompts have waited for other ranks */
+  guint64 promised; /* blocks that running sequences will take until their end, where the policy is `whole` */
 };
 
 /* Returned: full. `kv` is owned. */
@@ -123,6 +131,9 @@ void srv_sched_preempt (SrvSched *sched, guint at, gboolean first);
 void srv_schedule_vllm (SrvSched *sched);
 void srv_schedule_sglang (SrvSched *sched);
 void srv_schedule_trtllm (SrvSched *sched);
+/* TensorRT-LLM's attention_dp_config.enable_balance: holds prompts while all ranks decode and some rank has no prompt, for at most
+ * limits.wait steps in a row. Before srv_sched_step of all `n` ranks. */
+void srv_scheds_balance (SrvSched *const *scheds, guint n);
 gboolean srv_settled_vllm (const SrvSched *sched);
 gboolean srv_settled_sglang (const SrvSched *sched);
 

@@ -27,6 +27,9 @@ typedef struct {
   BaseNum kv_blocks;     /* overrides what the memory rule gives */
   BaseNum max_model_len; /* longest sequence; absent: only the KV pool limits it */
   BaseNum activations;   /* B: peak of the profiling run; absent: estimated */
+  BaseBool mixed;        /* SGLang: a step of prompts decodes too */
+  BaseNum balance;       /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
+  BaseNum poll;          /* steps that decode between two looks for new requests (SGLang); absent: each looks */
   BaseNum other;         /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
   BaseEnum all_reduce;   /* 0 auto (one- or two-shot where it is faster), 1 nccl */
 } SrvEngineSpec;
@@ -79,6 +82,9 @@ extern const BaseSchema srv_schema_engine, srv_schema_parallel, srv_schema_preci
 double srv_speculative_tokens (const SrvSpeculativeSpec *speculative);
 /* Drafted tokens of a step: 0 without speculation. */
 double srv_speculative_drafts (const SrvSpeculativeSpec *speculative);
+
+/* Probability that each of the drafts is accepted, given those before. NULL: without speculation. Returned: full. */
+double *srv_speculative_acceptance (const SrvSpeculativeSpec *speculative);
 
 /* One replica: what srv_step_model_new and srv_memory_plan need beside the model and the system. */
 typedef struct {

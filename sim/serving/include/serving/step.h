@@ -23,15 +23,15 @@ typedef struct {
 } SrvBatch;
 
 typedef enum {
-  SRV_PART_GEMM,       /* projections, dense MLPs, head */
-  SRV_PART_EXPERTS,    /* router, routed and shared experts */
-  SRV_PART_ATTENTION,  /* core of attention, of prompts and of decoding sequences */
-  SRV_PART_MEMORY,     /* norms, RoPE, KV writes, activations, quantising, sampling */
-  SRV_PART_TP,         /* exposed all-reduces */
-  SRV_PART_EP,         /* exposed dispatch and combine */
-  SRV_PART_PP,         /* sends, and stages that wait */
-  SRV_PART_HOST,       /* the GPU waits for the host */
-  SRV_PART_IMBALANCE,  /* a rank waits for the fullest one */
+  SRV_PART_GEMM,      /* projections, dense MLPs, head */
+  SRV_PART_EXPERTS,   /* router, routed and shared experts */
+  SRV_PART_ATTENTION, /* core of attention, of prompts and of decoding sequences */
+  SRV_PART_MEMORY,    /* norms, RoPE, KV writes, activations, quantising, sampling */
+  SRV_PART_TP,        /* exposed all-reduces */
+  SRV_PART_EP,        /* exposed dispatch and combine */
+  SRV_PART_PP,        /* sends, and stages that wait */
+  SRV_PART_HOST,      /* the GPU waits for the host */
+  SRV_PART_IMBALANCE, /* a rank waits for the fullest one */
   SRV_PART_N
 } SrvPart;
 extern const char *const srv_part_names[SRV_PART_N];
@@ -53,7 +53,7 @@ typedef struct {
   double count;     /* in a step */
   double time_s;    /* of all of them */
   double flop, bytes_B;
-  char *shape;      /* "64 x 6144 x 4096"; owned */
+  char *shape;       /* "64 x 6144 x 4096"; owned */
   const char *bound; /* static: "memory", "math", "latency" … */
 } SrvStepTerm;
 
@@ -67,8 +67,16 @@ SrvStepModel *srv_step_model_new (const MdlLlm *llm, const ColSystem *system, co
 void srv_step_model_free (SrvStepModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvStepModel, srv_step_model_free)
 
-guint srv_step_ranks (const SrvStepModel *model); /* schedulers: dp_attn */
-double srv_step_window (const SrvStepModel *model); /* tokens; 0: none */
+/* What stands between users and schedulers: tokenizing, HTTP, detokenizing. 0: nothing. */
+typedef struct {
+  double request_s; /* mean time of a request until a scheduler's queue; drawn from an exponential law */
+  double token_s;   /* from the end of a step to the user who sees its token */
+  double error;     /* relative, of the time to the first token beside that of steps */
+} SrvFront;
+
+SrvFront srv_step_front (const SrvStepModel *model); /* of the engine */
+guint srv_step_ranks (const SrvStepModel *model);    /* schedulers: dp_attn */
+double srv_step_window (const SrvStepModel *model);  /* tokens; 0: none */
 
 /* `batches` has srv_step_ranks entries; an empty one runs a dummy. cost may be NULL. Well under a microsecond once its sizes are
  * known:
