@@ -6,19 +6,21 @@
  *         + S / min (bound, link rate)
  *     a     = the tree's hop over the same transport + `hop`
  *     round = h ch c (1 + 1/h) / (GPU link rate x efficiency), one round of pieces over all heads and channels in the node
- *     piece = h ch c / (NICs x NIC rate)
- *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r)
+ *     piece = h ch c / min (heads' NICs x NIC rate, rack)
+ *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r, rack)
+ *     rack  = node rate x (N > 2 ? 1/2 : 1), where a rack has more GPUs than heads; node rate = GPU link rate x efficiency / (1 + 1/h)
  * All channels pass through every head, so its proxy thread posts ch messages before the last one goes (`post`).
  * N nodes, n ranks, c B piece of a head and channel, ch channels, cap busbw of a head (NCCL's figure by generation), r what a
  * stream of the tree's carries over the same transport, as many as channels (sockets: one, src/proxy.cc has a thread a process).
  * The link rate has NVLS's efficiency on the links inside the node and the NICs as they are: a rank of a double tree sends and
  * receives up to twice its part, so that NICs carry 2 S/h each way, and S/h between two nodes, where neither tree has an inner
- * rank.
+ * rank. Where a rack has more GPUs than heads (72 and 32), the blocks of the heads are what limits the rack itself, and not its
+ * links; beyond two racks these blocks too send twice as much, S/h up and S/h down, so that half of the rate is left.
  *
  * Textbook form: (2 alpha + 2 ceil (log2 N) alpha_net) + S / link rate. No messages: the switches reduce.
  *
  * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (latency 25 + 2 log2 N x 20.9 us against the tree's 14;
- * perChMaxNVLSTreeBws), src/transport/nvls.cc:ncclNvlsTuning (pieces), src/enqueue.cc:calcCollChunking (cuts),
+ * perChMaxNVLSTreeBws; until 2.27 bwInter / 2 beyond two nodes), src/transport/nvls.cc:ncclNvlsTuning (pieces), src/enqueue.cc:calcCollChunking (cuts),
  * src/device/all_reduce.h (NVLS_TREE: scatter, gather, reduce, broadcast). Trees: Sanders, Speck, Traeff, Parallel Computing
  * 35(12), 2009.
  * Valid: compute capability 90 and later behind NVSwitches that reduce, two nodes or more; the pieces of capability 100 by NIC
@@ -63,6 +65,16 @@ cap_Bps (const MdlNvlsTreeSpec *spec, const MdlCollQuestion *q, double heads, co
   return heads * (*from)->v * n / (2.0 * (n - 1.0));
 }
 
+/* What the heads of a rack with more GPUs than heads move; HUGE_VAL where every GPU is a head. An inner head of a tree over three
+ * and more racks sends its part up and its children's sums down. */
+static double
+rack_Bps (const MdlCollQuestion *q, double heads, double node_Bps)
+{
+  if ((double)q->ranks_per_node <= heads)
+    return HUGE_VAL;
+  return q->n_nodes > 2 ? node_Bps / 2.0 : node_Bps;
+}
+
 static void
 nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -72,6 +84,9 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
   const BaseNum *cap, *rate = &library->nvls.rate;
   double capped_Bps = cap_Bps (spec, q, heads, &cap);
   MdlStepTime inter = mdl_network_step_time (library, library->tree.hop, MDL_PROTO_SIMPLE, q, channels, cost);
+
+  const BaseNum *efficiency = mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node);
+  const double node_Bps = q->intra_rate_Bps * efficiency->v / (1.0 + 1.0 / heads), by_heads_Bps = rack_Bps (q, heads, node_Bps);
 
   cost->channels = (unsigned)channels;
   mdl_cost_bound (cost, fmax (mdl_nvls_bound_Bps (library, q), channels * rate->v), rate);
@@ -85,7 +100,9 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
     cost->bound_name = NULL;
     mdl_cost_use (cost, &inter.step->rate);
   }
-  mdl_cost_use (cost, mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node));
+  if (mdl_cost_bound (cost, by_heads_Bps, efficiency))
+    cost->bound_name = "blocks of the rack's heads";
+  mdl_cost_use (cost, efficiency);
   mdl_cost_begin (q, cost, &spec->start);
   mdl_cost_term (q, cost, "switch latency", spec->latency.v, &spec->latency, "%.3g us through the node's switch",
                  spec->latency.v * 1e6);
@@ -110,10 +127,9 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
                                                                       : &spec->piece;
   double piece_B = mdl_cut_piece (&spec->cuts, part_B, most->v, 1.0);
   double round_B = piece_B * channels * heads;
-  double node_Bps =
-      q->intra_rate_Bps * mdl_nvls_efficiency_of (library, q->compute_capability, q->ranks_per_node)->v / (1.0 + 1.0 / heads);
   double round_s = mdl_time_s (round_B, node_Bps);
-  double net_s = mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
+  const double of_heads = fmin (heads / fmax ((double)q->ranks_per_node, 1.0), 1.0);
+  double net_s = mdl_time_s (round_B, fmin (q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0) * of_heads, by_heads_Bps));
   /* one stage more than NVLS alone */
   const BaseNum *stages = mdl_nvls_stages (library, q);
   const double behind = stages == &library->nvls.stages ? spec->stages.v - 1.0 : stages->v;
