@@ -96,6 +96,24 @@ pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GE
   return contenders;
 }
 
+gboolean *
+pln_far_machines (const Pln *plan, const GArray *contenders, double near)
+{
+  const guint n = plan->machines->len;
+  gboolean *far = g_new (gboolean, n);
+  double first = HUGE_VAL, over;
+  for (guint i = 0; i < contenders->len; i++)
+    if (pln_misses (plan, ROW (contenders, i), &over) == PLN_REJECTED_N)
+      first = fmin (first, ROW (contenders, i)->formula);
+  for (guint m = 0; m < n; m++)
+    far[m] = isfinite (first);
+  for (guint i = 0; i < contenders->len; i++) {
+    const PlnChoiceRow *row = ROW (contenders, i);
+    far[row->machine] = far[row->machine] && row->formula > near * first;
+  }
+  return far;
+}
+
 /* ---- what they come to ---- */
 
 gboolean
