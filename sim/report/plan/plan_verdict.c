@@ -99,6 +99,8 @@ append_choice (const Verdict *v, const PlnChoiceRow *row, GString *text)
     g_string_append_printf (text, "%s network, ", m->kind);
   if (m->oversubscription != NULL)
     g_string_append_printf (text, "%s:1 fabric, ", m->oversubscription);
+  if (m->servers != NULL)
+    g_string_append_printf (text, "%s storage server%s, ", m->servers, strcmp (m->servers, "1") == 0 ? "" : "s");
   g_string_append (text, layout);
 }
 
@@ -234,7 +236,7 @@ say_assumed (Verdict *v)
 
 /* ---- why the others lose ---- */
 
-typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_DOMAIN, AXIS_COUNT, AXIS_RATE, AXIS_KIND, AXIS_OVER, AXIS_N } Axis;
+typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_DOMAIN, AXIS_COUNT, AXIS_RATE, AXIS_KIND, AXIS_OVER, AXIS_SERVERS, AXIS_N } Axis;
 
 /* Returned: full; NULL where the plan leaves it to the topology. */
 static char *
@@ -246,7 +248,8 @@ value_of (const PlnMachine *m, Axis axis)
          : axis == AXIS_COUNT  ? g_strdup (m->nic_count)
          : axis == AXIS_RATE   ? g_strdup (m->nic_rate)
          : axis == AXIS_KIND   ? g_strdup (m->kind)
-                               : g_strdup (m->oversubscription);
+         : axis == AXIS_OVER   ? g_strdup (m->oversubscription)
+                               : g_strdup (m->servers);
 }
 
 /* The best row of each value of the axis that some machine has, in the order of machines; NULL: none meets the goal. */
@@ -350,7 +353,8 @@ with_value (const char *value, Axis axis)
          : axis == AXIS_COUNT  ? g_strdup_printf ("With %s NICs a node", value)
          : axis == AXIS_RATE   ? g_strdup_printf ("With %s NICs", value)
          : axis == AXIS_KIND   ? g_strdup_printf ("With a network of kind %s", value)
-                               : g_strdup_printf ("With a %s:1 fabric", value);
+         : axis == AXIS_OVER   ? g_strdup_printf ("With a %s:1 fabric", value)
+                               : g_strdup_printf ("With %s storage server%s", value, strcmp (value, "1") == 0 ? "" : "s");
 }
 
 /* "With mi300x (64 nodes)": what else of its option differs from the recommended one. Returned: full. */

@@ -136,6 +136,7 @@ typedef struct {
   const char *topology;
   const char *domain;                                         /* nodes used of each NVLink domain; likewise: */
   const char *nic_count, *nic_rate, *kind, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
+  const char *servers;                                        /* of the tier of checkpoints; likewise */
   guint32 nodes_per_rack, used_per_rack;                      /* of an NVLink domain of several nodes, which is a rack; else 0 */
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
