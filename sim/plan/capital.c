@@ -130,14 +130,21 @@ price_by_topology (const CluCostSpec *cost, const CluFabricParts *parts, PlnMach
   add (machine, PLN_BUY_CABLES, "cables", (double)parts->host_ports + parts->cables, &cost->cable);
 }
 
-/* Servers of a tier that the nodes need, of those that the topology has. */
+/* Servers of a tier that the nodes need for what they read. */
 static double
-servers_of (const CluStorageSpec *tier, guint32 nodes)
+needed_servers (const CluStorageSpec *tier, guint32 nodes)
 {
   const MdlTierType *type = tier->type.value;
   double read_Bps = tier->per_server.set ? tier->per_server.v : type != NULL ? type->side[MDL_IO_READ].rate.v : 0;
   double needed = read_Bps > 0 ? ceil (nodes * READ_Bps / read_Bps - 1e-9) : tier->servers.v;
-  return fmin (fmax (needed, 1), tier->servers.v);
+  return fmax (needed, 1);
+}
+
+/* The same, of those that the topology has. */
+static double
+servers_of (const CluStorageSpec *tier, guint32 nodes)
+{
+  return fmin (needed_servers (tier, nodes), tier->servers.v);
 }
 
 /* Whether checkpoints go to this tier, and the plan chooses its servers. */
@@ -188,6 +195,8 @@ size_storage (const Pln *plan, PlnMachine *machine)
     double servers = is_chosen (plan, machine, tier) ? g_ascii_strtod (machine->servers, NULL) : servers_of (tier, machine->nodes);
     if (i < PLN_TIERS && tier->servers.set)
       machine->tier_servers[i] = servers;
+    if (is_chosen (plan, machine, tier))
+      machine->read_servers = needed_servers (tier, machine->nodes);
     machine->storage_servers += servers;
     machine->storage_W += type != NULL ? servers * type->power.v : 0;
   }

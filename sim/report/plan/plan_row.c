@@ -263,17 +263,19 @@ static const BaseMember members[] = {
   BASE_MEMBER_END,
 };
 
-/* Whether a run of the first rows takes less than ten days, of which one decimal says too little. */
+/* Whether a run of the first rows takes less than ten days, of which one decimal says too little, and none a thousand. */
 static gboolean
 has_short_run (const PlnResult *result, guint most)
 {
-  gboolean any = FALSE;
-  for (guint i = 0; i < MIN (result->rows->len, most); i++)
-    any = any || g_array_index (result->rows, PlnChoiceRow, i).run_s < 10 * DAY_S;
-  return any;
+  double least_s = HUGE_VAL, most_s = 0;
+  for (guint i = 0; i < MIN (result->rows->len, most); i++) {
+    least_s = fmin (least_s, g_array_index (result->rows, PlnChoiceRow, i).run_s);
+    most_s = fmax (most_s, g_array_index (result->rows, PlnChoiceRow, i).run_s);
+  }
+  return least_s < 10 * DAY_S && most_s < 999 * DAY_S;
 }
 
-/* The members in the order of text: what was added behind stands where a reader looks for it. `fine`: days by four digits. */
+/* The members in the order of text: what was added behind stands where a reader looks for it. `fine`: days by three digits. */
 static const BaseMember *
 text_members (gboolean fine)
 {
@@ -299,7 +301,7 @@ text_members (gboolean fine)
     if (stays)
       ordered[n++] = members[i];
     if (stays && fine && strcmp (members[i].key, "time_s") == 0)
-      ordered[n - 1].format = "%.4g";
+      ordered[n - 1].format = "%.3g";
   }
   return ordered;
 }

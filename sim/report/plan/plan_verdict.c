@@ -220,6 +220,20 @@ say_not_validated (Verdict *v)
   add (v, text);
 }
 
+/* "It has 1 storage server, where reads of 1.25 GB/s for each node need 2" */
+static void
+say_storage (Verdict *v)
+{
+  const PlnMachine *m = machine_of (v, row_at (v, 0)->machine);
+  if (m->servers == NULL || g_ascii_strtod (m->servers, NULL) >= m->read_servers)
+    return;
+  GString *text = g_string_new (NULL);
+  g_string_printf (text,
+                   "It has %s storage server%s, where reads of 1.25 GB/s for each node need %.0f; plans do not model the loader",
+                   m->servers, strcmp (m->servers, "1") == 0 ? "" : "s", m->read_servers);
+  add (v, text);
+}
+
 /* "Sequence length 8192 is assumed, since llama3_8b was trained with it; `sequence` of `fixed` changes it" */
 static void
 say_assumed (Verdict *v)
@@ -670,6 +684,7 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
     say_memory (&v);
     say_not_validated (&v);
     say_assumed (&v);
+    say_storage (&v);
     for (int axis = 0; axis < AXIS_N; axis++)
       say_axis (&v, (Axis)axis);
     say_smallest (&v);

@@ -144,6 +144,7 @@ typedef struct {
   GArray *parts;                      /* PlnPart: the same, counted */
   CluFabricParts fabric;
   double racks, storage_servers;
+  double read_servers;            /* of the tier whose servers are chosen: as many as the nodes' reads need; 0: none is chosen */
   double tier_servers[PLN_TIERS]; /* of each storage tier, as the nodes need them; 0: as the topology has them */
   double storage_B;               /* that the run needs; what renting it costs is in the rent: */
   double storage_rent_usd_per_s;  /* 0: the list has no price of it */
