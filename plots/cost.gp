@@ -38,7 +38,7 @@ do for [k = 1:words (parts)] {
 }
 shown = ""
 do for [k = 1:words (parts)] { if (used[k]) { shown = shown." ".sprintf ("%d", k) } }
-said_at (k) = scale * column (word (parts, k)) > 0.012 * top * strlen (in_words (word (parts, k))) + 0.01 * top
+said_at (k) = scale * column (word (parts, k)) > 0.0152 * top * strlen (in_words (word (parts, k))) + 0.01 * top
 wide = ""
 do for [k in shown] {
   stats data using (said_at (int (k))) name "W" nooutput

@@ -7,6 +7,8 @@
 
 G_STATIC_ASSERT (sizeof (GraphTask) <= 64);
 
+#define FEW_TASKS 256u /* a small graph's arrays are not grown step by step */
+
 static uint32_t
 add_name (EngGraph *graph, const char *name)
 {
@@ -24,16 +26,16 @@ eng_graph_new (Eng *eng)
 {
   EngGraph *graph = g_new0 (EngGraph, 1);
   graph->eng = eng;
-  graph->tasks = g_array_new (FALSE, FALSE, sizeof (GraphTask));
-  graph->flows = g_array_new (FALSE, FALSE, sizeof (GraphFlow));
+  graph->tasks = g_array_sized_new (FALSE, FALSE, sizeof (GraphTask), FEW_TASKS);
+  graph->flows = g_array_sized_new (FALSE, FALSE, sizeof (GraphFlow), FEW_TASKS);
   graph->calls = g_array_new (FALSE, FALSE, sizeof (GraphCall));
   graph->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  graph->edges = g_array_new (FALSE, FALSE, sizeof (GraphEdge));
+  graph->edges = g_array_sized_new (FALSE, FALSE, sizeof (GraphEdge), FEW_TASKS);
   graph->holds = g_array_new (FALSE, FALSE, sizeof (GraphHold));
   graph->streams = g_array_new (FALSE, FALSE, sizeof (GraphStream));
   graph->resources = g_array_new (FALSE, FALSE, sizeof (GraphResource));
   graph->places = g_array_new (FALSE, FALSE, sizeof (GraphPlace));
-  graph->paced = g_array_new (FALSE, FALSE, sizeof (GraphPaced));
+  graph->paced = g_array_sized_new (FALSE, FALSE, sizeof (GraphPaced), FEW_TASKS);
   graph->standings = g_array_new (FALSE, FALSE, sizeof (GraphPlaceUse));
   graph->stirred = g_array_new (FALSE, FALSE, sizeof (EngPlace));
   graph->speeds = g_array_new (FALSE, FALSE, sizeof (double));

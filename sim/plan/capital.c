@@ -1,6 +1,7 @@
 /* What a machine costs: its parts counted from its cluster, what stands beside them, and what renting it takes.
  *
- *     storage servers = ceil (nodes x 1.25 GB/s / what one server reads)      of each tier, at most the topology's own
+ *     storage servers = ceil (nodes x 1.25 GB/s / what one server reads)      of each tier, at most the topology's own; of the
+ *                                                                             tier of checkpoints as many as the plan chooses
  *     racks = ceil (nodes / floor (rack / node)) + ceil ((switches + storage) / rack)      by power at load
  *     spares = part x (nodes + network);  delivery = part x all before it
  *
@@ -12,10 +13,11 @@
 #include "cluster/spec.h"
 #include "plan-private.h"
 
-#define READ_Bps 1.25e9 /* of storage for a node */
-#define KEPT     10.0   /* checkpoints */
-#define TOKEN_B  4.0    /* of a data set */
-#define YEAR_S   (365 * 86400.0)
+#define READ_Bps     1.25e9 /* of storage for a node */
+#define MOST_SERVERS 100000u
+#define KEPT         10.0 /* checkpoints */
+#define TOKEN_B      4.0  /* of a data set */
+#define YEAR_S       (365 * 86400.0)
 
 const char *const pln_buy_names[PLN_BUY_N] = {
   [PLN_BUY_NODES] = "nodes",   [PLN_BUY_NETWORK] = "network",   [PLN_BUY_NICS] = "adapters",   [PLN_BUY_SWITCHES] = "switches",
@@ -128,14 +130,54 @@ price_by_topology (const CluCostSpec *cost, const CluFabricParts *parts, PlnMach
   add (machine, PLN_BUY_CABLES, "cables", (double)parts->host_ports + parts->cables, &cost->cable);
 }
 
-/* Servers of a tier that the nodes need, of those that the topology has. */
+/* Servers of a tier that the nodes need for what they read. */
 static double
-servers_of (const CluStorageSpec *tier, guint32 nodes)
+needed_servers (const CluStorageSpec *tier, guint32 nodes)
 {
   const MdlTierType *type = tier->type.value;
   double read_Bps = tier->per_server.set ? tier->per_server.v : type != NULL ? type->side[MDL_IO_READ].rate.v : 0;
   double needed = read_Bps > 0 ? ceil (nodes * READ_Bps / read_Bps - 1e-9) : tier->servers.v;
-  return fmin (fmax (needed, 1), tier->servers.v);
+  return fmax (needed, 1);
+}
+
+/* The same, of those that the topology has. */
+static double
+servers_of (const CluStorageSpec *tier, guint32 nodes)
+{
+  return fmin (needed_servers (tier, nodes), tier->servers.v);
+}
+
+/* Whether checkpoints go to this tier, and the plan chooses its servers. */
+static gboolean
+is_chosen (const Pln *plan, const PlnMachine *machine, const CluStorageSpec *tier)
+{
+  return machine->servers != NULL && tier->servers.set && g_strcmp0 (tier->name.v, plan->spec.checkpoint.tier.v) == 0;
+}
+
+static gboolean
+check_servers (const Pln *plan, const PlnMachine *machine, GError **error)
+{
+  const BaseStrs *list = &plan->spec.choices.servers;
+  const CluSpec *spec = clu_spec (machine->scenario->system.clu);
+  guint64 n;
+  if (machine->servers == NULL)
+    return TRUE;
+  if (plan->spec.checkpoint.tier.v == NULL)
+    return col_fail_at (error, list->mark,
+                        "storage servers change nothing here, as checkpoints have given times; write the tier that they go to "
+                        "(e.g. checkpoint: {tier: scratch}), or leave 'storage.servers' out");
+  for (guint i = 0; i < list->n; i++)
+    if (!g_ascii_string_to_unsigned (list->item[i].v, 10, 1, MOST_SERVERS, &n, NULL))
+      return col_fail_at (error, list->item[i].mark,
+                          "'%s' is not a number of servers from 1 to %u; write whole numbers (e.g. [2, 4])", list->item[i].v,
+                          MOST_SERVERS);
+  for (guint i = 0; i < spec->storage.n; i++)
+    if (is_chosen (plan, machine, BASE_LIST_AT (spec->storage, CluStorageSpec, i)))
+      return TRUE;
+  return col_fail_at (error, list->mark,
+                      "tier '%s' of %s has no 'servers' to choose; name a tier with servers in 'checkpoint', or leave "
+                      "'storage.servers' out",
+                      plan->spec.checkpoint.tier.v, machine->topology);
 }
 
 /* Storage that is bought, what it draws, and what the run keeps there. */
@@ -150,9 +192,11 @@ size_storage (const Pln *plan, PlnMachine *machine)
   for (guint i = 0; i < spec->storage.n; i++) {
     const CluStorageSpec *tier = BASE_LIST_AT (spec->storage, CluStorageSpec, i);
     const MdlTierType *type = tier->type.value;
-    double servers = servers_of (tier, machine->nodes);
+    double servers = is_chosen (plan, machine, tier) ? g_ascii_strtod (machine->servers, NULL) : servers_of (tier, machine->nodes);
     if (i < PLN_TIERS && tier->servers.set)
       machine->tier_servers[i] = servers;
+    if (is_chosen (plan, machine, tier))
+      machine->read_servers = needed_servers (tier, machine->nodes);
     machine->storage_servers += servers;
     machine->storage_W += type != NULL ? servers * type->power.v : 0;
   }
@@ -211,16 +255,20 @@ take_rates (const Pln *plan, PlnMachine *machine)
   machine->rent = (MdlMoneyQuery){ .rent_usd_per_s = machine->rent_usd_per_s, .pue = machine->own.pue };
 }
 
-void
-pln_size_machine (const Pln *plan, PlnMachine *machine)
+gboolean
+pln_size_machine (const Pln *plan, PlnMachine *machine, GError **error)
 {
   CluFabricParts *parts = &machine->fabric;
+  machine->fabric_W = machine->storage_W = machine->storage_servers = 0;
   if (machine->nodes > 1) /* one alone needs none */
     clu_fabric_parts (machine->scenario->system.clu, parts);
   for (guint32 l = 0; l < parts->n_levels; l++)
     if (parts->level[l].type != NULL && parts->level[l].type->power.set)
       machine->fabric_W += parts->level[l].n_switches * parts->level[l].type->power.v;
+  if (!check_servers (plan, machine, error))
+    return FALSE;
   size_storage (plan, machine);
+  return TRUE;
 }
 
 gboolean

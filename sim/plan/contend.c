@@ -96,6 +96,24 @@ pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GE
   return contenders;
 }
 
+gboolean *
+pln_far_machines (const Pln *plan, const GArray *contenders, double near)
+{
+  const guint n = plan->machines->len;
+  gboolean *far = g_new (gboolean, n);
+  double first = HUGE_VAL, over;
+  for (guint i = 0; i < contenders->len; i++)
+    if (pln_misses (plan, ROW (contenders, i), &over) == PLN_REJECTED_N)
+      first = fmin (first, ROW (contenders, i)->formula);
+  for (guint m = 0; m < n; m++)
+    far[m] = isfinite (first);
+  for (guint i = 0; i < contenders->len; i++) {
+    const PlnChoiceRow *row = ROW (contenders, i);
+    far[row->machine] = far[row->machine] && row->formula > near * first;
+  }
+  return far;
+}
+
 /* ---- what they come to ---- */
 
 gboolean
@@ -106,17 +124,20 @@ pln_read_machine (const Pln *plan, guint machine, GError **error)
   return scenario != NULL;
 }
 
-/* A step as it is known, or by `closed`, which is made when one is not. FALSE: it is refused, or *error says why none is made. */
+/* A step as it is known, or by `closed`, which is made when one is not, and shares `pool`. FALSE: it is refused, or *error says why none is made. */
 static gboolean
-step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosed **closed, TrnClosedStep *out, GError **error)
+step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClosed **closed, TrnClosedStep *out, GError **error)
 {
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
   if (machine->steps != NULL) {
     *out = g_array_index (machine->steps, TrnClosedStep, row->cut);
     return out->n_ranks > 0;
   }
-  if (*closed == NULL)
+  if (*closed == NULL) {
     *closed = trn_closed_new (&machine->scenario->training, error);
+    if (*closed != NULL)
+      trn_closed_share (*closed, pool);
+  }
   return *closed != NULL && trn_closed_step (*closed, &row->query, out, NULL);
 }
 
@@ -124,6 +145,7 @@ GArray *
 pln_leads (const Pln *plan, const GArray *contenders, GError **error)
 {
   g_autoptr (GArray) leads = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow));
+  g_autoptr (TrnClosedPool) pool = trn_closed_pool_new (); /* outlives what shares it */
   for (guint m = 0; m < plan->machines->len; m++) {
     g_autoptr (TrnClosed) closed = NULL;
     g_autoptr (GError) failed = NULL;
@@ -132,7 +154,7 @@ pln_leads (const Pln *plan, const GArray *contenders, GError **error)
       TrnClosedStep step;
       PlnChoiceRow row;
       double over;
-      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), &closed, &step, &failed) || !step.fits)
+      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), pool, &closed, &step, &failed) || !step.fits)
         continue;
       pln_take_step (plan, m, &ROW (contenders, i)->query, &step, &row);
       if (pln_misses (plan, &row, &over) == PLN_REJECTED_N && !(row.formula >= lead.formula))

@@ -24,7 +24,7 @@ typedef struct {
   BaseHead head;
   BaseStrs topology;
   BaseNums nodes;
-  BaseStrs domain, nic_count, nic_rate, kind, oversubscription;
+  BaseStrs domain, nic_count, nic_rate, kind, oversubscription, servers;
 } PlnChoicesSpec;
 
 /* Values of each key, "auto" for all that divide. */
@@ -103,8 +103,14 @@ GArray *pln_price_leaves (const Pln *plan);
  * pln_misses(); NULL: not wanted. */
 void pln_at_price (const Pln *plan, const PlnPriceLeaf *leaf, double factor, GArray *rows, PlnRejection *missed);
 
-/* What a machine is built of, whatever it costs: network, storage, what they draw. */
-void pln_size_machine (const Pln *plan, PlnMachine *machine);
+/* The place of the value `text` itself in a list of choices. */
+BaseMark pln_mark_of_choice (const BaseStrs *list, const char *text);
+/* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
+ * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
+gboolean pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error);
+/* What a machine is built of, whatever it costs: network, storage, what they draw. FALSE and *error where it has no tier with the
+ * servers that the plan chooses. */
+gboolean pln_size_machine (const Pln *plan, PlnMachine *machine, GError **error);
 /* What a machine costs to buy, part by part, and to rent. FALSE and *error where a part of its fabric has no price. */
 gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error);
 /* Once all machines are priced: whether the plan ranks what is bought or what is rented, and what it warns of. */

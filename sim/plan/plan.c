@@ -55,14 +55,16 @@ static const BaseField choices_fields[] = {
             .help = "kinds of network (rail_optimised, fat_tree …); default: the topology's"),
   BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS,
             .help = "oversubscription ratios; default: the topology's"),
+  BASE_ROW (PlnChoicesSpec, "storage.servers", servers, STRS,
+            .help = "servers of the tier of `checkpoint`; default: as the nodes' reads need them"),
   BASE_ROW_END,
 };
 static const BaseSchema choices_schema = { .name = "choices",
                                            .help = "Cluster options: every combination of the lists.",
                                            .fields = choices_fields };
 
-static const char *const dotted_keys[] = { "nvlink_domain.nodes",     "nics.count", "nics.rate", "fabric.kind",
-                                           "fabric.oversubscription", NULL };
+static const char *const dotted_keys[] = { "nvlink_domain.nodes",     "nics.count",      "nics.rate", "fabric.kind",
+                                           "fabric.oversubscription", "storage.servers", NULL };
 
 static const BaseField free_fields[] = {
   BASE_ROW (PlnFreeSpec, "tp", tp, STRS, .help = "tensor parallelism; default `auto`: powers of two within a node"),
@@ -227,97 +229,6 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *
 
 /* ---- machines ---- */
 
-/* The place of a key below 'fixed' by its path ("precision.compute: …"), as far as it goes. */
-static BaseMark
-mark_of_fixed (const Pln *plan, const char *path)
-{
-  g_autofree char *alone = g_strndup (path, strcspn (path, ":"));
-  g_auto (GStrv) keys = g_strsplit (alone, ".", -1);
-  const BaseYamlNode *node = plan->spec.fixed;
-  BaseMark mark = base_yaml_mark (node);
-  for (guint k = 0; keys[k] != NULL && node != NULL; k++) {
-    const BaseYamlNode *below = base_yaml_get (node, keys[k]);
-    for (unsigned i = 0; below != NULL && i < base_yaml_n (node); i++)
-      if (base_yaml_item (node, i) == below)
-        mark = base_yaml_key_mark (node, i);
-    node = below;
-  }
-  return mark;
-}
-
-/* The place of the value `text` itself in a list of choices. */
-static BaseMark
-mark_of_choice (const BaseStrs *list, const char *text)
-{
-  BaseMark mark = list->mark;
-  for (guint i = 0; i < list->n; i++)
-    if (list->item[i].v == text)
-      mark = list->item[i].mark;
-  return mark;
-}
-
-static const char by_set[] = "--set ", of_fixed[] = "workload.";
-
-/* A further fault of 'fixed', which was put into the scenario by --set, at its own place. */
-static void
-place_fault (const Pln *plan, char **line)
-{
-  if (!g_str_has_prefix (*line, by_set) || !g_str_has_prefix (*line + strlen (by_set), of_fixed))
-    return;
-  const char *rest = *line + strlen (by_set) + strlen (of_fixed);
-  g_autofree char *prefix = base_mark_prefix (mark_of_fixed (plan, rest));
-  char *placed = g_strconcat (prefix, "fixed.", rest, NULL);
-  g_free (*line); /* which `rest` lies in */
-  *line = placed;
-}
-
-/* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
- * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
-static gboolean
-tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
-{
-  const PlnChoicesSpec *c = &plan->spec.choices;
-  g_autoptr (GError) cause = NULL;
-  g_propagate_error (&cause, g_steal_pointer (error));
-  g_auto (GStrv) lines = g_strsplit (cause->message, "\n", -1); /* one a fault */
-  for (guint i = 1; lines[0] != NULL && lines[i] != NULL; i++)
-    place_fault (plan, &lines[i]);
-  g_autofree char *all = g_strjoinv ("\n", lines);
-  const char *path = base_yaml_path (plan->yaml), *why = all, *within = "";
-  BaseMark mark = base_yaml_mark (plan->spec.fixed);
-  if (g_str_has_prefix (why, by_set)) {
-    why += strlen (by_set);
-    if (g_str_has_prefix (why, of_fixed)) {
-      why += strlen (of_fixed);
-      within = "fixed.";
-      mark = mark_of_fixed (plan, why);
-    } else if (g_str_has_prefix (why, "node.nics.rate:")) {
-      mark = mark_of_choice (&c->nic_rate, machine->nic_rate);
-      why += strlen ("node.");
-    } else if (g_str_has_prefix (why, "nvlink_domain")) {
-      mark = mark_of_choice (&c->domain, machine->domain);
-    } else if (g_str_has_prefix (why, "node.nics.count:")) {
-      mark = mark_of_choice (&c->nic_count, machine->nic_count);
-      why += strlen ("node.");
-    } else if (g_str_has_prefix (why, "fabric.kind:"))
-      mark = mark_of_choice (&c->kind, machine->kind);
-    else if (g_str_has_prefix (why, "fabric.oversubscription:"))
-      mark = mark_of_choice (&c->oversubscription, machine->oversubscription);
-  } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
-    char *rest = NULL;
-    guint64 line = g_ascii_strtoull (why + strlen (path) + 1, &rest, 10);
-    guint64 column = *rest == ':' ? g_ascii_strtoull (rest + 1, NULL, 10) : 0;
-    if (line == 2)
-      mark = mark_of_choice (&c->topology, machine->topology);
-    if (line == 3 && column > strlen ("workload: {"))
-      mark = plan->spec.goal.model.mark;
-    const char *end = strstr (rest, ": ");
-    why = end != NULL ? end + strlen (": ") : why;
-  }
-  return col_fail_at (error, mark, "%u node%s of %s: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s", machine->topology,
-                      within, why);
-}
-
 static void
 machine_free (PlnMachine *machine)
 {
@@ -348,7 +259,7 @@ take_domain (const Pln *plan, PlnMachine *machine, GError **error)
   machine->nodes_per_rack = scenario != NULL ? domain_nodes (scenario->system.clu) : 0;
   scn_free (scenario);
   return machine->used_per_rack <= machine->nodes_per_rack ||
-         col_fail_at (error, mark_of_choice (&plan->spec.choices.domain, machine->domain),
+         col_fail_at (error, pln_mark_of_choice (&plan->spec.choices.domain, machine->domain),
                       "an NVLink domain of %s has %u node%s, so %u of it cannot be used; write that number or less",
                       machine->topology, MAX (machine->nodes_per_rack, 1), machine->nodes_per_rack > 1 ? "s" : "",
                       machine->used_per_rack);
@@ -380,12 +291,12 @@ open_machine (Pln *plan, PlnMachine *machine, GError **error)
   }
   machine->scenario = pln_scenario (plan, machine, NULL, error);
   if (machine->scenario == NULL)
-    return tell_machine (plan, machine, error);
+    return pln_tell_machine (plan, machine, error);
   g_autoptr (TrnClosed) closed =
       trn_closed_new (&machine->scenario->training, error); /* what it leaves out is reported here, where a place is known */
   if (closed == NULL) {
     scn_free (machine->scenario);
-    return tell_machine (plan, machine, error);
+    return pln_tell_machine (plan, machine, error);
   }
   for (unsigned i = 0; i < base_diag_n_warnings (machine->scenario->warnings); i++)
     base_diag_warn (plan->warnings, BASE_MARK_NONE, "%s", base_diag_warning (machine->scenario->warnings, i));
@@ -412,7 +323,10 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
   machine.load_W = gpu->power.v;
   machine.idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine.host_W = clu_node_spec (clu, 0)->power.v;
-  pln_size_machine (plan, &machine);
+  if (!pln_size_machine (plan, &machine, error)) {
+    machine_free (&machine);
+    return FALSE;
+  }
   if (plan->spec.checkpoint.tier.v != NULL) { /* on the servers that are paid for */
     Scn *sized = pln_scenario (plan, &machine, NULL, error);
     if (sized == NULL) {
@@ -421,6 +335,10 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
     }
     scn_free (machine.scenario);
     machine.scenario = sized;
+    if (!pln_size_machine (plan, &machine, error)) { /* types of switches are those of its cluster */
+      machine_free (&machine);
+      return FALSE;
+    }
   }
   if (!pln_take_failures (plan, &machine, error)) {
     machine_free (&machine);
@@ -440,7 +358,8 @@ static gboolean
 add_machines (Pln *plan, GError **error)
 {
   const PlnChoicesSpec *c = &plan->spec.choices;
-  const guint n[] = { c->topology.n, c->nodes.n, c->domain.n, c->nic_count.n, c->nic_rate.n, c->kind.n, c->oversubscription.n };
+  const guint n[] = { c->topology.n, c->nodes.n, c->domain.n,           c->nic_count.n,
+                      c->nic_rate.n, c->kind.n,  c->oversubscription.n, c->servers.n };
   guint at[G_N_ELEMENTS (n)] = { 0 };
   for (gboolean more = TRUE; more;) {
     const PlnMachine machine = { .topology = c->topology.item[at[0]].v,
@@ -449,7 +368,8 @@ add_machines (Pln *plan, GError **error)
                                  .nic_count = c->nic_count.n > 0 ? c->nic_count.item[at[3]].v : NULL,
                                  .nic_rate = c->nic_rate.n > 0 ? c->nic_rate.item[at[4]].v : NULL,
                                  .kind = c->kind.n > 0 ? c->kind.item[at[5]].v : NULL,
-                                 .oversubscription = c->oversubscription.n > 0 ? c->oversubscription.item[at[6]].v : NULL };
+                                 .oversubscription = c->oversubscription.n > 0 ? c->oversubscription.item[at[6]].v : NULL,
+                                 .servers = c->servers.n > 0 ? c->servers.item[at[7]].v : NULL };
     if (!add_machine (plan, machine, error))
       return FALSE;
     guint k = G_N_ELEMENTS (n);
@@ -481,9 +401,9 @@ check_lists (const Pln *plan, GError **error)
 {
   const PlnChoicesSpec *c = &plan->spec.choices;
   const PlnFreeSpec *f = &plan->spec.free;
-  const BaseStrs *lists[] = { &c->topology,    &c->domain,   &c->nic_count, &c->nic_rate, &c->kind, &c->oversubscription,
-                              &f->tp,          &f->cp,       &f->pp,        &f->vp,       &f->ep,   &f->zero,
-                              &f->micro_batch, &f->schedule, &f->recompute };
+  const BaseStrs *lists[] = { &c->topology, &c->domain,      &c->nic_count, &c->nic_rate, &c->kind, &c->oversubscription,
+                              &c->servers,  &f->tp,          &f->cp,        &f->pp,       &f->vp,   &f->ep,
+                              &f->zero,     &f->micro_batch, &f->schedule,  &f->recompute };
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
     if (!check_list (lists[i], error))
       return FALSE;

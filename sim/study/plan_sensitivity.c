@@ -5,12 +5,16 @@
 #include "study/sensitivity.h"
 
 #define CONTENDERS 6u /* of each machine, and as many that a constraint puts out */
+/* An option whose contenders are all worse than the recommended one by this factor keeps its steps: a constant that is a fifth less
+ * or more moves a ratio of two options by a quarter, where it is in one of them in full. */
+#define NEAR 1.5
 
 typedef struct {
   const StdPlanQuestion *query;
   const GArray *contenders;
   const GPtrArray *steps; /* as of pln_contenders() */
   const GPtrArray *read;  /* BaseWatch *, by machine: what its scenario reads */
+  const gboolean *far;    /* by machine: none of its contenders can come first while constants move by a fifth */
 } Question;
 
 /* ---- what need not be asked again ---- */
@@ -54,14 +58,15 @@ watch_machines (const StdPlanQuestion *question, GError **error)
   return g_steal_pointer (&all);
 }
 
-/* By machine, whether it is as it was with what `watch` changes. Returned: full. */
+/* By machine, whether its steps are as they were with what `watch` changes, or do not matter. Returned: full. */
 static gboolean *
-find_same (const Question *question, const BaseWatch *watch)
+find_same (const Question *question, const BaseWatch *watch, StdReach reach)
 {
   gboolean *same = g_new (gboolean, question->read->len);
   const gboolean changed = base_watch_changes_seen (watch, NULL); /* else the first run, which is to see all that is read */
   for (guint i = 0; i < question->read->len; i++)
-    same[i] = changed && !base_watch_changes_seen (watch, question->read->pdata[i]);
+    same[i] =
+        changed && ((reach == STD_REACH_NEAR && question->far[i]) || !base_watch_changes_seen (watch, question->read->pdata[i]));
   return same;
 }
 
@@ -90,20 +95,20 @@ answer_with (const Question *question, const Pln *plan, const PlnChoiceRow *firs
 
 /* Besides the first the least of each machine counts: a constant that moves another one may let that pass. */
 static gboolean
-ask_again (const void *data, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
+ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   const Question *question = data;
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->query->lookup));
   base_lookup_set_watch (lookup, watch);
   g_auto (CstStore) constants = { .lookup = lookup };
-  g_autofree gboolean *same = find_same (question, watch);
+  g_autofree gboolean *same = find_same (question, watch, reach);
   const PlnLike like = { .plan = question->query->plan, .same = same, .steps = question->steps };
   PlnOptions options = question->query->options;
   options.like = &like;
   g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &options, cst_store_share, &constants, error);
   if (plan == NULL)
     return FALSE;
-  if (whole) {
+  if (reach == STD_REACH_ALL) {
     const PlnQuery query = { .threads = 1, .only_rank = TRUE };
     g_autoptr (PlnResult) result = pln_search (plan, &query, error);
     if (result != NULL)
@@ -127,7 +132,8 @@ std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **
   g_autoptr (GPtrArray) read = contenders != NULL ? watch_machines (question, error) : NULL;
   if (read == NULL)
     return NULL;
-  const Question search = { question, contenders, steps, read };
+  g_autofree gboolean *far = pln_far_machines (question->plan, contenders, NEAR);
+  const Question search = { question, contenders, steps, read, far };
   const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
   return std_sensitivity (&query, scope, error);
 }

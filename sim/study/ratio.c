@@ -181,13 +181,14 @@ run_whole (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps,
   return out->why_not == NULL;
 }
 
-/* The same; a long step in closed form by two short ones, a round of the pipeline apart. */
+/* The same; a long step by two short ones, a round of the pipeline apart. */
 static gboolean
 run_point (Job *job, ColMode mode, guint32 nodes, double batch, double rate_Bps, StdRatioPoint *out)
 {
   const TrnScale *scale = &job->query->scale;
   const double passes = trn_scale_passes (scale, nodes, batch), replicas = trn_scale_replicas (scale, nodes);
-  if (scale->settled == 0 || mode != COL_MODE_MODEL || passes <= scale->settled + 2 * scale->pp)
+  const gboolean whole = job->query->question.options.mode != COL_MODE_MODEL; /* simulation of each step in full was asked for */
+  if (scale->settled == 0 || whole || passes <= scale->settled + 2 * scale->pp)
     return run_whole (job, mode, nodes, batch, rate_Bps, out);
   const double few = scale->settled + fmod (passes - scale->settled, scale->pp), rounds = (passes - few) / scale->pp;
   StdRatioPoint shorter;

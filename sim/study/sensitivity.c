@@ -99,7 +99,7 @@ typedef struct {
   const GPtrArray *constants; /* BaseWatched * */
   guint from, n;              /* which of them */
   double factor;
-  gboolean whole;
+  StdReach reach;
   StdAnswer answer;
 } Trial;
 
@@ -121,10 +121,10 @@ trials_new (void)
 
 /* Asks, with a watch on what is read. FALSE: it cannot run so. */
 static gboolean
-ask_watched (const StdQuery *query, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
+ask_watched (const StdQuery *query, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   answer->values = g_array_new (FALSE, FALSE, sizeof (double));
-  if (query->again (query->question, whole, watch, answer, error))
+  if (query->again (query->question, reach, watch, answer, error))
     return TRUE;
   g_clear_pointer (&answer->values, g_array_unref);
   g_clear_pointer (&answer->first, g_free);
@@ -147,7 +147,7 @@ try_one (void *item)
   for (guint i = trial->from; i < trial->from + trial->n; i++)
     base_watch_change (watch, ((const BaseWatched *)trial->constants->pdata[i])->place, factor_of (trial, i));
   g_autoptr (GError) why_not = NULL; /* those who tell it better read it again */
-  if (!ask_watched (trial->query, trial->whole, watch, &trial->answer, &why_not))
+  if (!ask_watched (trial->query, trial->reach, watch, &trial->answer, &why_not))
     trial->answer.values = NULL;
 }
 
@@ -251,7 +251,7 @@ confirm (GArray *trials, const StdAnswer *answer, guint *n_runs)
     if (trial.answer.values == NULL || g_strcmp0 (trial.answer.first, answer->first) == 0)
       continue;
     trial.answer = (StdAnswer){ NULL, NULL, 0 };
-    trial.whole = TRUE;
+    trial.reach = STD_REACH_ALL;
     g_array_append_val (again, trial);
     g_array_append_val (at, i);
   }
@@ -390,6 +390,7 @@ move_ways (const Trial *like, GArray *ways, const StdAnswer *answer, gboolean fu
     Trial trial = *like;
     trial.from = way->constant;
     trial.n = 1;
+    trial.reach = STD_REACH_FAR;
     trial.factor = further ? way->same * way->step : sqrt (way->same * way->other);
     g_array_append_val (trials, trial);
     g_array_append_val (at, i);
@@ -450,7 +451,7 @@ std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GPtrArray) constants = g_ptr_array_new ();
   Trial first = { .answer = { NULL, NULL, 0 } };
-  if (!ask_watched (query, FALSE, watch, &first.answer, error))
+  if (!ask_watched (query, STD_REACH_FAR, watch, &first.answer, error))
     return NULL;
   const GPtrArray *seen = base_watch_seen (watch);
   for (guint i = 0; i < seen->len; i++)
@@ -481,9 +482,9 @@ time_of (const ScnResult *result)
 }
 
 static gboolean
-run_again (const void *question, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
+run_again (const void *question, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
-  (void)whole;
+  (void)reach;
   g_auto (StdRun) run = { 0 };
   if (!std_question_run (question, NULL, watch, &run, error))
     return FALSE;

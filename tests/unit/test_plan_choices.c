@@ -30,6 +30,36 @@ nics_and_fabrics_are_chosen (void)
   }
 }
 
+/* 30 nodes of hgx_h100 with Lustre servers that read 20 GB/s: 30 x 1.25 / 20 = 1.9, two servers by default. Each costs $120,000, and
+ * 3 % of delivery. */
+static void
+storage_servers_are_chosen (void)
+{
+  static const char *const sets[] = { "choices={topology: [hgx_h100], nodes: [30], storage.servers: [1, 2, 12]}",
+                                      "checkpoint={tier: scratch, mode: sync}",
+                                      "failures={rates: llama3_2024}",
+                                      "goal.capex=",
+                                      "goal.run_cost=",
+                                      "constraints=",
+                                      "fixed.global_batch=240",
+                                      "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml",
+                                      NULL };
+  static const double servers[] = { 1, 2, 12 };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  TEST_INT (small.plan->machines->len, 3);
+  for (guint i = 0; i < 3; i++) {
+    TEST_NEAR (machine (&small, i)->storage_servers, servers[i], 0);
+    TEST_NEAR (machine (&small, i)->buy_usd[PLN_BUY_STORAGE], 120000 * servers[i], 1e-6);
+    /* checkpoints are written to them */
+    const CluSpec *spec = clu_spec (machine (&small, i)->scenario->system.clu);
+    TEST_NEAR (BASE_LIST_AT (spec->storage, CluStorageSpec, 0)->servers.v, servers[i], 0);
+    /* switches are counted once, though the scenario is made again */
+    TEST_NEAR (machine (&small, i)->buy_usd[PLN_BUY_SWITCHES], machine (&small, 0)->buy_usd[PLN_BUY_SWITCHES], 1e-6);
+  }
+  TEST_NEAR (machine (&small, 1)->capital_usd - machine (&small, 0)->capital_usd, 120000 * 1.03, 1e-3);
+}
+
 static void
 part_of_an_nvlink_domain_is_paid_whole (void)
 {
@@ -64,6 +94,8 @@ what_no_machine_has_is_refused (void)
     { "choices={topology: [gb200_nvl72], nodes: [32], nvlink_domain.nodes: [20]}",
       "an NVLink domain of gb200_nvl72 has 18 nodes, so 20 of it cannot be used; write that number or less" },
     { "choices={topology: [hgx_h100], nodes: [32], nvlink_domain.nodes: [16]}", "an NVLink domain of hgx_h100 has 1 node" },
+    { "choices={topology: [hgx_h100], nodes: [2], storage.servers: [2]}",
+      "storage servers change nothing here, as checkpoints have given times; write the tier that they go to" },
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
@@ -195,6 +227,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "NICs and fabrics are chosen", nics_and_fabrics_are_chosen },
+    { "storage servers are chosen, paid for and written to", storage_servers_are_chosen },
     { "part of an NVLink domain is paid whole", part_of_an_nvlink_domain_is_paid_whole },
     { "what no machine has is refused", what_no_machine_has_is_refused },
     { "stages differ by a layer", stages_differ_by_a_layer },

@@ -23,14 +23,14 @@ static const char text[] = "first: {value: 10 s, source: assumed, note: guessed}
 
 /* 2 x (10 s + 5 s) + 4 s = 34 s, ranked as "a" up to 38 s and "b" above. */
 static gboolean
-again (const void *question, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error)
+again (const void *question, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new ("/root");
   g_autoptr (BaseDiag) diag = base_diag_new ();
   g_autoptr (BaseYaml) yaml = base_yaml_load_data ("/root/part/t.yaml", text, strlen (text), error);
   Thing thing = { .head = { .set = FALSE } };
   const gboolean *ranked = question;
-  (void)whole;
+  (void)reach;
   base_lookup_set_watch (lookup, watch);
   const BaseSchemaContext context = {
     .arena = base_yaml_arena (yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_MEASURED

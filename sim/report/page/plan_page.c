@@ -19,7 +19,7 @@ static const BaseColumn columns[] = {
   { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f", 0 },
   { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
-  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.1f", 0 },
+  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.4g", 0 },
   { "capital_usd", "to buy (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
   { "own_usd", "run cost, own (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
   { "rent_usd", "run cost, rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },

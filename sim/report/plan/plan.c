@@ -342,7 +342,8 @@ rep_plan_infeasible (const PlnResult *result)
                    count, of, pln_out_texts[most]);
   double over = 100 * result->over[most];
   if (most >= PLN_REJECTED_MEMORY)
-    g_string_append_printf (text, over >= 1000 && over < 1e6 ? "; the nearest by %.0f %%" : "; the nearest by %.3g %%", over);
+    g_string_append_printf (text, over >= 1000 ? "; the nearest by a factor of %.3g" : "; the nearest by %.3g %%",
+                            over >= 1000 ? 1 + over / 100 : over);
   else if (most == PLN_REJECTED_PRICE)
     g_string_append (text, "; the list of prices lacks their nodes");
   else if (most == PLN_REJECTED_LAYERS)

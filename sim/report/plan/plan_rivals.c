@@ -22,11 +22,21 @@ typedef struct {
   const PlnAlternative *rival;
   const PlnMachine *machine;
   const char *name;
+  gboolean storage; /* only its storage differs from the recommended option's */
 } Line;
 
+static gboolean
+only_storage_differs (const PlnMachine *a, const PlnMachine *b)
+{
+  return g_strcmp0 (a->topology, b->topology) == 0 && a->nodes == b->nodes && g_strcmp0 (a->domain, b->domain) == 0 &&
+         g_strcmp0 (a->nic_count, b->nic_count) == 0 && g_strcmp0 (a->nic_rate, b->nic_rate) == 0 &&
+         g_strcmp0 (a->kind, b->kind) == 0 && g_strcmp0 (a->oversubscription, b->oversubscription) == 0 &&
+         g_strcmp0 (a->servers, b->servers) != 0;
+}
+
 BASE_MEMBER_NUMBER_OF (rank, Line, it->rival->row + 1)
-BASE_MEMBER_TEXT_OF (differs, Line, similarity_texts[it->rival->similarity])
-BASE_MEMBER_TEXT_OF (differs_by, Line, differences[it->rival->similarity])
+BASE_MEMBER_TEXT_OF (differs, Line, it->storage ? "storage" : similarity_texts[it->rival->similarity])
+BASE_MEMBER_TEXT_OF (differs_by, Line, it->storage ? "storage" : differences[it->rival->similarity])
 
 #define LINE(...)    BASE_MEMBER (Line, __VA_ARGS__)
 #define MACHINE(...) BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
@@ -56,7 +66,11 @@ rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most)
     const PlnAlternative *rival = &g_array_index (result->rivals, PlnAlternative, i);
     guint at = g_array_index (result->rows, PlnChoiceRow, rival->row).machine;
     g_autofree char *name = rep_plan_machine (plan, at);
-    const Line line = { rival, &g_array_index (pln_machines (plan), PlnMachine, at), name };
+    const PlnMachine *its = &g_array_index (pln_machines (plan), PlnMachine, at);
+    const guint first = g_array_index (result->rows, PlnChoiceRow, 0).machine;
+    const gboolean storage = rival->similarity == PLN_SIMILARITY_NETWORK &&
+                             only_storage_differs (its, &g_array_index (pln_machines (plan), PlnMachine, first));
+    const Line line = { rival, its, name, storage };
     base_members_add (table, members, &line);
   }
   return table;

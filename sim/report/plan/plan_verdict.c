@@ -99,6 +99,8 @@ append_choice (const Verdict *v, const PlnChoiceRow *row, GString *text)
     g_string_append_printf (text, "%s network, ", m->kind);
   if (m->oversubscription != NULL)
     g_string_append_printf (text, "%s:1 fabric, ", m->oversubscription);
+  if (m->servers != NULL)
+    g_string_append_printf (text, "%s storage server%s, ", m->servers, strcmp (m->servers, "1") == 0 ? "" : "s");
   g_string_append (text, layout);
 }
 
@@ -218,6 +220,20 @@ say_not_validated (Verdict *v)
   add (v, text);
 }
 
+/* "It has 1 storage server, where reads of 1.25 GB/s for each node need 2" */
+static void
+say_storage (Verdict *v)
+{
+  const PlnMachine *m = machine_of (v, row_at (v, 0)->machine);
+  if (m->servers == NULL || g_ascii_strtod (m->servers, NULL) >= m->read_servers)
+    return;
+  GString *text = g_string_new (NULL);
+  g_string_printf (text,
+                   "It has %s storage server%s, where reads of 1.25 GB/s for each node need %.0f; plans do not model the loader",
+                   m->servers, strcmp (m->servers, "1") == 0 ? "" : "s", m->read_servers);
+  add (v, text);
+}
+
 /* "Sequence length 8192 is assumed, since llama3_8b was trained with it; `sequence` of `fixed` changes it" */
 static void
 say_assumed (Verdict *v)
@@ -234,7 +250,7 @@ say_assumed (Verdict *v)
 
 /* ---- why the others lose ---- */
 
-typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_DOMAIN, AXIS_COUNT, AXIS_RATE, AXIS_KIND, AXIS_OVER, AXIS_N } Axis;
+typedef enum { AXIS_TOPOLOGY, AXIS_NODES, AXIS_DOMAIN, AXIS_COUNT, AXIS_RATE, AXIS_KIND, AXIS_OVER, AXIS_SERVERS, AXIS_N } Axis;
 
 /* Returned: full; NULL where the plan leaves it to the topology. */
 static char *
@@ -246,7 +262,8 @@ value_of (const PlnMachine *m, Axis axis)
          : axis == AXIS_COUNT  ? g_strdup (m->nic_count)
          : axis == AXIS_RATE   ? g_strdup (m->nic_rate)
          : axis == AXIS_KIND   ? g_strdup (m->kind)
-                               : g_strdup (m->oversubscription);
+         : axis == AXIS_OVER   ? g_strdup (m->oversubscription)
+                               : g_strdup (m->servers);
 }
 
 /* The best row of each value of the axis that some machine has, in the order of machines; NULL: none meets the goal. */
@@ -350,7 +367,8 @@ with_value (const char *value, Axis axis)
          : axis == AXIS_COUNT  ? g_strdup_printf ("With %s NICs a node", value)
          : axis == AXIS_RATE   ? g_strdup_printf ("With %s NICs", value)
          : axis == AXIS_KIND   ? g_strdup_printf ("With a network of kind %s", value)
-                               : g_strdup_printf ("With a %s:1 fabric", value);
+         : axis == AXIS_OVER   ? g_strdup_printf ("With a %s:1 fabric", value)
+                               : g_strdup_printf ("With %s storage server%s", value, strcmp (value, "1") == 0 ? "" : "s");
 }
 
 /* "With mi300x (64 nodes)": what else of its option differs from the recommended one. Returned: full. */
@@ -666,6 +684,7 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
     say_memory (&v);
     say_not_validated (&v);
     say_assumed (&v);
+    say_storage (&v);
     for (int axis = 0; axis < AXIS_N; axis++)
       say_axis (&v, (Axis)axis);
     say_smallest (&v);

@@ -136,6 +136,7 @@ typedef struct {
   const char *topology;
   const char *domain;                                         /* nodes used of each NVLink domain; likewise: */
   const char *nic_count, *nic_rate, *kind, *oversubscription; /* as the plan writes them; NULL: as the topology has them */
+  const char *servers;                                        /* of the tier of checkpoints; likewise */
   guint32 nodes_per_rack, used_per_rack;                      /* of an NVLink domain of several nodes, which is a rack; else 0 */
   guint32 nodes, gpus, gpus_per_node;
   double capital_usd, rent_usd_per_s; /* of all nodes; 0: no price */
@@ -143,6 +144,7 @@ typedef struct {
   GArray *parts;                      /* PlnPart: the same, counted */
   CluFabricParts fabric;
   double racks, storage_servers;
+  double read_servers;            /* of the tier whose servers are chosen: as many as the nodes' reads need; 0: none is chosen */
   double tier_servers[PLN_TIERS]; /* of each storage tier, as the nodes need them; 0: as the topology has them */
   double storage_B;               /* that the run needs; what renting it costs is in the rent: */
   double storage_rent_usd_per_s;  /* 0: the list has no price of it */
@@ -336,6 +338,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnResult, pln_result_free)
  * machine: TrnClosedStep of all its cuts, n_ranks 0 where one is refused. NULL and *error on failure. Returned: full,
  * PlnChoiceRow. */
 GArray *pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GError **error);
+/* By machine, whether all its contenders are worse than the best of all that meets the constraints by more than the factor `near`; of
+ * none that meets them FALSE. Returned: full. */
+gboolean *pln_far_machines (const Pln *plan, const GArray *contenders, double near);
 /* Reads the scenario of a machine once more, for what its lookup's watch sees of it. FALSE and *error on failure. */
 gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another

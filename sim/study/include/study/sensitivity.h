@@ -63,10 +63,17 @@ typedef struct {
   guint option;   /* number of the cluster option that it is of; of none G_MAXUINT */
 } StdAnswer;
 
-/* How to ask again: `again` fills *answer, whose values are empty. `whole`: search everything, where a search among a few had
- * another one first. FALSE and *error: it cannot run so. Called by many threads at once. */
+/* How much is asked again. */
+typedef enum {
+  STD_REACH_NEAR, /* the few that a constant of a fifth less or more can put first */
+  STD_REACH_FAR,  /* the best of every option: constants move much further */
+  STD_REACH_ALL,  /* everything, where one of the others put another one first */
+} StdReach;
+
+/* How to ask again: `again` fills *answer, whose values are empty. FALSE and *error: it cannot run so. Called by many threads at
+ * once. */
 typedef struct {
-  gboolean (*again) (const void *question, gboolean whole, BaseWatch *watch, StdAnswer *answer, GError **error);
+  gboolean (*again) (const void *question, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error);
   const void *question;
   const char *path; /* the question's file, whose own numbers count only where they are assumed */
   const char *root; /* of the shipped data: names of files below it leave it out */
