@@ -118,7 +118,7 @@ open_plan (const TrnModel *model, Plan *plan)
                   .unit_B = mdl_format_B (model->query.activation),
                   .param_B = mdl_format_B (model->parameters),
                   .gradient_B = mdl_format_B (model->sync == TRN_SYNC_SHARDS ? model->parameters : model->gradients),
-                  .state_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment),
+                  .state_B = trn_model_moments_B (model),
                   .gather_B = mdl_format_B (model->gather),
                   .reduce_B = mdl_format_B (model->reduce),
                   .dense_ranks = part ? group_ranks (model, TRN_GROUP_SHARD) : 1,

@@ -46,6 +46,14 @@ check_formats (const TrnModel *model, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (needed); i++)
     if (needed[i].format == MDL_FORMAT_NONE)
       return col_fail_at (error, needed[i].given->mark, "'%s' cannot be none; only 'master' can", needed[i].key);
+  const BaseEnum *optimizer = &model->spec->model.optimizer;
+  if (p->optimizer.set && (optimizer->v == MDL_OPTIMIZER_ADAMW_8BIT || optimizer->v == MDL_OPTIMIZER_SGD))
+    return col_fail_at (error, p->optimizer.mark, "'optimizer' of precision is of moments, and %s has %s",
+                        base_name (mdl_optimizer_names, optimizer->v),
+                        optimizer->v == MDL_OPTIMIZER_SGD ? "none" : "its own format");
+  if (optimizer->v == MDL_OPTIMIZER_MUON && (model->llm.net != NULL || model->query.lora_rank > 0))
+    return col_fail_at (error, optimizer->mark, "muon needs the matrices of a language model's layers, and %s; accepted: adamw",
+                        model->llm.net != NULL ? "this model lists operations" : "adapters train here");
   return TRUE;
 }
 

@@ -1,13 +1,6 @@
 /* The keys of a training workload that runs a model. */
 #include "spec-private.h"
 
-const BaseName trn_optimizer_names[] = {
-  { "adamw", TRN_ADAMW, "two moments per parameter; eager code loops over lists of tensors" },
-  { "adamw_fused", TRN_ADAMW_FUSED,
-    "the same in one kernel per batch of tensors, also in eager code (torch.optim.AdamW (fused=True))" },
-  { NULL, 0, NULL },
-};
-
 static const BaseField precision_fields[] = {
   BASE_ROW (TrnPrecisionSpec, "compute", compute, ENUM, .names = mdl_format_names, .fallback = "bf16",
             .help = "matrix products of the layers"),

@@ -36,7 +36,6 @@ typedef struct {
   BaseBool queues_sends;            /* sends and receives of a pipeline rank */
 } TrnSoftwareSpec;
 
-typedef enum { TRN_ADAMW, TRN_ADAMW_FUSED } TrnOptimizer;
 
 typedef struct {
   BaseHead head;
