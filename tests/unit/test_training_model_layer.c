@@ -597,6 +597,27 @@ a_ring_adds_up_the_results_of_its_steps (void)
   TEST_NEAR (moved_B (back, "ring_sum"), 3 * 2 * (2 * 4096.0 * 4096 + 8192.0 * 2048), 1e-12);
 }
 
+/* A base in NF4 is written out before both products, 4.127 bits in and 2 B out; in fp8 its transpose is made for one of them. */
+static void
+a_base_of_fewer_bits_is_written_out (void)
+{
+  g_autoptr (LlmFixture) fixture = llm_need ("llama3_8b");
+  MdlLayerQuery query;
+  mdl_layer_query_default (&query, 4096);
+  query.lora_rank = 16;
+  query.base = MDL_FORMAT_FP4;
+  const double h = 4096, elements = 2 * h * h + 2 * 1024 * h + 3 * 14336 * h;
+  for (int fp8 = 0; fp8 < 2; fp8++) {
+    g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+    if (fp8)
+      query.base = query.compute = MDL_FORMAT_FP8;
+    mdl_layer_works (&fixture->llm, &query, MDL_PART_DENSE, 1, forward, back);
+    TEST_NEAR (moved_B (forward, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
+    TEST_NEAR (moved_B (back, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
+    TEST_NEAR (moved_B (back, "transpose_base"), fp8 ? elements * 2 : 0, 1e-12);
+  }
+}
+
 /* Bytes a parameter. */
 static double
 optimizer_B (const MdlOptimizerQuery *query)
@@ -737,6 +758,7 @@ main (void)
     { "the loss goes over logits in fp32", the_loss_goes_over_logits_in_fp32 },
     { "a ring adds up the results of its steps", a_ring_adds_up_the_results_of_its_steps },
     { "AdamW moves 14 or 30 bytes a parameter", adamw_moves_14_or_30_bytes_a_parameter },
+    { "a base of fewer bits is written out for its products", a_base_of_fewer_bits_is_written_out },
     { "other optimizers move and keep what they say", other_optimizers_move_and_keep_what_they_say },
     { "Muon orthogonalises the layers' matrices", muon_orthogonalises_the_layers },
     { "tensors of all ranks make up the model", tensors_of_all_ranks_make_up_the_model },

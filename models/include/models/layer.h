@@ -77,6 +77,7 @@ typedef struct {
   unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
   unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
   gboolean lora_dropout;         /* of the adapters' input */
+  MdlFormat base;                /* that frozen matrices of the layers are kept in: fp8, fp4 (NF4); NONE: as parameters */
 } MdlLayerQuery;
 
 /* Fills `ask` with one rank, one sequence of `sequence` tokens, bf16, flash, fp32 gradients, fused. */

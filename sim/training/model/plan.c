@@ -143,9 +143,11 @@ static gboolean
 read_lora (TrnModel *model, GError **error)
 {
   const TrnLoraSpec *lora = &model->spec->model.lora;
+  model->query.base = MDL_FORMAT_NONE;
   if (!lora->head.set)
     return TRUE;
   model->query.lora_rank = (unsigned)lora->rank.v;
+  model->query.base = (MdlFormat)lora->base.v;
   model->query.lora_dropout = lora->dropout.v;
   model->query.lora_on = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V | MDL_LORA_O;
   if (lora->modules.n > 0)

@@ -53,6 +53,7 @@ typedef struct {
   BaseNum rank;
   BaseStrs modules;
   BaseBool dropout;
+  BaseEnum base; /* MdlFormat; NONE: as parameters */
 } TrnLoraSpec;
 
 typedef struct {
