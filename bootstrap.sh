@@ -90,13 +90,15 @@ liblapacke-dev|have_library lapacke|intervals of fits
 libcunit1-dev|have_library cunit|unit tests
 libxlsxwriter-dev|have_library xlsxwriter|workbooks of plans, optional
 libsqlite3-dev|have_library sqlite3|exports of Nsight Systems, optional
+libprotobuf-c-dev|have_library libprotobuf-c|Chakra traces, optional
+protobuf-c-compiler|command -v protoc-c|Chakra traces, optional
 gnuplot-nox|command -v gnuplot|plots, at run time only
 TABLE
 }
 
 needed_of () # lines of missing_packages: those that the build cannot do without
 {
-  grep -vE '^(gnuplot-nox|libxlsxwriter-dev|libsqlite3-dev)\|' <<<"$1" || true
+  grep -vE '^(gnuplot-nox|libxlsxwriter-dev|libsqlite3-dev|libprotobuf-c-dev|protobuf-c-compiler)\|' <<<"$1" || true
 }
 
 missing_packages () # prints "package|why" lines
@@ -125,9 +127,9 @@ install_packages () # package...
 other_distribution ()
 {
   say "this is no Debian or Ubuntu (no apt-get): install the above with the package manager of your system, then start again"
-  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel libxlsxwriter-devel sqlite-devel gnuplot"
-  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit libxlsxwriter sqlite gnuplot"
-  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel libxlsxwriter-devel sqlite3-devel gnuplot"
+  say "  Fedora:   dnf install gcc cmake ninja-build pkgconf glib2-devel json-glib-devel libyaml-devel NLopt-devel lapack-devel CUnit-devel libxlsxwriter-devel sqlite-devel protobuf-c-devel protobuf-c-compiler gnuplot"
+  say "  Arch:     pacman -S gcc cmake ninja pkgconf glib2 json-glib libyaml nlopt lapacke cunit libxlsxwriter sqlite protobuf-c gnuplot"
+  say "  openSUSE: zypper install gcc cmake ninja pkgconf glib2-devel json-glib-devel libyaml-devel nlopt-devel lapacke-devel cunit-devel libxlsxwriter-devel sqlite3-devel libprotobuf-c-devel gnuplot"
   exit 1
 }
 
@@ -145,6 +147,7 @@ ensure_packages ()
     [[ $missing != *gnuplot* ]] || say "going on without gnuplot: only plots need it (apt-get install gnuplot-nox)"
     [[ $missing != *xlsxwriter* ]] || say "going on without libxlsxwriter: only workbooks need it (apt-get install libxlsxwriter-dev)"
     [[ $missing != *sqlite3* ]] || say "going on without SQLite: only exports of Nsight Systems need it (apt-get install libsqlite3-dev)"
+    [[ $missing != *protobuf* ]] || say "going on without protobuf-c: only Chakra traces need it (apt-get install libprotobuf-c-dev protobuf-c-compiler)"
     return 0
   fi
   command -v apt-get >/dev/null || other_distribution

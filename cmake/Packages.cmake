@@ -28,6 +28,17 @@ forerun_optional(XLSX XLSXWRITER xlsxwriter libxlsxwriter libxlsxwriter-dev
                  "forerun plan -o F.xlsx writes workbooks" workbooks)
 forerun_optional(SQLITE SQLITE "sqlite3>=3.36" SQLite libsqlite3-dev
                  "forerun import nsys reads exports" "exports of Nsight Systems")
+forerun_optional(PROTOBUF PROTOBUF_C "libprotobuf-c>=1.3" protobuf-c libprotobuf-c-dev
+                 "Chakra traces are read as protobuf" "protobuf of Chakra traces")
+# Its compiler is a package of its own.
+find_program(FORERUN_PROTOC_C NAMES protoc-c)
+if(FORERUN_WITH_PROTOBUF AND NOT FORERUN_PROTOC_C)
+  if(FORERUN_PROTOBUF STREQUAL "ON")
+    message(FATAL_ERROR "protoc-c: not found; install it (package protobuf-c-compiler), or give -DFORERUN_PROTOBUF=OFF")
+  endif()
+  message(STATUS "protobuf-c: left out, protoc-c is missing (package protobuf-c-compiler)")
+  set(FORERUN_WITH_PROTOBUF 0)
+endif()
 if(FORERUN_PROBE)
   message(STATUS "forerun-probe: FORERUN_PROBE is ${FORERUN_PROBE}")
 else()

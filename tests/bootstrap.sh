@@ -46,7 +46,7 @@ calls () # text: apt-get was asked for it
   grep -qF -- "$1" "$tmp/calls" || { echo "FAILED: expected a call '$1', got:"; cat "$tmp/calls"; failed=1; }
 }
 
-complete=(cc cmake ninja pkg-config gnuplot)
+complete=(cc cmake ninja pkg-config gnuplot protoc-c)
 
 machine "${complete[@]}" apt-get
 expect 0 '' packages
@@ -81,12 +81,14 @@ machine "${complete[@]}" apt-get
 printf '#!/bin/sh\necho "cmake version 3.9.6"\n' >"$tmp/bin/cmake"
 expect 1 'this system has cmake version 3.9.6' packages
 
-machine cc cmake ninja pkg-config
+machine cc cmake ninja pkg-config protoc-c
 expect 0 'going on without gnuplot' packages
 printf '#!/bin/sh\n[ "$2" != xlsxwriter ]\n' >"$tmp/bin/pkg-config"
 expect 0 'going on without libxlsxwriter' packages
 printf '#!/bin/sh\n[ "$2" != sqlite3 ]\n' >"$tmp/bin/pkg-config"
 expect 0 'going on without SQLite' packages
+printf '#!/bin/sh\n[ "$2" != libprotobuf-c ]\n' >"$tmp/bin/pkg-config"
+expect 0 'going on without protobuf-c' packages
 
 machine "${complete[@]}"
 expect 2 'usage: bootstrap.sh'

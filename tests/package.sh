@@ -42,7 +42,7 @@ fi
 sed -nE 's/^pkg_check_modules\([A-Z_]+ REQUIRED IMPORTED_TARGET ([^)]*)\)/\1/p' "$source/cmake/Packages.cmake" |
   tr ' ' '\n' | sed 's/[<>=].*//' | sort >"$tmp/modules"
 sed -nE 's/.*\{"name": "([^"]+)".*"versionInfo": "([^"]*)".*/\1 \2/p' "$spdx" |
-  grep -vE '^(forerun|mpi|xlsxwriter|sqlite3) ' | sort >"$tmp/listed"
+  grep -vE '^(forerun|mpi|xlsxwriter|sqlite3|libprotobuf-c) ' | sort >"$tmp/listed"
 while read -r module; do
   echo "$module $(pkg-config --modversion "$module")"
 done <"$tmp/modules" >"$tmp/found"

@@ -26,6 +26,12 @@ mdl_format_B (MdlFormat format)
   return format == MDL_FORMAT_NONE ? 0 : mdl_precision_size_B (mdl_format_precision (format));
 }
 
+double
+mdl_base_B (MdlFormat base)
+{
+  return base == MDL_FORMAT_FP4 ? 4.127 / 8 : mdl_format_B (base);
+}
+
 MdlDtype
 mdl_format_dtype (MdlFormat format)
 {

@@ -89,6 +89,7 @@ mdl_layer_query_default (MdlLayerQuery *query, double sequence)
                             .router = MDL_FORMAT_FP32,
                             .activation = MDL_FORMAT_BF16,
                             .cached = MDL_FORMAT_NONE,
+                            .base = MDL_FORMAT_NONE,
                             .gradient = MDL_FORMAT_FP32,
                             .vocabulary_multiple = 1,
                             .imbalance = 1,

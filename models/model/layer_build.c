@@ -191,11 +191,26 @@ drop_adapter (MdlBuild *build, double elements)
     mdl_build_memory (build, "lora_dropout", unit_B, unit_B + elements, 1);
 }
 
+/* A frozen matrix that is kept in fewer bits is written out for its product. Kept in fp8, one of fp8 needs its transpose for the
+ * gradient of its input alone. It stands behind the product, whose place collectives name. */
+static void
+unpack_base (MdlBuild *build, const MdlLinear *linear, gboolean transposed)
+{
+  const MdlFormat base = build->query->base;
+  const double elements = linear->in * linear->out * linear->copies;
+  if (!mdl_build_frozen (build) || base == MDL_FORMAT_NONE || (base == linear->format && !transposed))
+    return;
+  const double to_B = base == linear->format ? mdl_base_B (base) : build->element_B;
+  mdl_build_memory (build, base == linear->format ? "transpose_base" : "dequantize_base", elements * mdl_base_B (base),
+                    elements * to_B, 1);
+}
+
 static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->query->activation;
   mdl_build_product (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format);
+  unpack_base (build, linear, FALSE);
   if (!adapted (build, linear))
     return;
   const double rank = build->query->lora_rank, out = rows * linear->out * linear->copies;
@@ -211,6 +226,7 @@ linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
   const MdlFormat activation = build->query->activation;
   build->pass = MDL_PASS_DGRAD;
   mdl_build_product (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format);
+  unpack_base (build, linear, TRUE);
   if (!adapted (build, linear))
     return;
   const double rank = build->query->lora_rank, in = rows * linear->in * linear->copies;

@@ -193,9 +193,8 @@ read_lines (Reader *reader, char *text, ScnFlowsSpec *spec, GError **error)
   return spec->n_listed > 0 || fail (reader, error, "no flows; accepted: lines of start,src,dst,bytes");
 }
 
-/* Beside the scenario, as other files that it names. */
-static char *
-path_of (const Scn *scenario, const char *file)
+char *
+scn_path_beside (const Scn *scenario, const char *file)
 {
   const char *from = base_yaml_path (scenario->yaml);
   if (g_path_is_absolute (file) || from == NULL || g_str_has_prefix (from, "/dev/") || g_str_has_prefix (from, "/proc/"))
@@ -207,7 +206,7 @@ path_of (const Scn *scenario, const char *file)
 gboolean
 scn_flows_read (const Scn *scenario, ScnFlowsSpec *spec, GError **error)
 {
-  g_autofree char *path = path_of (scenario, spec->file.v), *text = NULL;
+  g_autofree char *path = scn_path_beside (scenario, spec->file.v), *text = NULL;
   gsize n_B = 0;
   guint n = 1;
   g_autoptr (GError) why = NULL;

@@ -32,9 +32,8 @@ find_gpu (const Clu *clu, const BaseStr *name, const char *text, BaseMark mark, 
   return TRUE;
 }
 
-/* The memory of a GPU's socket: GPUs are spread evenly over the sockets. */
-static CluDev
-host_of (const Clu *clu, CluDev gpu)
+CluDev
+scn_host_of (const Clu *clu, CluDev gpu)
 {
   const guint32 node = clu_dev_node (clu, gpu), memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
   return clu_node_device (clu, node, CLU_DEV_MEMORY, clu_dev_index (clu, gpu) * memories / clu_gpus_per_node (clu, node));
@@ -48,7 +47,7 @@ find_end (const Clu *clu, const ScnEntry *entry, const BaseStr *name, gboolean g
   *dev = clu_gpu (clu, entry->gpu);
   if (name->v == NULL)
     return TRUE;
-  *dev = strcmp (name->v, "host") == 0 ? host_of (clu, *dev) : clu_find (clu, name->v, &why);
+  *dev = strcmp (name->v, "host") == 0 ? scn_host_of (clu, *dev) : clu_find (clu, name->v, &why);
   if (why != NULL || *dev == CLU_NONE)
     return col_fail_at (error, name->mark, "%s", why != NULL ? why->message : "the node has no host memory");
   CluDevKind kind = clu_dev_kind (clu, *dev);
@@ -271,9 +270,8 @@ price_io (ScnProgram *program, ScnEntry *entry, GError **error)
   return run != NULL;
 }
 
-/* What it asks of each of its GPUs while its bytes move. */
-static MdlOverlapComm
-demand_of (const ColAnswer *coll)
+MdlOverlapComm
+scn_demand_of (const ColAnswer *coll)
 {
   const gboolean pairwise = coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV,
                  in_switch = coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE;
@@ -302,7 +300,7 @@ price_collective (ScnProgram *program, ScnEntry *entry, GError **error)
   if (!col_coll_price (comm, &request, &coll, &why))
     return col_fail_at (error, c->algo.set ? c->algo.mark : c->op.mark, "%s", why->message);
   entry->alone_s = coll.time_s;
-  entry->comm = demand_of (&coll);
+  entry->comm = scn_demand_of (&coll);
   if (coll.n_ranks < 2)
     return TRUE; /* its launch alone */
   entry->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));

@@ -46,6 +46,10 @@ guint scn_program_recorder (const ScnProgram *program, const char *event);
 gboolean scn_program_place (ScnProgram *program, GError **error);
 /* Prices each entry on program->net. FALSE and *error. */
 gboolean scn_program_price (ScnProgram *program, ColRunInfo *info, GError **error);
+/* The memory of a GPU's socket: GPUs are spread evenly over the sockets. CLU_NONE: the node has none. */
+CluDev scn_host_of (const Clu *clu, CluDev gpu);
+/* What an operation asks of each of its GPUs while its bytes move. */
+MdlOverlapComm scn_demand_of (const ColAnswer *coll);
 /* Builds all iterations and runs them. `out` is zeroed by the caller, and cleared by it. FALSE and *error. */
 gboolean scn_program_run (ScnProgram *program, ScnProgramResult *out, ColRunInfo *info, GError **error);
 

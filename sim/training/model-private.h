@@ -322,6 +322,8 @@ gboolean trn_memory_turns_of_any_zero (const TrnModel *model);
 double trn_memory_communicators (const TrnModel *model);
 double trn_memory_capacity_B (const TrnModel *model);
 void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
+/* B of a parameter that the optimizer keeps: master copy and moments. */
+double trn_model_moments_B (const TrnModel *model);
 /* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */
 void trn_model_state (const TrnModel *model, const GArray *stages, double *state_B, double *restore_B);
 

@@ -10,7 +10,7 @@
 
 static const BaseSchema *const schemas[] = {
   &scn_schema_scenario,   &scn_schema_collective, &scn_schema_moe,          &sto_schema_transfer,
-  &sto_schema_io,         &scn_schema_program,    &trn_schema_training,     &scn_schema_flows,
+  &sto_schema_io,         &scn_schema_program,    &scn_schema_chakra,       &trn_schema_training,     &scn_schema_flows,
   &scn_schema_flow_sizes, &col_schema_nccl,       &scn_schema_degrade,      &scn_schema_job,
   &scn_schema_background, &scn_schema_report,     &scn_schema_serving_step, NULL
 };

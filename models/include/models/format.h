@@ -15,6 +15,8 @@ extern const BaseName mdl_format_names[]; /* "fp4" …, "none" too */
 
 /* Bytes of an element in memory, without block scales: 0.5 for fp4, 4 for tf32, which only computes shorter; 0 for NONE. */
 double mdl_format_B (MdlFormat format);
+/* The same of frozen weights kept in `base`: fp4 is NF4 with its scales, 4.127 bits (Dettmers et al. 2305.14314, section 3). */
+double mdl_base_B (MdlFormat base);
 /* What a GPU computes such elements in; not of NONE. */
 MdlPrecision mdl_format_precision (MdlFormat format);
 /* What a collective of such elements counts as; fp4 travels as bytes (int8), as NCCL has no type for it. */

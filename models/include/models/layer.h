@@ -77,6 +77,7 @@ typedef struct {
   unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
   unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
   gboolean lora_dropout;         /* of the adapters' input */
+  MdlFormat base;                /* that frozen matrices of the layers are kept in: fp8, fp4 (NF4); NONE: as parameters */
 } MdlLayerQuery;
 
 /* Fills `ask` with one rank, one sequence of `sequence` tokens, bf16, flash, fp32 gradients, fused. */
@@ -160,7 +161,17 @@ double mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerQuery *query);
 
 /* ---- end of the step ---- */
 
+typedef enum {
+  MDL_OPTIMIZER_ADAMW, MDL_OPTIMIZER_ADAMW_FUSED, MDL_OPTIMIZER_ADAMW_8BIT, MDL_OPTIMIZER_SGD, MDL_OPTIMIZER_SGD_MOMENTUM,
+  MDL_OPTIMIZER_ADAFACTOR, MDL_OPTIMIZER_MUON
+} MdlOptimizer;
+extern const BaseName mdl_optimizer_names[];
+/* B of all that it keeps of a parameter beside the master copy, on average over the model; `moment`: format of its moments. */
+double mdl_optimizer_moments_B (MdlOptimizer kind, const MdlLlm *llm, MdlFormat moment);
+
 typedef struct {
+  MdlOptimizer kind;
+  const MdlLlm *llm;     /* Muon: whose matrices */
   double elements;       /* of parameters that this rank updates: divided by the ranks that share them where sharded */
   double gradients;      /* of gradients that it holds and zeroes */
   double tensors;        /* for launches */
@@ -171,7 +182,7 @@ typedef struct {
   gboolean zero;         /* they are zeroed by a write */
 } MdlOptimizerQuery;
 
-/* AdamW. Appends to `out`, a GArray of MdlWork. */
+/* Appends to `out`, a GArray of MdlWork. */
 void mdl_optimizer_works (const MdlOptimizerQuery *query, GArray *out);
 
 #endif

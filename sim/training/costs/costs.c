@@ -458,10 +458,9 @@ add_colls (PassBuild *b, GError **error)
     if (w->kind != MDL_WORK_COLL || !taken (b, i))
       continue;
     TrnItem item = { .is_coll = TRUE, .group = group_of (w->coll.group), .repeat = w->coll.repeat };
-    item.priced = w->coll.moe_tokens > 0
-                      ? trn_prices_experts (b->costs->prices, b->pp, &w->coll, error)
-                      : trn_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op, coll_size (b->costs->model, w),
-                                         w->coll.format, error);
+    item.priced = w->coll.moe_tokens > 0 ? trn_prices_experts (b->costs->prices, b->pp, &w->coll, error)
+                                         : trn_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op,
+                                                            coll_size (b->costs->model, w), w->coll.format, error);
     if (item.priced == NULL)
       return FALSE;
     tell (b->costs, w, item.priced->time_s * item.repeat, NULL, item.priced);
@@ -606,7 +605,9 @@ trn_costs_optimizer_s (TrnCosts *costs, guint32 pp, double updated, double held,
   if (known != NULL)
     return known->time_s;
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-  const MdlOptimizerQuery query = { .elements = updated,
+  const MdlOptimizerQuery query = { .kind = (MdlOptimizer)spec->optimizer.v,
+                                    .llm = &model->llm,
+                                    .elements = updated,
                                     .gradients = held,
                                     .tensors = tensors,
                                     .parameter = model->parameters,
@@ -614,8 +615,7 @@ trn_costs_optimizer_s (TrnCosts *costs, guint32 pp, double updated, double held,
                                     .master = model->master,
                                     .moment = model->moment,
                                     .compute = model->query.compute,
-                                    .framework =
-                                        spec->optimizer.v == TRN_ADAMW_FUSED ? MDL_FRAMEWORK_FUSED : model->query.framework,
+                                    .framework = model->query.framework,
                                     .clip = spec->clip.v,
                                     .zero = !eager }; /* PyTorch lets go of them */
   mdl_optimizer_works (&query, works);

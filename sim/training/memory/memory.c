@@ -34,7 +34,7 @@ typedef struct {
   const TrnModel *model;
   const MdlMemorySpec *spec;
   Unit part[MDL_PART_NET]; /* of a decoder */
-  Unit *net; /* by item of a network of operations; NULL: a decoder */
+  Unit *net;               /* by item of a network of operations; NULL: a decoder */
   gboolean eager, shards;
   /* gradients come with a backward pass and go with the optimizer: of what is not an expert's, and is */
   gboolean dense_comes, expert_comes;
@@ -66,10 +66,10 @@ static void
 plan_part (Plan *plan, MdlPart part)
 {
   static const MdlBlock blocks[MDL_PART_NET][3] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
-                                                  [MDL_PART_DENSE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP },
-                                                  [MDL_PART_MOE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE },
-                                                  [MDL_PART_HEAD] = { MDL_BLOCK_HEAD },
-                                                  [MDL_PART_MTP] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE, MDL_BLOCK_HEAD } };
+                                                    [MDL_PART_DENSE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP },
+                                                    [MDL_PART_MOE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE },
+                                                    [MDL_PART_HEAD] = { MDL_BLOCK_HEAD },
+                                                    [MDL_PART_MTP] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE, MDL_BLOCK_HEAD } };
   Unit *unit = &plan->part[part];
   const TrnModel *model = plan->model;
   gboolean dense_mtp = part == MDL_PART_MTP && model->llm.moe.experts.v < 1;
@@ -118,7 +118,7 @@ open_plan (const TrnModel *model, Plan *plan)
                   .unit_B = mdl_format_B (model->query.activation),
                   .param_B = mdl_format_B (model->parameters),
                   .gradient_B = mdl_format_B (model->sync == TRN_SYNC_SHARDS ? model->parameters : model->gradients),
-                  .state_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment),
+                  .state_B = trn_model_moments_B (model),
                   .gather_B = mdl_format_B (model->gather),
                   .reduce_B = mdl_format_B (model->reduce),
                   .dense_ranks = part ? group_ranks (model, TRN_GROUP_SHARD) : 1,
@@ -404,11 +404,11 @@ static double
 copies_B (const Plan *plan, const Count *count, double layers)
 {
   const MdlLayerQuery *query = &plan->model->query;
-  if (plan->shards)
-    return 0;
+  if (query->lora_rank > 0 && query->base != MDL_FORMAT_NONE) /* in their place */
+    return layers / (plan->shards ? plan->dense_ranks : 1) * (mdl_base_B (query->base) - plan->param_B);
   if (query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4)
-    return layers * plan->spec->weight_copies.v * mdl_format_B (query->compute);
-  return plan->param_B > plan->unit_B ? (count->dense + count->expert) * plan->unit_B : 0;
+    return plan->shards ? 0 : layers * plan->spec->weight_copies.v * mdl_format_B (query->compute);
+  return !plan->shards && plan->param_B > plan->unit_B ? (count->dense + count->expert) * plan->unit_B : 0;
 }
 
 /* A gradient of inputs that its gradient of weights follows at once is one backward pass, but where PyTorch runs them as two. */

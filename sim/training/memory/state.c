@@ -35,6 +35,13 @@ trn_memory_capacity_B (const TrnModel *model)
   return isfinite (least_B) ? least_B : 0;
 }
 
+double
+trn_model_moments_B (const TrnModel *model)
+{
+  const TrnModelSpec *spec = &model->spec->model;
+  return mdl_format_B (model->master) + mdl_optimizer_moments_B ((MdlOptimizer)spec->optimizer.v, &model->llm, model->moment);
+}
+
 gboolean
 trn_memory_turns_of_any_zero (const TrnModel *model)
 {
@@ -72,7 +79,7 @@ void
 trn_model_state (const TrnModel *model, const GArray *stages, double *state_B, double *restore_B)
 {
   double parameter_B = mdl_format_B (model->parameters);
-  double moments_B = mdl_format_B (model->master) + 2 * mdl_format_B (model->moment);
+  double moments_B = trn_model_moments_B (model);
   double ranks = trn_grid_locals (&model->grid), adapters_B = 0;
   *restore_B = 0;
   for (guint i = 0; i < stages->len; i++) {

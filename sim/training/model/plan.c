@@ -46,6 +46,14 @@ check_formats (const TrnModel *model, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (needed); i++)
     if (needed[i].format == MDL_FORMAT_NONE)
       return col_fail_at (error, needed[i].given->mark, "'%s' cannot be none; only 'master' can", needed[i].key);
+  const BaseEnum *optimizer = &model->spec->model.optimizer;
+  if (p->optimizer.set && (optimizer->v == MDL_OPTIMIZER_ADAMW_8BIT || optimizer->v == MDL_OPTIMIZER_SGD))
+    return col_fail_at (error, p->optimizer.mark, "'optimizer' of precision is of moments, and %s has %s",
+                        base_name (mdl_optimizer_names, optimizer->v),
+                        optimizer->v == MDL_OPTIMIZER_SGD ? "none" : "its own format");
+  if (optimizer->v == MDL_OPTIMIZER_MUON && (model->llm.net != NULL || model->query.lora_rank > 0))
+    return col_fail_at (error, optimizer->mark, "muon needs the matrices of a language model's layers, and %s; accepted: adamw",
+                        model->llm.net != NULL ? "this model lists operations" : "adapters train here");
   return TRUE;
 }
 
@@ -135,9 +143,11 @@ static gboolean
 read_lora (TrnModel *model, GError **error)
 {
   const TrnLoraSpec *lora = &model->spec->model.lora;
+  model->query.base = MDL_FORMAT_NONE;
   if (!lora->head.set)
     return TRUE;
   model->query.lora_rank = (unsigned)lora->rank.v;
+  model->query.base = (MdlFormat)lora->base.v;
   model->query.lora_dropout = lora->dropout.v;
   model->query.lora_on = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V | MDL_LORA_O;
   if (lora->modules.n > 0)

@@ -1,13 +1,6 @@
 /* The keys of a training workload that runs a model. */
 #include "spec-private.h"
 
-const BaseName trn_optimizer_names[] = {
-  { "adamw", TRN_ADAMW, "two moments per parameter; eager code loops over lists of tensors" },
-  { "adamw_fused", TRN_ADAMW_FUSED,
-    "the same in one kernel per batch of tensors, also in eager code (torch.optim.AdamW (fused=True))" },
-  { NULL, 0, NULL },
-};
-
 static const BaseField precision_fields[] = {
   BASE_ROW (TrnPrecisionSpec, "compute", compute, ENUM, .names = mdl_format_names, .fallback = "bf16",
             .help = "matrix products of the layers"),
@@ -103,10 +96,16 @@ const BaseSchema trn_schema_hsdp = { .name = "hsdp",
                                      .help = "Hybrid sharding: shards within groups, replicas across groups.",
                                      .fields = hsdp_fields };
 
+static const BaseName frozen_names[] = { { "as_parameters", MDL_FORMAT_NONE, "the format of `parameters`" },
+                                         { "fp8", MDL_FORMAT_FP8, "8 bits; products in fp8 take it as it is" },
+                                         { "nf4", MDL_FORMAT_FP4, "4 bits with scales (QLoRA), written out for each product" },
+                                         { NULL, 0, NULL } };
 static const BaseField lora_fields[] = {
   BASE_ROW_NUM (TrnLoraSpec, "rank", rank, COUNT, .min = "1", .max = "65536", .required = TRUE, .help = "rank of the adapters"),
   BASE_ROW (TrnLoraSpec, "modules", modules, STRS, .help = "matrices with adapters, of q k v o gate up down; default: q k v o"),
   BASE_ROW (TrnLoraSpec, "dropout", dropout, BOOL, .fallback = "false", .help = "dropout of the adapters' input"),
+  BASE_ROW (TrnLoraSpec, "base", base, ENUM, .names = frozen_names, .fallback = "as_parameters",
+            .help = "format in which the frozen matrices of the layers are kept"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_lora = { .name = "lora",

@@ -122,7 +122,7 @@ static const BaseField training_fields[] = {
             .help = "activations that the backward pass recomputes: none, selective, full, or {modules: [core_attention, mlp, …]}"),
   MODEL ("pipeline", pipeline, pipeline, "distribution of layers over stages"),
   MODEL ("overlap", overlap, overlap, "what overlaps with compute"),
-  BASE_ROW (TrnSpec, "optimizer", model.optimizer, ENUM, .names = trn_optimizer_names, .fallback = "adamw", .help = "optimizer"),
+  BASE_ROW (TrnSpec, "optimizer", model.optimizer, ENUM, .names = mdl_optimizer_names, .fallback = "adamw", .help = "optimizer"),
   BASE_ROW (TrnSpec, "clip", model.clip, BOOL, .fallback = "true", .help = "clip gradients by their norm"),
   MODEL ("software", software, software, "framework, which sets the efficiency"),
   BASE_ROW (TrnSpec, "framework", model.framework, ENUM, .names = mdl_framework_names, .fallback = "fused",

@@ -67,6 +67,8 @@ const ScnKindOps *scn_kind_ops (ScnKind kind);
 
 /* Reads a workload of any kind into kind and its spec; errors go to the context's diag. */
 void scn_read_workload (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
+/* The path of a file that a key of the scenario names: relative ones are beside the scenario. Returned: full, g_free. */
+char *scn_path_beside (const Scn *scenario, const char *file);
 ColCollRequest scn_collective_request (const ScnCollectiveSpec *spec);
 
 /* One entry of `degrade:`. */

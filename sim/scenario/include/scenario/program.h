@@ -89,7 +89,7 @@ typedef struct {
   BaseNum repeat;
   BaseList streams; /* ScnProgramStream */
 } ScnProgramSpec;
-extern const BaseSchema scn_schema_program;
+extern const BaseSchema scn_schema_program, scn_schema_chakra;
 
 /* Of a stream. Texts are borrowed from the scenario. */
 typedef struct {

@@ -16,6 +16,7 @@
   ROW (TRAINING, training, "a training step of a model, or of layers with given times") \
   ROW (IO, io, "storage reads and writes")                                              \
   ROW (PROGRAM, program, "copies, kernels and collectives on streams")                  \
+  ROW (CHAKRA, chakra, "Chakra execution traces of all ranks")                          \
   ROW (FLOWS, flows, "random or listed flows between hosts")                            \
   ROW (SERVING, serving, "requests that replicas of an engine answer")                  \
   ROW (SERVING_STEP, serving_step, "one step of an engine that serves a model")         \

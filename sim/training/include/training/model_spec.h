@@ -36,7 +36,6 @@ typedef struct {
   BaseBool queues_sends;            /* sends and receives of a pipeline rank */
 } TrnSoftwareSpec;
 
-typedef enum { TRN_ADAMW, TRN_ADAMW_FUSED } TrnOptimizer;
 
 typedef struct {
   BaseHead head;
@@ -54,6 +53,7 @@ typedef struct {
   BaseNum rank;
   BaseStrs modules;
   BaseBool dropout;
+  BaseEnum base; /* MdlFormat; NONE: as parameters */
 } TrnLoraSpec;
 
 typedef struct {
