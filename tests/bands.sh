@@ -80,6 +80,12 @@ awk -F '\t' -v mode="$mode" '
     return sprintf("{small: %d %%, middle: %d %%, large: %d %%}", 100 * small + .5, 100 * middle + .5, 100 * large + .5)
   }
   function up(x) { return (int(100 * x) + 1) / 100 }
+  # Points in whose sight a model was changed later keep the prediction, in s, that they had before: that is how wrong it was where
+  # nobody had looked, and no band may become narrower by looking.
+  BEGIN {
+    before["nvl72_20_racks", "8589934592"] = 19.88e-3
+    before["nvl72_20_racks", "17179869184"] = 38.48e-3
+  }
   NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
   $at["fabric"] == "" || $at["role"] == "" { next }
   {
@@ -88,12 +94,13 @@ awk -F '\t' -v mode="$mode" '
     if (!(name in number)) { number[name] = ++n_fabrics; name_of[n_fabrics] = name }
     f = fabric_of[n] = number[name]
     system_of[n] = $at["system"]
-    held[n] = $at["role"] == "score"
+    changed = (($at["system"], $at["bytes"]) in before)
+    held[n] = $at["role"] == "score" || changed
     size_of[n] = $at["bytes"] < 65536 ? 0 : $at["bytes"] < 16777216 ? 1 : 2
     bytes[n] = $at["bytes"] + 0
     time[n] = $at["measured_s"] + 0
     key[n] = $at["system"] " " $at["op"] " " $at["algo"] " " $at["nodes"]
-    ratio = $at["measured_s"] / $at["predicted_s"]
+    ratio = $at["measured_s"] / (changed ? before[$at["system"], $at["bytes"]] : $at["predicted_s"])
     residual[n] = (ratio > 1 ? ratio : 1 / ratio) - 1
     rows[f]++
     if (!((f, $at["system"]) in seen)) { seen[f, $at["system"]] = 1; clusters_of[f]++ }

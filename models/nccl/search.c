@@ -510,7 +510,10 @@ mdl_search (const MdlSearchSpec *spec, const MdlSearchQuestion *question, MdlSea
   out->channels = 1;
   if (question->gpus * question->nodes < 2)
     return;
-  const Node node = node_of (spec, question);
+  MdlSearchQuestion known = *question;
+  if (known.nic_path == MDL_PATH_P2C && !(spec->p2c.v > 0.0))
+    known.nic_path = MDL_PATH_PHB;
+  const Node node = node_of (spec, &known);
   if (node.speeds->n == 0)
     return;
   find_ring (&node, out);
@@ -520,7 +523,7 @@ mdl_search (const MdlSearchSpec *spec, const MdlSearchQuestion *question, MdlSea
   find_collnet (&node, out);
   find_nvls (&node, out);
   out->channels = in_use (&node, out);
-  out->latency_inter_s = node.inter ? question->nic_latency_s : 0.0;
+  out->latency_inter_s = node.inter ? known.nic_latency_s : 0.0;
 }
 
 static void

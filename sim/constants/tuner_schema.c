@@ -127,6 +127,7 @@ static SCHEMA (search_schema, "tuner's search", "What the graph search takes lin
                NUM (MdlSearchSpec, more_capability, COUNT, "see more_from: from this capability on, several nodes"),
                FROM (MdlSearchSpec, head_cost, NUMBER, "1", "NVLS: bytes on a head's own link per byte it reduces"),
                NUM (MdlSearchSpec, nvls_heads, COUNT, "NVLS: heads at most"),
+               NUM (MdlSearchSpec, p2c, COUNT, "1: a NIC over a coherent link is nearer than one over PCIe and the processor"),
                NUM (MdlSearchSpec, direct_heads, COUNT, "CollNet direct: heads at most"),
                NUM (MdlSearchSpec, nvls_capability, COUNT, "NVLS: least compute capability"),
                NUM (MdlSearchSpec, nvls_gpus, COUNT, "NVLS: least GPUs of a node"),

@@ -127,6 +127,27 @@ nvls_over_nodes_prefers_more_heads (void)
   same_graph (&found.nvls, 8, 40, 48);
 }
 
+/* 72 GB200 of a rack, one 400 Gb/s NIC a GPU behind Grace. As NCCL 2.26.2's own search finds for 18 trays as XML: rings of 15 NICs
+ * and 32 heads of 20 inside, 40 outside. Until 2.27.5 it takes such NICs for as far as PCIe and the processor, without LL128. */
+static void
+a_rack_has_fifteen_rings_and_32_heads (void)
+{
+  MdlSearchQuestion q = hgx_hopper (72, 20);
+  q.capability = 100;
+  q.cpu = MDL_CPU_ARM;
+  q.nic_path = MDL_PATH_P2C;
+  g_autoptr (CstTuner) old = tuner_fixture ("2.26.2"), new = tuner_fixture ("2.28.9");
+  MdlSearch found;
+  mdl_search (&cst_tuner_spec (old)->search, &q, &found);
+  same_graph (&found.ring, 15, 48, 48);
+  same_graph (&found.tree, 15, 48, 48);
+  same_graph (&found.nvls, 32, 20, 40);
+  TEST_INT (found.nvls.inter, MDL_PATH_PHB);
+  TEST_INT (found.channels, 32);
+  mdl_search (&cst_tuner_spec (new)->search, &q, &found);
+  TEST_INT (found.nvls.inter, MDL_PATH_P2C);
+}
+
 /* 25 carries 24 once. Trees may go faster inside, below twice the outside: 30, 40, 42, 45, and 48 (7 x 48 = 336). */
 static void
 nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 (void)
@@ -431,13 +452,14 @@ main (void)
   static const TestCase cases[] = {
     { "eight Hopper GPUs have twelve rings of 30 and 24 channels", eight_hopper_gpus_have_twelve_rings_of_30_and_24_channels },
     { "two GPUs have faster trees than rings", two_gpus_have_faster_trees_than_rings },
-  { "three GPUs turn their chains", three_gpus_turn_their_chains },
+    { "three GPUs turn their chains", three_gpus_turn_their_chains },
     { "NVLS has a head a GPU", nvls_has_a_head_a_gpu },
     { "NVLS is not found where switches do not reduce", nvls_is_not_found_where_switches_do_not_reduce },
     { "A100 has twelve rings of 20", a100_has_twelve_rings_of_20 },
     { "B200 has sixteen rings of 45", b200_has_sixteen_rings_of_45 },
     { "nodes with a 400G NIC a GPU have eight rings of 48", nodes_with_a_400G_nic_a_gpu_have_eight_rings_of_48 },
     { "NVLS over nodes prefers more heads", nvls_over_nodes_prefers_more_heads },
+    { "a rack has fifteen rings and 32 heads", a_rack_has_fifteen_rings_and_32_heads },
     { "nodes with a 200G NIC a GPU have eight rings of 24", nodes_with_a_200G_nic_a_gpu_have_eight_rings_of_24 },
     { "graphs are those that NCCL finds", graphs_are_those_that_nccl_finds },
     { "NVLS raises the channels of all algorithms", nvls_raises_the_channels_of_all_algorithms },

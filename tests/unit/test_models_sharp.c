@@ -159,6 +159,31 @@ efficiency_and_caps_limit_the_rate (void)
   TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps, 4e9, 1e-12);
 }
 
+/* 4 of a rack's 16 GPUs are heads: the rack moves 100 x .5 / (1 + 1/4) = 40 GB/s by them, half of it over three racks, where an
+ * inner head sends up and down. The network's pieces go by the NICs of heads: 8 MB a round over 4 x 10 GB/s, or at 20 GB/s. */
+static void
+heads_of_a_rack_limit_trees_over_racks (void)
+{
+  MdlLibrary l = nccl ();
+  l.nvls.heads = num (4);
+  l.nvls.rack_efficiency = num (.5);
+  l.nvls.rack_stages = num (4);
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 400e9, 2, 16);
+  q.link_rate_Bps = 400e9;
+  MdlCollCost cost = cost_of (&l, MDL_ALGO_NVLS_TREE, &q);
+  TEST_NEAR (cost.bound_Bps, 40e9, 1e-12);
+  TEST_NEAR (cost.time_s, 25e-6 + 2 * 20.9e-6 + 4 * .2e-3 + 2 * .2e-3 + 10, 1e-12);
+  q = question (MDL_OP_ALL_REDUCE, 400e9, 3, 16);
+  q.link_rate_Bps = 400e9;
+  cost = cost_of (&l, MDL_ALGO_NVLS_TREE, &q);
+  TEST_NEAR (cost.bound_Bps, 20e9, 1e-12);
+  TEST_NEAR (cost.time_s, 25e-6 + 4 * 20.9e-6 + 4 * .2e-3 + 4 * .4e-3 + 20, 1e-12);
+  TEST_STR (cost.bound_name, "blocks of the rack's heads");
+  /* where each GPU is a head its NIC is the limit, in the link rate */
+  q = question (MDL_OP_ALL_REDUCE, 400e9, 3, 4);
+  TEST_TRUE (isinf (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps));
+}
+
 static void
 textbook_forms_are_alphas_and_bytes (void)
 {
@@ -181,6 +206,7 @@ static const TestCase cases[] = {
   { "the network's switches cost the same for any number of nodes", the_network_s_switches_cost_the_same_for_any_number_of_nodes },
   { "pieces fill the pipeline", pieces_fill_the_pipeline },
   { "efficiency and caps limit the rate", efficiency_and_caps_limit_the_rate },
+  { "heads of a rack limit trees over racks", heads_of_a_rack_limit_trees_over_racks },
   { "textbook forms are alphas and bytes", textbook_forms_are_alphas_and_bytes },
   { NULL, NULL },
 };

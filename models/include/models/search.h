@@ -76,6 +76,7 @@ typedef struct {
   BaseNum more_capability;
   BaseNum head_cost;    /* bytes on a head's own link per byte that it reduces; one on all others */
   BaseNum nvls_heads;   /* at most */
+  BaseNum p2c;          /* 1: a NIC over a coherent link to the processor (P2C) is nearer than over PCIe (PHB) */
   BaseNum direct_heads; /* of CollNet direct, at most */
   BaseNum nvls_capability, nvls_gpus; /* least; GPUs of a node */
   MdlByCapability nvls_channels, nvls_channels_nodes; /* that NVLS kernels run on */
