@@ -124,7 +124,8 @@ pln_read_machine (const Pln *plan, guint machine, GError **error)
   return scenario != NULL;
 }
 
-/* A step as it is known, or by `closed`, which is made when one is not, and shares `pool`. FALSE: it is refused, or *error says why none is made. */
+/* A step as it is known, or by `closed`, which is made when one is not, and shares `pool`. FALSE: it is refused, or *error says why
+ * none is made. */
 static gboolean
 step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClosed **closed, TrnClosedStep *out, GError **error)
 {

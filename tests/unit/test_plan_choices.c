@@ -30,8 +30,8 @@ nics_and_fabrics_are_chosen (void)
   }
 }
 
-/* 30 nodes of hgx_h100 with Lustre servers that read 20 GB/s: 30 x 1.25 / 20 = 1.9, two servers by default. Each costs $120,000, and
- * 3 % of delivery. */
+/* 30 nodes of hgx_h100 with Lustre servers that read 20 GB/s: 30 x 1.25 / 20 = 1.9, two servers by default. Each costs
+ * $120,000, and 3 % of delivery. */
 static void
 storage_servers_are_chosen (void)
 {

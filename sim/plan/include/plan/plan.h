@@ -338,8 +338,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnResult, pln_result_free)
  * machine: TrnClosedStep of all its cuts, n_ranks 0 where one is refused. NULL and *error on failure. Returned: full,
  * PlnChoiceRow. */
 GArray *pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GError **error);
-/* By machine, whether all its contenders are worse than the best of all that meets the constraints by more than the factor `near`; of
- * none that meets them FALSE. Returned: full. */
+/* By machine, whether all its contenders are worse than the best of all that meets the constraints by more than the factor `near`;
+ * FALSE where nothing meets them. Returned: full. */
 gboolean *pln_far_machines (const Pln *plan, const GArray *contenders, double near);
 /* Reads the scenario of a machine once more, for what its lookup's watch sees of it. FALSE and *error on failure. */
 gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
