@@ -247,9 +247,11 @@ add_work (TrnCosts *costs, const MdlWork *work, unsigned parts, TrnItem *item, d
   } else
     time_s = memory_s (costs, work, &cost);
   const TrnSoftware *software = &costs->model->software;
-  time_s /= work->pass == MDL_PASS_OPTIMIZER ? software->optimizer
-            : kind == MDL_OVERLAP_ATTENTION  ? software->attention
-                                             : software->efficiency;
+  double efficiency = work->pass == MDL_PASS_OPTIMIZER ? software->optimizer
+                      : kind == MDL_OVERLAP_ATTENTION  ? software->attention
+                                                       : software->efficiency;
+  item->framework_s += time_s / efficiency - time_s;
+  time_s /= efficiency;
   tell (costs, work, time_s, &cost, NULL);
   costs->sum_s += time_s;
   costs->band_s += time_s * cost.band;
@@ -458,10 +460,9 @@ add_colls (PassBuild *b, GError **error)
     if (w->kind != MDL_WORK_COLL || !taken (b, i))
       continue;
     TrnItem item = { .is_coll = TRUE, .group = group_of (w->coll.group), .repeat = w->coll.repeat };
-    item.priced = w->coll.moe_tokens > 0
-                      ? trn_prices_experts (b->costs->prices, b->pp, &w->coll, error)
-                      : trn_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op, coll_size (b->costs->model, w),
-                                         w->coll.format, error);
+    item.priced = w->coll.moe_tokens > 0 ? trn_prices_experts (b->costs->prices, b->pp, &w->coll, error)
+                                         : trn_prices_coll (b->costs->prices, item.group, b->pp, w->coll.op,
+                                                            coll_size (b->costs->model, w), w->coll.format, error);
     if (item.priced == NULL)
       return FALSE;
     tell (b->costs, w, item.priced->time_s * item.repeat, NULL, item.priced);
@@ -663,5 +664,10 @@ double
 trn_costs_band (const TrnCosts *costs, BaseSource *source)
 {
   *source = costs->source;
-  return costs->sum_s > 0 ? costs->band_s / costs->sum_s : 0;
+  if (costs->sum_s <= 0)
+    return 0;
+  const TrnSoftware *software = &costs->model->software;
+  double kernels = costs->band_s / costs->sum_s;
+  gboolean other = (software->differs & (MDL_SOFTWARE_OTHER_GPU | MDL_SOFTWARE_OTHER_VENDOR | MDL_SOFTWARE_OTHER_FORMAT)) != 0;
+  return other ? hypot (kernels, software->error) : fmax (kernels, software->error);
 }
