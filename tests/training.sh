@@ -30,7 +30,7 @@ tools=$source/tests/accuracy
 tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT
 
-# One scenario: `name <tab> seconds` on stdout.
+# One scenario: `name <tab> seconds <tab> least <tab> most` on stdout.
 simulate () # folder, "file <tab> sets", further sets…
 {
   local folder=$1 file sets one args=() list=()
@@ -42,7 +42,9 @@ simulate () # folder, "file <tab> sets", further sets…
     cat -- "$folder/$file.err" >&2
     return 0
   fi
-  printf '%s\t%s\n' "$file" "$(sed -n 's/^ *"step_time_s" : \([0-9.e+-]*\),$/\1/p;T;q' "$folder/$file.json")"
+  local times
+  mapfile -t times < <(sed -n 's/^ *"step_time\(_lo\|_hi\|\)_s" : \([0-9.e+-]*\),$/\2/p' "$folder/$file.json")
+  printf '%s\t%s\t%s\t%s\n' "$file" "${times[0]-}" "${times[1]-}" "${times[2]-}"
 }
 export -f simulate
 
@@ -53,7 +55,7 @@ predict () # out, further sets…
   shift
   tr '\n' '\0' <"$tmp/list" | xargs -0 -P "$(nproc)" -I{} bash -c 'simulate "$@"' _ "$tmp" {} "$@" >"$tmp/unsorted"
   # files have a _ for the / of a name
-  awk -F '\t' -v OFS='\t' 'NR == FNR { file = $1; gsub("/", "_", file); name[file] = $1; next } { print name[$1], $2 }' \
+  awk -F '\t' -v OFS='\t' 'NR == FNR { file = $1; gsub("/", "_", file); name[file] = $1; next } { print name[$1], $2, $3, $4 }' \
     "$tmp/names" "$tmp/unsorted" | LC_ALL=C sort >"$out"
 }
 

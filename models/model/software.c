@@ -24,7 +24,7 @@ static double
 distance (const MdlSoftwareRow *row, const MdlSoftwareQuery *query)
 {
   double years = query->year > 0 ? query->year - row->year.v : 3000 - row->year.v;
-  double away = fabs (query->capability - row->capability.v) / 10;
+  double away = query->capability > 0 ? fabs (query->capability - row->capability.v) / 10 : 0;
   if (same_generation (query->capability, row->capability.v)) /* a row holds from its capability on */
     away = query->capability >= row->capability.v ? (query->capability - row->capability.v) / 1000 : 1;
   return 1e6 * away + ((MdlPrecision)row->precision.v != query->precision ? 1e5 : 0) + (years >= 0 ? years : 100 - years);
@@ -45,6 +45,30 @@ mdl_software_find (const MdlSoftware *software, const MdlSoftwareQuery *query, B
     *source = measured ? best->efficiency.source : BASE_SOURCE_ASSUMED;
   }
   return best;
+}
+
+unsigned
+mdl_software_differs (const MdlSoftwareRow *row, const MdlSoftwareQuery *query)
+{
+  unsigned differs = query->capability <= 0                                    ? MDL_SOFTWARE_OTHER_VENDOR
+                     : !same_generation (row->capability.v, query->capability) ? MDL_SOFTWARE_OTHER_GPU
+                                                                               : 0;
+  differs |= (MdlPrecision)row->precision.v != query->precision ? MDL_SOFTWARE_OTHER_FORMAT : 0;
+  if (query->year <= 0)
+    return differs | MDL_SOFTWARE_NO_YEAR;
+  return differs | (fabs (query->year - row->year.v) >= 1 ? MDL_SOFTWARE_OTHER_YEAR : 0);
+}
+
+double
+mdl_software_error (const MdlSoftware *software, const MdlSoftwareRow *row, unsigned differs)
+{
+  const MdlSoftwareAway *away = &software->away;
+  double squares = row->error.v * row->error.v;
+  squares += (differs & MDL_SOFTWARE_OTHER_GPU) != 0 ? away->gpu.v * away->gpu.v : 0;
+  squares += (differs & MDL_SOFTWARE_OTHER_VENDOR) != 0 ? away->vendor.v * away->vendor.v : 0;
+  squares += (differs & MDL_SOFTWARE_OTHER_FORMAT) != 0 ? away->format.v * away->format.v : 0;
+  squares += (differs & (MDL_SOFTWARE_OTHER_YEAR | MDL_SOFTWARE_NO_YEAR)) != 0 ? away->year.v * away->year.v : 0;
+  return sqrt (squares);
 }
 
 char *

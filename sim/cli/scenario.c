@@ -115,12 +115,8 @@ append_efficiency (const CliScenarioRun *run, GString *out)
   const TrnJob *job = scn_training (run->scenario);
   if (job == NULL || !run->result->training.has_model)
     return;
-  const TrnSoftwareSpec *software = &job->spec.model.software;
-  if (software->efficiency.set)
-    g_string_append_printf (out, "Efficiency: %.3g, as the scenario says", software->efficiency.v);
-  else
-    g_string_append_printf (out, "Efficiency: constants of framework '%s'", software->head.set ? software->name.v : "default");
-  g_string_append_printf (out, "; kernels of calibration %s.\n",
+  rep_efficiency_text (&run->result->training.efficiency, run->result->training.step_time_s, out);
+  g_string_append_printf (out, "Kernels: calibration %s.\n",
                           scn_settings (run->scenario)->library != NULL ? cst_store_name (&run->loaded->constants)
                                                                         : "kernels.yaml");
 }

@@ -9,7 +9,7 @@
 
 #define DEFAULTS_FOLDER "calibrate/defaults"
 #define GPUS_FOLDER     "topologies/gpus"
-#define MAX_DEPTH       8u /* calibrations that stand over one another */
+#define MAX_DEPTH       8u  /* calibrations that stand over one another */
 #define MAX_SECTIONS    12u /* beside the library */
 
 struct Cst {
@@ -19,7 +19,8 @@ struct Cst {
   void *section[MAX_SECTIONS]; /* structs, by cst_sections */
   CstTuner *tuner;             /* NCCL's; NULL with other libraries */
   const char *name;
-  const char *version; /* of NCCL, as the calibration names it; NULL: none does */
+  const char *version;  /* of NCCL, as the calibration names it; NULL: none does */
+  gboolean has_library; /* a calibration holds constants of the library; FALSE: none, or of other sections alone */
 };
 
 /* calibrate/defaults/library.yaml */
@@ -229,6 +230,7 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
       return FALSE;
   }
   load->cal->name = file.name.v;
+  load->cal->has_library |= file.library != NULL;
   if (file.nccl.set)
     load->cal->version = file.nccl.v;
   BaseSource source = (BaseSource)file.source.v;
@@ -287,15 +289,14 @@ cst_load (const CstQuery *query, GError **error)
   unsigned vendor;
   if (!vendor_of (&load, query->gpu_type, &vendor, error) || !load_defaults (&load, vendor, error) || !load_sections (&load, error))
     return NULL;
-  if (query->name == NULL && !is_shipped (query->lookup, query->gpu_type)) {
-    if (query->warnings != NULL)
-      base_diag_warn (query->warnings, BASE_MARK_NONE,
-                      "no calibration for '%s': constants of %s are assumed, the error band is wide",
-                      query->gpu_type != NULL ? query->gpu_type : "this GPU",
-                      cal->library.name.v != NULL ? cal->library.name.v : "the library");
-  } else if (!load_over (&load, query->name != NULL ? query->name : query->gpu_type, query->name != NULL ? query->from : NULL, 0,
-                         error))
+  gboolean over = query->name != NULL || is_shipped (query->lookup, query->gpu_type);
+  if (over &&
+      !load_over (&load, query->name != NULL ? query->name : query->gpu_type, query->name != NULL ? query->from : NULL, 0, error))
     return NULL;
+  if (query->name == NULL && !cal->has_library && query->warnings != NULL)
+    base_diag_warn (query->warnings, BASE_MARK_NONE, "no calibration for '%s': constants of %s are assumed, the error band is wide",
+                    query->gpu_type != NULL ? query->gpu_type : "this GPU",
+                    cal->library.name.v != NULL ? cal->library.name.v : "the library");
   if (vendor == NCCL && !load_tuner (&load, query, error))
     return NULL;
   if (vendor != NCCL && query->nccl != NULL && !query->nccl_if_known) {

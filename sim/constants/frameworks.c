@@ -15,6 +15,8 @@ static SCHEMA (
     NUM (MdlSoftwareRow, efficiency, RATIO, "time of kernels is divided by this", .min = "5 %", .max = "2", .required = TRUE),
     NUM (MdlSoftwareRow, attention, RATIO, "the same for the framework's fused attention; default: `efficiency`", .min = "5 %",
          .max = "2"),
+    NUM (MdlSoftwareRow, runs, COUNT, "published steps that `efficiency` was fitted to; default: none", .min = "1"),
+    NUM (MdlSoftwareRow, error, RATIO, "half-width of the band of `efficiency`", .max = "1", .fallback = "25 %"),
     NUM (MdlSoftwareRow, optimizer, RATIO, "the same for the optimizer's kernels over many tensors; default: `efficiency`",
          .min = "5 %", .max = "2"),
     NUM (MdlSoftwareRow, kernel, TIME, "host time per kernel that is not replayed from a graph; default: 0", .max = "1 ms"),
@@ -39,9 +41,17 @@ static SCHEMA (buckets_schema, "gradient buckets", "Size of one gradient reducti
                     .was = "least"),
                NUM (MdlBuckets, per_rank, COUNT, "the same per data-parallel rank; the larger counts"));
 
+static SCHEMA (away_schema, "framework rows for something else",
+               "What widens the band of an efficiency; it adds to the row's `error` in quadrature.",
+               NUM (MdlSoftwareAway, gpu, RATIO, "another generation of GPUs", .max = "1", .fallback = "20 %"),
+               NUM (MdlSoftwareAway, vendor, RATIO, "another vendor's GPU", .max = "1", .fallback = "30 %"),
+               NUM (MdlSoftwareAway, format, RATIO, "another number format", .max = "1", .fallback = "15 %"),
+               NUM (MdlSoftwareAway, year, RATIO, "another year, or none named", .max = "1", .fallback = "10 %"));
+
 static SCHEMA (frameworks_schema, "frameworks", "Efficiency and host times of training frameworks.",
                LIST (MdlSoftware, rows, &row_schema, MdlSoftwareRow, "a row per framework, year, generation and format",
                      .required = TRUE),
+               MAP (MdlSoftware, away, &away_schema, "band of rows that are taken for something else"),
                MAP (MdlSoftware, buckets, &buckets_schema, "gradient buckets"));
 
 const CstSection cst_frameworks = { "frameworks", &frameworks_schema, sizeof (MdlSoftware), offsetof (MdlLibrary, software) };

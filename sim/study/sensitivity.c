@@ -165,6 +165,14 @@ is_same (const StdAnswer *a, const StdAnswer *b)
          memcmp (a->values->data, b->values->data, a->values->len * sizeof (double)) == 0 && g_strcmp0 (a->first, b->first) == 0;
 }
 
+/* A framework's efficiency was fitted to other runs than this one: a user may be wrong about it, however it was measured. */
+static gboolean
+is_efficiency (const BaseWatched *one)
+{
+  return one->file != NULL && g_str_has_suffix (one->file, "/frameworks.yaml") && one->dim == BASE_DIM_RATIO &&
+         (g_strcmp0 (one->key, "efficiency") == 0 || g_strcmp0 (one->key, "attention") == 0);
+}
+
 /* Whether a number is one that a buyer could be wrong about: no count, nothing of the question itself, unless it says that it is
  * assumed. */
 static gboolean
@@ -172,7 +180,8 @@ could_matter (const BaseWatched *one, StdScope scope, const char *question)
 {
   gboolean own = g_strcmp0 (one->file, question) == 0;
   return one->dim != BASE_DIM_COUNT && one->v != 0.0 &&
-         (one->source == BASE_SOURCE_ASSUMED || (scope == STD_SCOPE_DATASHEET && one->source == BASE_SOURCE_DATASHEET && !own));
+         (one->source == BASE_SOURCE_ASSUMED || is_efficiency (one) ||
+          (scope == STD_SCOPE_DATASHEET && one->source == BASE_SOURCE_DATASHEET && !own));
 }
 
 static gint

@@ -75,6 +75,9 @@ typedef struct {
   double first_bucket_B;                           /* gradients that are all-reduced first; 0: as all */
   double bucket, bucket_per_rank; /* parameters reduce-scattered together: the greater one; HUGE_VAL: all of a chunk */
   BaseSource source;
+  const MdlSoftwareRow *row; /* that holds; NULL: none, or the scenario says the efficiency */
+  unsigned differs;          /* from what runs: bits of models/software.h */
+  double error;              /* half-width of the efficiency's band, relative */
 } TrnSoftware;
 
 /* One position of the pipeline's chain. */
@@ -144,6 +147,8 @@ double trn_model_peak_flop_per_s (const TrnModel *model);
 char *trn_model_mixed (const TrnModel *model);
 /* software.c: fills software and overlap_tp; without constants of frameworks, as if there were none. */
 void trn_model_take_software (TrnModel *model);
+/* *out: overwritten; its time is 0. Texts are borrowed from the constants. */
+void trn_model_efficiency (const TrnModel *model, TrnEfficiency *out);
 /* Bytes at which a bucket of gradients is full, on pipeline rank `lane`; `first`: of the step. HUGE_VAL: all of a chunk in one. */
 double trn_model_bucket_B (const TrnModel *model, guint32 lane, gboolean first, double element_B);
 
@@ -215,6 +220,7 @@ typedef struct {
   double syncs;             /* of the host with the GPU, behind it or behind its rounds */
   double rounds;            /* above 1: launched in so many parts, one after the other */
   double memory_s, start_s; /* of time_s: kernels that memory, and that starting alone bounds */
+  double framework_s;       /* of time_s: what the framework adds to the kernels; below 0 where they are faster than modelled */
   gboolean recomputed;      /* it repeats a forward pass */
   MdlOverlapCompute demand;
   /* a collective */
@@ -296,7 +302,8 @@ typedef struct {
 void trn_costs_host (const TrnCosts *costs, TrnHost *out);
 /* The optimizer's works on a rank that updates so many parameters, and holds the gradients of so many in so many tensors. */
 double trn_costs_optimizer_s (TrnCosts *costs, guint32 pp, double updated, double held, double tensors);
-/* Half-width of the band of what was priced so far, and its weakest source. */
+/* Half-width of the band of what was priced so far, and its weakest source. An efficiency was fitted through the same kernels, so
+ * that it takes their error in: the wider of the two counts, and both where the row is of other GPUs or another format. */
 double trn_costs_band (const TrnCosts *costs, BaseSource *source);
 /* A pass over memory of so many bytes read and written. */
 double trn_costs_memory_s (const TrnCosts *costs, double read_B, double written_B);

@@ -267,6 +267,60 @@ large_products_reach_what_is_usual (void)
   }
 }
 
+static double
+rate_of (const KernelFixture *f, MdlPrecision dtype, double m, double n, double k)
+{
+  const MdlGemm gemm = { .m = m, .n = n, .k = k, .dtype = dtype, .sustained = TRUE };
+  return 2 * m * n * k / mdl_gemm_time_s (f->kernels, &f->gpu, &gemm);
+}
+
+/* The 10 products of "Typical Attained FLOPs" on MI325X: all FLOP over all time. */
+static double
+typical_rate (const KernelFixture *f, MdlPrecision dtype)
+{
+  static const double n[] = { 2112, 3072, 7168, 4608, 7168 }, k[] = { 7168, 1536, 2048, 7168, 256 }, m[] = { 32, 32768 };
+  double flop = 0, time_s = 0;
+  for (size_t i = 0; i < G_N_ELEMENTS (n); i++)
+    for (size_t j = 0; j < G_N_ELEMENTS (m); j++) {
+      flop += 2 * m[j] * n[i] * k[i];
+      time_s += 2 * m[j] * n[i] * k[i] / rate_of (f, dtype, m[j], n[i], k[i]);
+    }
+  return flop / time_s;
+}
+
+static void
+products_of_amd (void)
+{
+  static const struct {
+    MdlPrecision dtype;
+    double rate;
+  } typical[] = { { MDL_PRECISION_FP16, 606e12 }, { MDL_PRECISION_BF16, 616e12 }, { MDL_PRECISION_FP8, 1143e12 } };
+  KernelFixture mi300x, mi325x;
+  kernel_fixture_open (&mi300x, "mi300x", NULL);
+  kernel_fixture_open (&mi325x, "mi325x", NULL);
+  g_autoptr (GPtrArray) rows = read_rows ("kernels/amd_gemm.csv");
+  g_autoptr (GArray) fit = g_array_new (FALSE, FALSE, sizeof (double)), held = g_array_new (FALSE, FALSE, sizeof (double));
+  for (guint i = 0; i < rows->len; i++) {
+    char **c = rows->pdata[i];
+    const KernelFixture *f = strcmp (c[0], "mi300x") == 0 ? &mi300x : &mi325x;
+    MdlPrecision dtype = (MdlPrecision)base_name_find (mdl_precision_names, c[1])->code;
+    double rate = rate_of (f, dtype, cell (rows, i, 2), cell (rows, i, 3), cell (rows, i, 4));
+    printf ("%s %s %s x %s over %s: %.0f TFLOP/s, measured %s\n", c[0], c[1], c[2], c[3], c[4], rate * 1e-12, c[5]);
+    if (strcmp (c[6], "launch") != 0)
+      add_error (strcmp (c[6], "fit") == 0 ? fit : held, rate, cell (rows, i, 5) * 1e12);
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS (typical); i++) {
+    double rate = typical_rate (&mi325x, typical[i].dtype);
+    printf ("mi325x typical %s: %.0f TFLOP/s, measured %.0f\n", base_name (mdl_precision_names, (int)typical[i].dtype),
+            rate * 1e-12, typical[i].rate * 1e-12);
+    add_error (fit, rate, typical[i].rate);
+  }
+  score ("kernels/amd_gemm.csv and typical rates, which set the constants", fit, 0.05, 0.12);
+  score ("kernels/amd_gemm.csv, held out", held, 0.12, 0.25);
+  kernel_fixture_close (&mi300x);
+  kernel_fixture_close (&mi325x);
+}
+
 int
 main (void)
 {
@@ -276,6 +330,7 @@ main (void)
     { "single attention takes a launch more", single_attention_takes_a_launch_more },
     { "PyTorch's kernels in graphs", pytorch_kernels_in_graphs },
     { "attention as published", attention_as_published },
+    { "products of AMD's GPUs", products_of_amd },
     { "large products reach what is usual", large_products_reach_what_is_usual },
     { NULL, NULL },
   };

@@ -29,6 +29,8 @@ FNR == 1 { head($0); next }
     ", ep: " at("ep") ", dp: " at("dp") (zero > 0 ? ", zero: " zero : "") "}" >out
   if (at("sync") == "fsdp")
     print "  fsdp: {reshard: true, prefetch: 1}" >out
+  if (at("sync") == "fsdp_kept")
+    print "  fsdp: {reshard: false, prefetch: 1}" >out
   if (at("sync") == "megatron_fsdp")
     print "  fsdp: {copies: false}" >out
   print "  recompute: " at("recompute") >out

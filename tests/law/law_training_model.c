@@ -157,6 +157,20 @@ overlap_is_never_slower_than_none (void)
              apart_s (TWO, L8 "accumulate: 8, parallel: {tp: 4, pp: 4}, overlap: {p2p: false}"));
 }
 
+/* A backward pass beside the next forward pass hides dispatch and combine, on one stage, and on several with chunks once there
+ * are enough micro-batches: both passes of a pair end together, which lengthens the ramps. */
+static void
+experts_beside_the_backward_pass_are_never_slower (void)
+{
+  static const Row experts[] = { { ONE, MIX "accumulate: 4, parallel: {ep: 8, zero: 1}" },
+                                 { TWO, MIX "accumulate: 32, parallel: {ep: 8, pp: 2, vp: 2, zero: 1}" },
+                                 { TWO, MIX "accumulate: 32, parallel: {ep: 4, pp: 4, vp: 2, zero: 1}" } };
+  for (guint i = 0; i < G_N_ELEMENTS (experts); i++)
+    TEST_TRUE (with_s (&experts[i], ", overlap: {ep: true}") < with_s (&experts[i], ""));
+  static const Row dense = { ONE, L8 "accumulate: 4, parallel: {zero: 1}" }; /* nothing to hide */
+  TEST_NEAR (with_s (&dense, ", overlap: {ep: true}") / with_s (&dense, ""), 1, 0.01);
+}
+
 static void
 computing_again_is_never_faster (void)
 {
@@ -374,6 +388,7 @@ main (void)
     { "more bandwidth is never slower", more_bandwidth_is_never_slower },
     { "overlap is never slower than none", overlap_is_never_slower_than_none },
     { "computing again is never faster", computing_again_is_never_faster },
+    { "experts beside the backward pass are never slower", experts_beside_the_backward_pass_are_never_slower },
     { "deeper prefetch is never slower", deeper_prefetch_is_never_slower },
     { "recompute that changes nothing says so", recompute_that_changes_nothing_says_so },
     { "interference never helps", interference_never_helps },

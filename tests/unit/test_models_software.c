@@ -1,4 +1,6 @@
 /* Which measured efficiency of a framework holds, and what the slowest of many ranks costs. */
+#include <math.h>
+
 #include "harness.h"
 #include "models/software.h"
 
@@ -60,6 +62,31 @@ of_another_format_or_generation_it_is_assumed (void)
 }
 
 static void
+what_a_row_was_not_fitted_to_widens_its_band (void)
+{
+  MdlSoftwareRow one = row ("one", 2024, 90, MDL_PRECISION_FP8, 0.8);
+  one.error = num (0.03);
+  const MdlSoftware software = { .away = { .gpu = num (0.04), .vendor = num (0.4), .format = num (0.12), .year = num (0.05) } };
+  const struct {
+    double year, capability;
+    MdlPrecision precision;
+    unsigned differs;
+    double error; /* the root of the sum of squares */
+  } asked[] = { { 2024, 90, MDL_PRECISION_FP8, 0, 0.03 },
+                { 2024, 100, MDL_PRECISION_FP8, MDL_SOFTWARE_OTHER_GPU, 0.05 },
+                { 2024, 90, MDL_PRECISION_BF16, MDL_SOFTWARE_OTHER_FORMAT, sqrt (0.0009 + 0.0144) },
+                { 2024, 0, MDL_PRECISION_FP8, MDL_SOFTWARE_OTHER_VENDOR, sqrt (0.0009 + 0.16) },
+                { 2026, 90, MDL_PRECISION_FP8, MDL_SOFTWARE_OTHER_YEAR, sqrt (0.0009 + 0.0025) },
+                { 0, 100, MDL_PRECISION_BF16, MDL_SOFTWARE_OTHER_GPU | MDL_SOFTWARE_OTHER_FORMAT | MDL_SOFTWARE_NO_YEAR,
+                  sqrt (0.0009 + 0.0016 + 0.0144 + 0.0025) } };
+  for (size_t i = 0; i < G_N_ELEMENTS (asked); i++) {
+    const MdlSoftwareQuery query = { "one", asked[i].year, asked[i].capability, asked[i].precision };
+    TEST_INT (mdl_software_differs (&one, &query), asked[i].differs);
+    TEST_NEAR (mdl_software_error (&software, &one, asked[i].differs), asked[i].error, 1e-12);
+  }
+}
+
+static void
 a_name_without_rows_is_not_found (void)
 {
   MdlSoftwareRow rows[] = { row ("b", 2024, 90, MDL_PRECISION_FP8, 1), row ("a", 2024, 90, MDL_PRECISION_FP8, 1),
@@ -93,6 +120,7 @@ main (void)
     { "a row of the generation and format holds, the newest that is not later",
       a_row_of_the_generation_and_format_holds_the_newest_that_is_not_later },
     { "of another format or generation it is assumed", of_another_format_or_generation_it_is_assumed },
+    { "what a row was not fitted to widens its band", what_a_row_was_not_fitted_to_widens_its_band },
     { "a name without rows is not found", a_name_without_rows_is_not_found },
     { "the slowest of many grows with the root of their logarithm", the_slowest_of_many_grows_with_the_root_of_their_logarithm },
     { NULL, NULL },

@@ -248,7 +248,7 @@ stages_that_cross_the_edge_of_a_rack_have_the_steps_of_the_engine (void)
 static double
 paced_s (MdlSchedule schedule, guint32 p, guint32 v, guint32 m, gboolean queued)
 {
-  const MdlPipeline pipe = { schedule, p, v, m };
+  const MdlPipeline pipe = { schedule, p, v, m, FALSE };
   MdlPipeline few = pipe;
   double turn_s[MDL_TURN_KINDS][32];
   const double send_s[32] = { 0 };
@@ -314,7 +314,8 @@ even_stages_have_the_bubbles_of_their_schedules (void)
 static TrnClosedQuery
 draw_ask (BaseRandom *random, guint32 gpus)
 {
-  static const MdlSchedule schedules[] = { MDL_SCHEDULE_1F1B, MDL_SCHEDULE_GPIPE, MDL_SCHEDULE_ZB_H1, MDL_SCHEDULE_INTERLEAVED };
+  static const MdlSchedule schedules[] = { MDL_SCHEDULE_1F1B, MDL_SCHEDULE_GPIPE, MDL_SCHEDULE_ZB_H1, MDL_SCHEDULE_INTERLEAVED,
+                                           FALSE };
   TrnClosedQuery query = { .tp = ONE_OF (random, 1, 2, 8), .cp = ONE_OF (random, 1, 2), .pp = ONE_OF (random, 1, 2, 4), .ep = 1 };
   query.sp = query.tp > 1;
   query.schedule = query.pp > 1 ? schedules[ONE_OF (random, 0, 1, 2, 3)] : MDL_SCHEDULE_1F1B;

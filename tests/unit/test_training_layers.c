@@ -228,7 +228,7 @@ breakdown_sums_to_the_step (void)
 static void
 one_forward_one_backward_warms_up_by_the_stages_behind (void)
 {
-  const MdlPipeline pipe = { MDL_SCHEDULE_1F1B, 4, 1, 6 };
+  const MdlPipeline pipe = { MDL_SCHEDULE_1F1B, 4, 1, 6, FALSE };
   g_autoptr (GArray) turns = mdl_schedule_order (&pipe, 1);
   /* stage 1 of 4: two forwards ahead, then F2 B0 F3 B1 … */
   static const char *const want = "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5 ";

@@ -163,7 +163,7 @@ for_all (void (*check) (const MdlPipeline *pipe))
     for (guint32 p = 1; p <= 8; p++)
       for (guint32 v = 1; v <= 4; v++)
         for (guint32 m = 1; m <= 33; m++) {
-          MdlPipeline pipe = { (MdlSchedule)schedule, p, v, m };
+          MdlPipeline pipe = { (MdlSchedule)schedule, p, v, m, FALSE };
           g_autofree char *refused = mdl_schedule_check (&pipe, NULL);
           if (refused != NULL)
             continue;
@@ -199,20 +199,20 @@ orders_are_as_drawn_in_the_papers (void)
     guint32 rank;
     const char *want;
   } row[] = {
-    { { MDL_SCHEDULE_GPIPE, 2, 1, 3 }, 1, "F0 F1 F2 B0 B1 B2" },
-    { { MDL_SCHEDULE_1F1B, 4, 1, 5 }, 2, "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4" },
+    { { MDL_SCHEDULE_GPIPE, 2, 1, 3, FALSE }, 1, "F0 F1 F2 B0 B1 B2" },
+    { { MDL_SCHEDULE_1F1B, 4, 1, 5, FALSE }, 2, "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4" },
     /* SC21, figure 4: 2 (2 - 1 - 0) + (2 - 1) 2 = 4 forwards ahead on rank 0: two micro-batches through chunk a, then through b */
-    { { MDL_SCHEDULE_INTERLEAVED, 2, 2, 4 }, 0, "F0a F1a F0b F1b F2a B0b F3a B1b F2b B0a F3b B1a B2b B3b B2a B3a" },
-    { { MDL_SCHEDULE_INTERLEAVED, 2, 2, 2 }, 1, "F0a F1a F0b B0b F1b B1b B0a B1a" },
+    { { MDL_SCHEDULE_INTERLEAVED, 2, 2, 4, FALSE }, 0, "F0a F1a F0b F1b F2a B0b F3a B1b F2b B0a F3b B1a B2b B3b B2a B3a" },
+    { { MDL_SCHEDULE_INTERLEAVED, 2, 2, 2, FALSE }, 1, "F0a F1a F0b B0b F1b B1b B0a B1a" },
     /* 2401.10241, figure 3 above: rank 0 as 1f1b, the last of three ranks two weight gradients behind */
-    { { MDL_SCHEDULE_ZB_H1, 3, 1, 4 }, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3" },
-    { { MDL_SCHEDULE_ZB_H1, 3, 1, 4 }, 2, "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3" },
+    { { MDL_SCHEDULE_ZB_H1, 3, 1, 4, FALSE }, 0, "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3" },
+    { { MDL_SCHEDULE_ZB_H1, 3, 1, 4, FALSE }, 2, "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3" },
     /* down and back: on the last of two ranks chunk b follows chunk a at once */
-    { { MDL_SCHEDULE_ZB_V, 2, 2, 3 }, 0, "F0a F1a F2a F0b I0b W0b F1b I1b W1b I0a W0a F2b I2b W2b I1a W1a I2a W2a" },
-    { { MDL_SCHEDULE_ZB_V, 2, 2, 3 }, 1, "F0a F0b F1a F1b I0b W0b F2a I0a W0a F2b I1b W1b I1a I2b I2a W1a W2b W2a" },
+    { { MDL_SCHEDULE_ZB_V, 2, 2, 3, FALSE }, 0, "F0a F1a F2a F0b I0b W0b F1b I1b W1b I0a W0a F2b I2b W2b I1a W1a I2a W2a" },
+    { { MDL_SCHEDULE_ZB_V, 2, 2, 3, FALSE }, 1, "F0a F0b F1a F1b I0b W0b F2a I0a W0a F2b I1b W1b I1a I2b I2a W1a W2b W2a" },
     /* two ranks, four micro-batches: 0 and 1 enter at rank 0, 2 and 3 at rank 1; the first two in the middle are not paired */
-    { { MDL_SCHEDULE_DUALPIPE, 2, 1, 4 }, 0, "F0a F2b F1a B2b F3b|B0a B3b I1a W1a" },
-    { { MDL_SCHEDULE_DUALPIPE, 2, 1, 4 }, 1, "F2b F0a F3b B0a F1a|B2b B1a I3b W3b" },
+    { { MDL_SCHEDULE_DUALPIPE, 2, 1, 4, FALSE }, 0, "F0a F2b F1a B2b F3b|B0a B3b I1a W1a" },
+    { { MDL_SCHEDULE_DUALPIPE, 2, 1, 4, FALSE }, 1, "F2b F0a F3b B0a F1a|B2b B1a I3b W3b" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (row); i++) {
     g_autofree char *refused = mdl_schedule_check (&row[i].pipe, NULL), *got = text_of (&row[i].pipe, row[i].rank);
@@ -226,7 +226,7 @@ orders_are_as_drawn_in_the_papers (void)
 static void
 a_list_goes_round_the_ranks (void)
 {
-  static const MdlPipeline pipe = { MDL_SCHEDULE_INTERLEAVED, 2, 2, 2 };
+  static const MdlPipeline pipe = { MDL_SCHEDULE_INTERLEAVED, 2, 2, 2, FALSE };
   GArray *order[] = { mdl_schedule_order (&pipe, 0), mdl_schedule_order (&pipe, 1) };
   g_autoptr (GArray) listed = mdl_schedule_list (&pipe, order);
   g_autoptr (GString) text = g_string_new (NULL);
@@ -244,8 +244,8 @@ a_list_goes_round_the_ranks (void)
 static void
 chains_lie_on_ranks_as_published (void)
 {
-  static const MdlPipeline round = { MDL_SCHEDULE_INTERLEAVED, 4, 3, 8 }, vee = { MDL_SCHEDULE_ZB_V, 4, 2, 8 },
-                           both = { MDL_SCHEDULE_DUALPIPE, 4, 1, 8 };
+  static const MdlPipeline round = { MDL_SCHEDULE_INTERLEAVED, 4, 3, 8, FALSE }, vee = { MDL_SCHEDULE_ZB_V, 4, 2, 8, FALSE },
+                           both = { MDL_SCHEDULE_DUALPIPE, 4, 1, 8, FALSE };
   /* rank 1 of 4: 1, 5, 9; 1 and 6; 1 and its mirror 2 */
   TEST_INT (mdl_schedule_position (&round, (MdlPlace){ 1, 2 }), 9);
   TEST_INT (mdl_schedule_position (&vee, (MdlPlace){ 1, 1 }), 6);
@@ -261,7 +261,7 @@ chains_lie_on_ranks_as_published (void)
 static void
 neighbours_are_the_next_in_the_chain (void)
 {
-  static const MdlPipeline round = { MDL_SCHEDULE_INTERLEAVED, 4, 2, 4 }, vee = { MDL_SCHEDULE_ZB_V, 4, 2, 4 };
+  static const MdlPipeline round = { MDL_SCHEDULE_INTERLEAVED, 4, 2, 4, FALSE }, vee = { MDL_SCHEDULE_ZB_V, 4, 2, 4, FALSE };
   MdlTurn turn = { .kind = MDL_TURN_FORWARD };
   MdlPlace other;
   TEST_FALSE (mdl_schedule_needs (&round, 0, &turn, &other)); /* the input */
@@ -284,7 +284,7 @@ neighbours_are_the_next_in_the_chain (void)
 static void
 a_ring_of_ranks_goes_up_at_its_end (void)
 {
-  static const MdlPipeline four = { MDL_SCHEDULE_INTERLEAVED, 4, 2, 4 }, two = { MDL_SCHEDULE_INTERLEAVED, 2, 2, 4 };
+  static const MdlPipeline four = { MDL_SCHEDULE_INTERLEAVED, 4, 2, 4, FALSE }, two = { MDL_SCHEDULE_INTERLEAVED, 2, 2, 4, FALSE };
   TEST_TRUE (mdl_schedule_is_up (&four, 1, 2));
   TEST_FALSE (mdl_schedule_is_up (&four, 2, 1));
   TEST_TRUE (mdl_schedule_is_up (&four, 3, 0));
@@ -295,7 +295,7 @@ a_ring_of_ranks_goes_up_at_its_end (void)
 static void
 a_turn_is_called_by_its_pass (void)
 {
-  static const MdlPipeline one = { MDL_SCHEDULE_ZB_H1, 2, 1, 4 }, several = { MDL_SCHEDULE_INTERLEAVED, 2, 2, 4 };
+  static const MdlPipeline one = { MDL_SCHEDULE_ZB_H1, 2, 1, 4, FALSE }, several = { MDL_SCHEDULE_INTERLEAVED, 2, 2, 4, FALSE };
   static const struct {
     const MdlPipeline *pipe;
     MdlTurn turn;
@@ -321,22 +321,22 @@ counts_that_do_not_fit_are_refused (void)
     MdlPipeline pipe;
     const char *key, *says;
   } row[] = {
-    { { MDL_SCHEDULE_1F1B, 4, 2, 8 },
+    { { MDL_SCHEDULE_1F1B, 4, 2, 8, FALSE },
       "vp",
       "schedule 1f1b has 1 chunk of the model on a rank, not 2; write vp: 1, or leave vp out" },
-    { { MDL_SCHEDULE_ZB_V, 4, 3, 8 }, "vp", "write vp: 2, or leave vp out" },
-    { { MDL_SCHEDULE_INTERLEAVED, 4, 1, 8 }, "vp", "write vp: 2 or more" },
-    { { MDL_SCHEDULE_INTERLEAVED, 4, 2, 6 },
+    { { MDL_SCHEDULE_ZB_V, 4, 3, 8, FALSE }, "vp", "write vp: 2, or leave vp out" },
+    { { MDL_SCHEDULE_INTERLEAVED, 4, 1, 8, FALSE }, "vp", "write vp: 2 or more" },
+    { { MDL_SCHEDULE_INTERLEAVED, 4, 2, 6, FALSE },
       "micro_batches",
       "needs a multiple of pp as number of micro-batches, found 6 for pp 4" },
-    { { MDL_SCHEDULE_DUALPIPE, 3, 1, 8 }, "pp", "accepted: an even pp" },
-    { { MDL_SCHEDULE_DUALPIPE, 4, 1, 9 }, "micro_batches", "use an even number" },
-    { { MDL_SCHEDULE_DUALPIPE, 4, 1, 6 }, "micro_batches", "accepted: at least 8" },
-    { { MDL_SCHEDULE_DUALPIPE_V, 4, 2, 7 }, "micro_batches", "accepted: at least 8" },
-    { { MDL_SCHEDULE_GPIPE, 4, 1, 0 }, "micro_batches", "no micro-batches" },
-    { { MDL_SCHEDULE_GPIPE, 0, 1, 1 }, "pp", "no ranks" },
-    { { MDL_SCHEDULE_GPIPE, 1, 1, 2000000 }, "micro_batches", "too many passes" },
-    { { MDL_SCHEDULE_INTERLEAVED, 100000, 100000, 100000 }, "pp", "too many" },
+    { { MDL_SCHEDULE_DUALPIPE, 3, 1, 8, FALSE }, "pp", "accepted: an even pp" },
+    { { MDL_SCHEDULE_DUALPIPE, 4, 1, 9, FALSE }, "micro_batches", "use an even number" },
+    { { MDL_SCHEDULE_DUALPIPE, 4, 1, 6, FALSE }, "micro_batches", "accepted: at least 8" },
+    { { MDL_SCHEDULE_DUALPIPE_V, 4, 2, 7, FALSE }, "micro_batches", "accepted: at least 8" },
+    { { MDL_SCHEDULE_GPIPE, 4, 1, 0, FALSE }, "micro_batches", "no micro-batches" },
+    { { MDL_SCHEDULE_GPIPE, 0, 1, 1, FALSE }, "pp", "no ranks" },
+    { { MDL_SCHEDULE_GPIPE, 1, 1, 2000000, FALSE }, "micro_batches", "too many passes" },
+    { { MDL_SCHEDULE_INTERLEAVED, 100000, 100000, 100000, FALSE }, "pp", "too many" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (row); i++) {
     const char *key = NULL;
@@ -469,7 +469,7 @@ dualpipe_of_a_long_backward_is_within_its_form (void)
 static void
 dualpipe_of_four_ranks_waits_two_forwards (void)
 {
-  static const MdlPipeline pipe = { MDL_SCHEDULE_DUALPIPE, 4, 1, 8 };
+  static const MdlPipeline pipe = { MDL_SCHEDULE_DUALPIPE, 4, 1, 8, FALSE };
   g_auto (Times) times = even_times (&pipe, 1, 1, 1);
   TEST_NEAR (run (&pipe, &times).step_s, 8 * 3 + 2, 1e-12);
 }
@@ -559,7 +559,7 @@ what_an_input_gradient_frees_counts_at_once (void)
 {
   /* the last of three ranks: F0 I0 F1 I1 F2 I2 W0 F3 …; 10 B a forward, 4 B of it stay for W: 4 + 4 + 10 = 18 while F2 is held,
    * and with F3 again 4 + 4 + 10 */
-  static const MdlPipeline pipe = { MDL_SCHEDULE_ZB_H1, 3, 1, 4 };
+  static const MdlPipeline pipe = { MDL_SCHEDULE_ZB_H1, 3, 1, 4, FALSE };
   static const double chunk_B = 10, kept_B = 4;
   g_autoptr (GArray) order = mdl_schedule_order (&pipe, 2);
   TEST_NEAR (mdl_schedule_peak (order, &chunk_B, &kept_B), 18, 1e-12);
@@ -595,6 +595,26 @@ no_step_is_shorter_than_its_busiest_rank (void)
   for_all (uneven);
 }
 
+/* F0 F1 B0 F2 B1 B2 on the first of two ranks, F0 B0 F1 B1 F2 B2 on the last: each forward pass goes before the backward pass that
+ * it followed, and the two are a pair. */
+static void
+combined_passes_are_pairs (void)
+{
+  static const char *const expected[] = { "F0 F1 (F2 B0) B1 B2", "F0 (F1 B0) (F2 B1) B2" };
+  const MdlPipeline pipe = { .schedule = MDL_SCHEDULE_1F1B, .p = 2, .v = 1, .m = 3, .combined = TRUE };
+  for (guint32 rank = 0; rank < pipe.p; rank++) {
+    g_autoptr (GArray) turns = mdl_schedule_order (&pipe, rank);
+    g_autoptr (GString) text = g_string_new (NULL);
+    for (guint i = 0; i < turns->len; i++) {
+      const MdlTurn *turn = &g_array_index (turns, MdlTurn, i);
+      gboolean second = i > 0 && turn[-1].paired;
+      g_string_append_printf (text, "%s%s%c%u%s", i > 0 ? " " : "", turn->paired ? "(" : "",
+                              turn->kind == MDL_TURN_FORWARD ? 'F' : 'B', turn->micro_batch, second ? ")" : "");
+    }
+    TEST_STR (text->str, expected[rank]);
+  }
+}
+
 static void
 every_schedule_has_a_name_and_facts (void)
 {
@@ -628,6 +648,7 @@ main (void)
     { "activations grow with micro-batches where facts say so", activations_grow_with_micro_batches_where_facts_say_so },
     { "what an input gradient frees counts at once", what_an_input_gradient_frees_counts_at_once },
     { "no step is shorter than its busiest rank", no_step_is_shorter_than_its_busiest_rank },
+    { "combined passes are pairs", combined_passes_are_pairs },
     { "every schedule has a name and facts", every_schedule_has_a_name_and_facts },
     { NULL, NULL },
   };

@@ -23,9 +23,10 @@ typedef struct {
 
 typedef struct {
   MdlSchedule schedule;
-  guint32 p; /* ranks */
-  guint32 v; /* what the model is cut into: p v chunks; mdl_schedule_cuts() where the schedule leaves no choice */
-  guint32 m; /* micro-batches of a step; with two directions, of both together */
+  guint32 p;         /* ranks */
+  guint32 v;         /* what the model is cut into: p v chunks; mdl_schedule_cuts() where the schedule leaves no choice */
+  guint32 m;         /* micro-batches of a step; with two directions, of both together */
+  gboolean combined; /* each backward pass runs beside the forward pass that follows it, which begins that much earlier */
 } MdlPipeline;
 
 /* A chunk on a rank. */

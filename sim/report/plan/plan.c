@@ -6,6 +6,7 @@
 #include "base/layout.h"
 #include "json-private.h"
 #include "plan-private.h"
+#include "report/run.h"
 
 static guint
 front_of (const PlnResult *result)
@@ -230,6 +231,22 @@ append_rejected (const PlnResult *result, GString *out)
     g_string_append_c (out, '\n');
 }
 
+/* Whose efficiency the steps of the first row have; of other cluster options it may be another row of the same framework. */
+static void
+append_efficiency (const Pln *plan, const PlnResult *result, GString *out)
+{
+  if (result->rows->len == 0)
+    return;
+  const PlnChoiceRow *first = &g_array_index (result->rows, PlnChoiceRow, 0);
+  const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, first->machine);
+  const TrnJob *job = machine->scenario != NULL ? scn_training (machine->scenario) : NULL;
+  TrnEfficiency efficiency;
+  if (job == NULL || !trn_efficiency (job, &efficiency, NULL))
+    return;
+  g_autofree char *row = rep_efficiency_row (&efficiency);
+  g_string_append_printf (out, "# framework of the first row: %s\n", row);
+}
+
 void
 rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
 {
@@ -246,6 +263,7 @@ rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
   append_rejected (result, out);
   append_prices (plan, out);
   append_failures (plan, result, out);
+  append_efficiency (plan, result, out);
 }
 
 void

@@ -8,6 +8,9 @@
 BASE_MEMBER_NUMBER_OF (rate, TrnStepTerm, it->flop > 0 && it->time_s > 0 ? it->flop / it->time_s : (double)NAN)
 BASE_MEMBER_TEXT_OF (bound_by, TrnStepTerm, it->n_ranks > 0 ? it->link : it->bound)
 
+BASE_MEMBER_TEXT_OF (source, TrnStepTerm,
+                     it->divided && it->source == BASE_SOURCE_MEASURED ? "fitted" : base_source_name (it->source))
+
 #define TERM(...) BASE_MEMBER (TrnStepTerm, __VA_ARGS__)
 static const BaseMember term_members[] = {
   TERM ("part", part, .title = "part"),
@@ -20,7 +23,7 @@ static const BaseMember term_members[] = {
   { .key = "rate_flop_per_s", .number = rate, BASE_SHOWN ("TFLOP/s", 1e-12, "%.0f"), .rank = 2 },
   TERM ("count", count, BASE_SHOWN ("in a step", 1, "%.0f")),
   { .key = "bound_by", .text = bound_by, .title = "bottleneck" },
-  TERM ("source", source, .title = "source", .rank = 2, .names = base_source_names),
+  { .key = "source", .text = source, .title = "source", .rank = 2 },
   TERM ("note", note, .title = "note", .rank = 3),
   BASE_MEMBER_END,
 };

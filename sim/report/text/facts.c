@@ -5,6 +5,7 @@
 
 #include "html-private.h"
 #include "json-private.h"
+#include "report/run.h"
 #include "scenario/scenario.h"
 
 void
@@ -42,6 +43,10 @@ rep_training_facts (const void *of, GString *html)
                     *peak = g_strdup_printf ("of the %s peak; %.4g TFLOP/s per GPU", t->precision, t->model_flop_per_s * 1e-12);
     rep_html_fact (html, "throughput", tokens, each);
     add_percent (html, "MFU", t->mfu, peak);
+  }
+  if (t->has_model) {
+    g_autofree char *row = rep_efficiency_row (&t->efficiency);
+    add_percent (html, "framework's overhead", t->efficiency.overhead_s / t->step_time_s, row);
   }
   if (t->memory != NULL) {
     g_autofree char *has = rep_quantity (t->fullest.capacity_B, BASE_DIM_BYTES);

@@ -25,6 +25,23 @@ static const BaseMember host_members[] = {
   HOST ("kernels", kernels), HOST ("syncs", syncs), HOST ("queue_s", queue_s), HOST ("wait_s", wait_s), BASE_MEMBER_END,
 };
 
+BASE_MEMBER_TEXT_OF (efficiency_from, TrnEfficiency, it->framework == NULL ? "scenario" : it->runs > 0 ? "fitted" : "assumed")
+#define EFFICIENCY(...) BASE_MEMBER (TrnEfficiency, __VA_ARGS__)
+static const BaseMember efficiency_members[] = {
+  EFFICIENCY ("name", framework),
+  EFFICIENCY ("year", year, .positive = TRUE),
+  EFFICIENCY ("capability", capability, .positive = TRUE),
+  EFFICIENCY ("format", format),
+  { .key = "from", .text = efficiency_from },
+  EFFICIENCY ("runs", runs),
+  EFFICIENCY ("efficiency", value),
+  EFFICIENCY ("attention", attention),
+  EFFICIENCY ("error", error),
+  EFFICIENCY ("differs", differs),
+  EFFICIENCY ("overhead_s", overhead_s),
+  BASE_MEMBER_END,
+};
+
 #define MEMBER(...) BASE_MEMBER (TrnResult, __VA_ARGS__)
 static const BaseMember model_members[] = {
   MEMBER ("mfu_causal", mfu_causal),
@@ -74,6 +91,12 @@ const BaseMember rep_training_members[] = {
   { .key = "memory_B", .kind = BASE_MEMBER_GROUP, .sub = rep_memory_members, .when = has_memory },
   BASE_MEMBER_PARTS_OF (TrnResult, "breakdown_s", part_s, trn_part_names, TRN_PART_N),
   { .key = "compute_s", .kind = BASE_MEMBER_GROUP, .sub = compute_members, .when = has_model, .optional = TRUE },
+  { .key = "framework",
+    .kind = BASE_MEMBER_GROUP,
+    .offset = offsetof (TrnResult, efficiency),
+    .sub = efficiency_members,
+    .when = has_model,
+    .optional = TRUE },
   { .key = "communication", .kind = BASE_MEMBER_WRITTEN, .write = write_communication, .when = has_model, .optional = TRUE },
   MEMBER ("host", host, .sub = host_members),
   MEMBER ("loader", loader, .sub = rep_loader_members, .when = has_loader, .optional = TRUE),

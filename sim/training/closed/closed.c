@@ -523,6 +523,7 @@ trn_closed_new (const TrnJob *job, GError **error)
     const char *key;
   } left_out[] = {
     { job->llm.net != NULL, base_yaml_mark (m->model), "model (a network of operations)" },
+    { m->overlap.ep.v, m->overlap.ep.mark, "overlap.ep" },
     { m->placement.n > 0, m->placement.mark, "placement" },
     { job->spec.loader.head.set, job->spec.loader.head.mark, "loader" },
     { job->spec.checkpoint.tier.v != NULL, job->spec.checkpoint.head.mark, "checkpoint" },

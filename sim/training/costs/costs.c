@@ -247,9 +247,11 @@ add_work (TrnCosts *costs, const MdlWork *work, unsigned parts, TrnItem *item, d
   } else
     time_s = memory_s (costs, work, &cost);
   const TrnSoftware *software = &costs->model->software;
-  time_s /= work->pass == MDL_PASS_OPTIMIZER ? software->optimizer
-            : kind == MDL_OVERLAP_ATTENTION  ? software->attention
-                                             : software->efficiency;
+  double efficiency = work->pass == MDL_PASS_OPTIMIZER ? software->optimizer
+                      : kind == MDL_OVERLAP_ATTENTION  ? software->attention
+                                                       : software->efficiency;
+  item->framework_s += time_s / efficiency - time_s;
+  time_s /= efficiency;
   tell (costs, work, time_s, &cost, NULL);
   costs->sum_s += time_s;
   costs->band_s += time_s * cost.band;
@@ -663,5 +665,10 @@ double
 trn_costs_band (const TrnCosts *costs, BaseSource *source)
 {
   *source = costs->source;
-  return costs->sum_s > 0 ? costs->band_s / costs->sum_s : 0;
+  if (costs->sum_s <= 0)
+    return 0;
+  const TrnSoftware *software = &costs->model->software;
+  double kernels = costs->band_s / costs->sum_s;
+  gboolean other = (software->differs & (MDL_SOFTWARE_OTHER_GPU | MDL_SOFTWARE_OTHER_VENDOR | MDL_SOFTWARE_OTHER_FORMAT)) != 0;
+  return other ? hypot (kernels, software->error) : fmax (kernels, software->error);
 }

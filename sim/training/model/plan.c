@@ -313,6 +313,14 @@ set_pipeline (TrnModel *model, GError **error)
                                .p = model->grid.size[TRN_DIM_PP],
                                .v = spec->parallel.vp.set ? (guint32)spec->parallel.vp.v : MAX (cuts, 1),
                                .m = model->m };
+  const BaseBool *experts = &spec->model.overlap.ep;
+  /* without chunks each pair would wait for that of its neighbour; Megatron refuses it too */
+  if (experts->v && schedule != MDL_SCHEDULE_INTERLEAVED && (schedule != MDL_SCHEDULE_1F1B || model->pipe.p > 1))
+    return col_fail_at (error, experts->mark,
+                        "'ep' pairs passes of one stage or of schedule interleaved, not of %s on %u stages; "
+                        "accepted: vp of 2 or more, pp 1, or ep: false",
+                        base_name (mdl_schedule_names, (int)schedule), model->pipe.p);
+  model->pipe.combined = experts->v;
   g_autofree char *message = mdl_schedule_check (&model->pipe, &key);
   model->grid.copies = message == NULL ? mdl_schedule_copies (&model->pipe) : 1;
   if (message == NULL)

@@ -5,17 +5,24 @@
 
 #define DEFAULT_NAME "default" /* the row of workloads that name none */
 
-/* The row that holds; NULL: none of the name. */
-static const MdlSoftwareRow *
-find (const TrnJob *job, MdlPrecision precision, BaseSource *source)
+/* What is asked for. */
+static MdlSoftwareQuery
+query_of (const TrnJob *job, MdlPrecision precision)
 {
   const TrnSoftwareSpec *spec = &job->spec.model.software;
   MdlGpu gpu;
   col_gpu_facts (job->system->clu, 0, &gpu);
-  const MdlSoftwareQuery query = { .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
-                                   .year = spec->year.set ? spec->year.v : 0,
-                                   .capability = gpu.capability,
-                                   .precision = precision };
+  return (MdlSoftwareQuery){ .name = spec->head.set ? spec->name.v : DEFAULT_NAME,
+                             .year = spec->year.set ? spec->year.v : 0,
+                             .capability = gpu.capability,
+                             .precision = precision };
+}
+
+/* The row that holds; NULL: none of the name. */
+static const MdlSoftwareRow *
+find (const TrnJob *job, MdlPrecision precision, BaseSource *source)
+{
+  const MdlSoftwareQuery query = query_of (job, precision);
   return mdl_software_find (job->system->software, &query, source);
 }
 
@@ -71,8 +78,13 @@ trn_model_take_software (TrnModel *model)
     return;
   take_buckets (out, &model->job->system->software->buckets);
   const MdlSoftwareRow *row = find (model->job, mdl_format_precision (model->query.compute), &out->source);
-  if (row != NULL)
+  if (row != NULL) {
+    const MdlSoftwareQuery query = query_of (model->job, mdl_format_precision (model->query.compute));
     take_row (out, row, model->grid.n);
+    out->row = row;
+    out->differs = mdl_software_differs (row, &query);
+    out->error = mdl_software_error (model->job->system->software, row, out->differs);
+  }
   if (row != NULL && !overlap->set)
     model->overlap_tp = row->overlap_tp.v;
   if (spec->queues_sends.set)
@@ -83,6 +95,9 @@ trn_model_take_software (TrnModel *model)
     out->optimizer *= spec->efficiency.v / out->efficiency;
     out->efficiency = spec->efficiency.v;
     out->source = spec->efficiency.source;
+    out->row = NULL;
+    out->differs = 0;
+    out->error = 0;
   }
   if (spec->attention.set)
     out->attention = spec->attention.v;
@@ -108,4 +123,33 @@ trn_model_bucket_B (const TrnModel *model, guint32 lane, gboolean first, double 
   if (MIN (lane, trn_grid_partner (&model->grid, lane)) > 0)
     return HUGE_VAL; /* all of a chunk in one piece */
   return element_B * fmax (software->bucket, software->bucket_per_rank * trn_grid_group_size (&model->grid, TRN_GROUP_DP));
+}
+
+void
+trn_model_efficiency (const TrnModel *model, TrnEfficiency *out)
+{
+  const TrnSoftware *software = &model->software;
+  const MdlSoftwareRow *row = software->row;
+  *out = (TrnEfficiency){ .value = software->efficiency,
+                          .attention = software->attention,
+                          .error = software->error,
+                          .differs = software->differs,
+                          .source = software->source,
+                          .format = row != NULL ? base_name (mdl_precision_names, row->precision.v) : NULL };
+  if (row == NULL)
+    return;
+  out->framework = row->name.v;
+  out->year = row->year.v;
+  out->capability = row->capability.v;
+  out->runs = row->runs.v;
+}
+
+gboolean
+trn_efficiency (const TrnJob *job, TrnEfficiency *out, GError **error)
+{
+  g_auto (TrnModel) model = { 0 };
+  if (!trn_model_plan (job, &model, error))
+    return FALSE;
+  trn_model_efficiency (&model, out);
+  return TRUE;
 }

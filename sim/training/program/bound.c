@@ -105,6 +105,7 @@ split_work (const TrnBuild *b, TrnResult *out)
       out->memory_s += time_s;
       continue;
     }
+    out->efficiency.overhead_s += time_s * note->item->framework_s / note->item->time_s;
     double memory_s = time_s * note->item->memory_s / note->item->time_s;
     double start_s = time_s * note->item->start_s / note->item->time_s;
     out->memory_s += memory_s;
@@ -117,7 +118,9 @@ split_work (const TrnBuild *b, TrnResult *out)
 void
 trn_step_bound (const TrnBuild *b, TrnResult *out)
 {
+  trn_model_efficiency (b->model, &out->efficiency);
   split_work (b, out);
+  out->efficiency.overhead_s += out->part_s[TRN_PART_OPTIMIZER] * (1 - b->model->software.optimizer);
   double exposed_s = 0;
   int kind = 0;
   for (int k = 0; k < TRN_COMM_N; k++) {

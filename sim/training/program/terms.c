@@ -39,8 +39,13 @@ units_like (const TrnBuild *b, const TrnPricedWork *told)
 
 /* The constant that most of the time depends on. */
 static void
-take_source (const TrnPricedWork *told, TrnStepTerm *term)
+take_source (const TrnModel *model, const TrnPricedWork *told, TrnStepTerm *term)
 {
+  const TrnSoftware *software = &model->software;
+  gboolean attention = told->work.kind == MDL_WORK_ATTENTION;
+  double efficiency = told->work.pass == MDL_PASS_OPTIMIZER ? software->optimizer
+                      : attention                           ? software->attention
+                                                            : software->efficiency;
   double most_s = 0;
   term->source = told->cost.source;
   for (unsigned i = 0; i < told->cost.n_terms; i++) {
@@ -52,6 +57,8 @@ take_source (const TrnPricedWork *told, TrnStepTerm *term)
     if (one->source < BASE_SOURCE_N)
       term->source = one->source;
   }
+  term->divided = efficiency < 1 || efficiency > 1;
+  term->source = term->divided ? MIN (term->source, software->source) : term->source;
 }
 
 static const char *
@@ -138,7 +145,7 @@ add_term (const TrnBuild *b, const TrnPricedWork *told, GArray *terms)
     term.heads = work->attention.heads * work->attention.batch;
   }
   if (told->priced == NULL)
-    take_source (told, &term);
+    take_source (b->model, told, &term);
   else if (told->priced->coll.n_ranks > 1)
     take_coll (told, &term);
   else /* of one rank: there is none */

@@ -47,6 +47,9 @@ static const BaseField overlap_fields[] = {
   BASE_ROW (TrnOverlapSpec, "parameters", parameters, BOOL, .fallback = "true",
             .help = "overlap gathers of sharded parameters with the forward pass"),
   BASE_ROW (TrnOverlapSpec, "p2p", p2p, BOOL, .fallback = "true", .help = "overlap sends between stages with compute"),
+  BASE_ROW (TrnOverlapSpec, "ep", ep, BOOL, .fallback = "false",
+            .help = "run each backward pass beside the next forward pass, which hides dispatch and combine of experts (Megatron's "
+                    "overlap_moe_expert_parallel_comm); one stage, or schedule interleaved"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_overlap = { .name = "overlap", .help = "What overlaps with compute.", .fields = overlap_fields };

@@ -21,6 +21,10 @@ void rep_step_terms_text (const TrnResult *training, GString *out);
 BaseTable *rep_step_terms_table (const TrnResult *training); /* returned: full */
 void rep_step_terms_json (const TrnResult *training, JsonBuilder *json);
 
+/* Which framework's efficiency was taken: a phrase without its share (full), and a sentence with it. */
+char *rep_efficiency_row (const TrnEfficiency *efficiency);
+void rep_efficiency_text (const TrnEfficiency *efficiency, double step_time_s, GString *out);
+
 /* What failures leave of it over days: tables for people; one row, units in the header; "goodput", "time_to_train_s", "failures",
  * "checkpoint" … into the open object. */
 void rep_goodput_answer (const Gdp *goodput, GString *out); /* a sentence */

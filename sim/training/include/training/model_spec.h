@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
-  BaseBool tp, gradients, parameters, p2p;
+  BaseBool tp, gradients, parameters, p2p, ep;
 } TrnOverlapSpec;
 
 typedef struct {

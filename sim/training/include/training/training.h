@@ -140,6 +140,19 @@ typedef struct {
   double queue_s, wait_s; /* it queues kernels and collectives; it waits, until it goes on */
 } TrnHostUse;
 
+/* What the framework makes of the kernels' times, and where that is known from. Texts are borrowed from the constants. */
+typedef struct {
+  const char *framework;   /* of the row that was taken; NULL: none, the scenario says the efficiency, or there is none */
+  double year, capability; /* of the row */
+  const char *format;      /* likewise, of the matrix products */
+  double runs;             /* published steps that it was fitted to; 0: none, it is assumed */
+  double value, attention; /* kernels take their modelled time over this; fused attention over that */
+  double error;            /* half-width of its band, relative, with what the row differs by */
+  unsigned differs;        /* of what runs: bits of models/software.h */
+  BaseSource source;
+  double overhead_s; /* of the rank's step; below 0 where the framework is faster than the kernels' models */
+} TrnEfficiency;
+
 /* One work, or one collective, of a rank of a model's step, as it is alone. Texts are borrowed from the scenario. */
 typedef struct {
   const char *part;        /* "layer", "head", "optimizer" … */
@@ -152,6 +165,7 @@ typedef struct {
   gboolean first, merged;  /* of the first layer alone; others' are counted with it */
   const char *bound;       /* "math", "memory", "start"; of a collective as in ColAnswer */
   BaseSource source;
+  gboolean divided;  /* its time is its kernels' over the framework's efficiency */
   const char *note;  /* where the constant of its largest part comes from; NULL: none */
   guint32 n_ranks;   /* of a collective; 0: compute */
   const char *group; /* of a collective */
@@ -177,17 +191,18 @@ typedef struct {
   const char *schedule, *precision;
   unsigned tp, cp, ep, vp, micro_batches;
   double parameters, active_parameters;
-  double assumed_sequence;     /* tokens, of a scenario without `sequence`; 0: given */
-  gboolean is_net;             /* a network of operations: has samples in place of tokens */
-  double tokens, tokens_per_s; /* of a step; of all ranks */
+  double assumed_sequence;       /* tokens, of a scenario without `sequence`; 0: given */
+  gboolean is_net;               /* a network of operations: has samples in place of tokens */
+  double tokens, tokens_per_s;   /* of a step; of all ranks */
   double samples, samples_per_s; /* of a network, likewise */
-  double model_flop_per_s;     /* of a rank */
-  double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
-  GArray *memory;              /* TrnMemory by pipeline stage; NULL: no model */
-  TrnMemory fullest;           /* of them */
-  char *memory_advice;         /* owned: what makes it fit; NULL where it does */
+  double model_flop_per_s;       /* of a rank */
+  double mfu, mfu_causal, hfu;   /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
+  GArray *memory;                /* TrnMemory by pipeline stage; NULL: no model */
+  TrnMemory fullest;             /* of them */
+  char *memory_advice;           /* owned: what makes it fit; NULL where it does */
   double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
   double recompute_s;               /* of its compute: a forward pass again */
+  TrnEfficiency efficiency;         /* of a model */
   TrnCommUse comm[TRN_COMM_N];
   double network_s;            /* that communication of a rank between nodes ran, hidden or not … */
   gboolean tcp;                /* … by sockets */
@@ -229,6 +244,8 @@ gboolean trn_slow_nics (const TrnJob *job, GError **error);
 /* A step, with what its loader and its checkpoints add. `out` is zeroed by the caller, and cleared by it. */
 gboolean trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error);
 void trn_result_clear (TrnResult *result);
+/* Of a model's job, without a step: overhead_s 0. FALSE and *error where its layout cannot be. */
+gboolean trn_efficiency (const TrnJob *job, TrnEfficiency *out, GError **error);
 /* Of a model: state_B and restore_B of *out. FALSE and *error where its layout cannot be. */
 gboolean trn_state (const TrnJob *job, TrnResult *out, GError **error);
 /* Whether its checkpoints can be saved where they shall go. */
