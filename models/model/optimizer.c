@@ -11,8 +11,9 @@
  * kernel (Dettmers 2110.02861; bitsandbytes csrc/kernels.cu, BLOCKSIZE 256). Adafactor keeps sums of the rows and columns of each
  * matrix, 2 / hidden of its elements, and reads the gradient three times and its update twice (Shazeer and Stern 1804.04235).
  * Muon keeps one moment of the layers' matrices and orthogonalises it: five Newton-Schulz steps in bf16, each of an r x c matrix,
- * r <= c, the products r x r x c, r x r x r and r x c x r; embedding and head take AdamW (Jordan et al., github.com/KellerJordan/Muon;
- * Liu et al. 2502.16982, section 2). Ranks that share parameters share out whole matrices; gathering them is not modelled.
+ * r <= c, the products r x r x c, r x r x r and r x c x r; embedding and head take AdamW (Jordan et al.,
+ * github.com/KellerJordan/Muon; Liu et al. 2502.16982, section 2). Ranks that share parameters share out whole matrices; gathering
+ * them is not modelled.
  * Check: bytes a parameter as above; 5 (4 r² c + 2 r³) FLOP a matrix (tests/unit). */
 #include <math.h>
 

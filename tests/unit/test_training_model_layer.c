@@ -597,27 +597,6 @@ a_ring_adds_up_the_results_of_its_steps (void)
   TEST_NEAR (moved_B (back, "ring_sum"), 3 * 2 * (2 * 4096.0 * 4096 + 8192.0 * 2048), 1e-12);
 }
 
-/* A base in NF4 is written out before both products, 4.127 bits in and 2 B out; in fp8 its transpose is made for one of them. */
-static void
-a_base_of_fewer_bits_is_written_out (void)
-{
-  g_autoptr (LlmFixture) fixture = llm_need ("llama3_8b");
-  MdlLayerQuery query;
-  mdl_layer_query_default (&query, 4096);
-  query.lora_rank = 16;
-  query.base = MDL_FORMAT_FP4;
-  const double h = 4096, elements = 2 * h * h + 2 * 1024 * h + 3 * 14336 * h;
-  for (int fp8 = 0; fp8 < 2; fp8++) {
-    g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-    if (fp8)
-      query.base = query.compute = MDL_FORMAT_FP8;
-    mdl_layer_works (&fixture->llm, &query, MDL_PART_DENSE, 1, forward, back);
-    TEST_NEAR (moved_B (forward, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
-    TEST_NEAR (moved_B (back, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
-    TEST_NEAR (moved_B (back, "transpose_base"), fp8 ? elements * 2 : 0, 1e-12);
-  }
-}
-
 /* Bytes a parameter. */
 static double
 optimizer_B (const MdlOptimizerQuery *query)
@@ -649,63 +628,6 @@ adamw_moves_14_or_30_bytes_a_parameter (void)
   TEST_NEAR (optimizer_B (&query), 38, 1e-12);
   query.compute = MDL_FORMAT_FP8; /* 2 B in, 1 B and its transpose out */
   TEST_NEAR (optimizer_B (&query), 42, 1e-12);
-}
-
-/* bf16 all: SGD reads g and p and writes p, with a moment two more; 8-bit AdamW has two moments of 1 + 4 / 256 B. */
-static void
-other_optimizers_move_and_keep_what_they_say (void)
-{
-  MdlOptimizerQuery query = { .kind = MDL_OPTIMIZER_SGD,
-                              .elements = 1e9,
-                              .gradients = 1e9,
-                              .tensors = 100,
-                              .parameter = MDL_FORMAT_BF16,
-                              .gradient = MDL_FORMAT_BF16,
-                              .master = MDL_FORMAT_NONE,
-                              .moment = MDL_FORMAT_BF16,
-                              .compute = MDL_FORMAT_BF16,
-                              .framework = MDL_FRAMEWORK_FUSED };
-  TEST_NEAR (optimizer_B (&query), 6, 1e-12);
-  query.kind = MDL_OPTIMIZER_SGD_MOMENTUM;
-  TEST_NEAR (optimizer_B (&query), 10, 1e-12);
-  query.kind = MDL_OPTIMIZER_ADAMW_8BIT;
-  TEST_NEAR (optimizer_B (&query), 6 + 4 * (1 + 4.0 / 256), 1e-12);
-  TEST_NEAR (mdl_optimizer_moments_B (MDL_OPTIMIZER_ADAMW_8BIT, NULL, MDL_FORMAT_FP32), 2.03125, 1e-12);
-  TEST_NEAR (mdl_optimizer_moments_B (MDL_OPTIMIZER_SGD, NULL, MDL_FORMAT_FP32), 0, 1e-12);
-  TEST_NEAR (mdl_optimizer_moments_B (MDL_OPTIMIZER_ADAMW, NULL, MDL_FORMAT_FP32), 8, 1e-12);
-  query.kind = MDL_OPTIMIZER_ADAFACTOR;
-  TEST_NEAR (optimizer_B (&query), 16, 1e-12);
-}
-
-/* Llama 3 8B: q and o 4096 x 4096, k and v 1024 x 4096, three of 14336 x 4096, in 32 layers: 5 (4 r² c + 2 r³) FLOP each. One
- * moment of the layers, two of embedding and head. */
-static void
-muon_orthogonalises_the_layers (void)
-{
-  g_autoptr (LlmFixture) fixture = llm_need ("llama3_8b");
-  MdlLlmCount count;
-  mdl_llm_count (&fixture->llm, &count);
-  const MdlOptimizerQuery query = { .kind = MDL_OPTIMIZER_MUON,
-                                    .llm = &fixture->llm,
-                                    .elements = count.total,
-                                    .gradients = count.total,
-                                    .tensors = 291,
-                                    .parameter = MDL_FORMAT_BF16,
-                                    .gradient = MDL_FORMAT_FP32,
-                                    .master = MDL_FORMAT_FP32,
-                                    .moment = MDL_FORMAT_FP32,
-                                    .compute = MDL_FORMAT_BF16,
-                                    .framework = MDL_FRAMEWORK_FUSED };
-  g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-  mdl_optimizer_works (&query, works);
-  double flop = 0;
-  for (guint i = 0; i < works->len; i++)
-    flop += g_array_index (works, MdlWork, i).flop;
-  const double h = 4096, k = 1024, f = 14336;
-  const double layer = 2 * 6 * h * h * h + 2 * (4 * k * k * h + 2 * k * k * k) + 3 * (4 * h * h * f + 2 * h * h * h);
-  TEST_NEAR (flop, 32 * 5 * layer, 1e-12);
-  const double outside = (2 * 128256 * h + h) / count.total;
-  TEST_NEAR (mdl_optimizer_moments_B (MDL_OPTIMIZER_MUON, &fixture->llm, MDL_FORMAT_FP32), 4 * (1 + outside), 1e-12);
 }
 
 static void
@@ -758,9 +680,6 @@ main (void)
     { "the loss goes over logits in fp32", the_loss_goes_over_logits_in_fp32 },
     { "a ring adds up the results of its steps", a_ring_adds_up_the_results_of_its_steps },
     { "AdamW moves 14 or 30 bytes a parameter", adamw_moves_14_or_30_bytes_a_parameter },
-    { "a base of fewer bits is written out for its products", a_base_of_fewer_bits_is_written_out },
-    { "other optimizers move and keep what they say", other_optimizers_move_and_keep_what_they_say },
-    { "Muon orthogonalises the layers' matrices", muon_orthogonalises_the_layers },
     { "tensors of all ranks make up the model", tensors_of_all_ranks_make_up_the_model },
     { NULL, NULL },
   };

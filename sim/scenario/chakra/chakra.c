@@ -304,8 +304,8 @@ check_node (const ScnChakraTrace *trace, const ScnChakraNode *node, GError **err
   const double most_B = base_dim_most (BASE_DIM_BYTES);
   if (node->kind >= SCN_NODE_N)
     return scn_chakra_fail (trace, node, error, "its type is not known; accepted: 0 to %d", SCN_NODE_N - 1);
-  if (!(node->duration_s <= 30 * 86400.0))
-    return scn_chakra_fail (trace, node, error, "it lasts %.3g s; accepted: up to 30 days", node->duration_s);
+  if (!(node->duration_s >= 0 && node->duration_s <= 30 * 86400.0))
+    return scn_chakra_fail (trace, node, error, "it lasts %.3g s; accepted: 0 to 30 days", node->duration_s);
   if (moves && node->kind == SCN_NODE_COLL && !(node->type >= 0 && node->type <= 9 && floor (node->type) == node->type))
     return scn_chakra_fail (trace, node, error, "it has no comm_type of 0 to 9, so the collective is not known");
   if (moves && !barrier && !(node->comm_B >= 0 && node->comm_B <= most_B))

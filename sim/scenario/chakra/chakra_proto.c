@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "chakra-private.h"
-#include "chakra.pb-c.h"
+#include <chakra.pb-c.h>
 
 /* Messages of the file, each behind its length. */
 typedef struct {

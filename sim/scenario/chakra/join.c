@@ -1,5 +1,5 @@
-/* Traces of all ranks joined by NCCL's rules: ranks of a communicator call the same operations in the same order; the n-th send to a
- * rank with a tag goes to its n-th receive from there. */
+/* Traces of all ranks joined by NCCL's rules: ranks of a communicator call the same operations in the same order; the n-th send to
+ * a rank with a tag goes to its n-th receive from there. */
 #include <math.h>
 #include <string.h>
 
@@ -68,24 +68,24 @@ ranks_of (const ScnChakraPlay *play, guint rank, const ScnChakraNode *node, GErr
     return NULL;
   }
   const gboolean all = listed == NULL || listed->len == 0;
-  gboolean member = FALSE;
-  GArray *ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
-  for (guint32 i = 0; i < (all ? play->set->n_ranks : listed->len); i++) {
+  const guint n = play->set->n_ranks;
+  g_autofree guint8 *seen = g_new0 (guint8, n);
+  g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32));
+  for (guint32 i = 0; i < (all ? n : listed->len); i++) {
     const guint32 one = all ? i : g_array_index (listed, guint32, i);
-    if (one >= play->set->n_ranks) {
-      scn_chakra_fail (trace, node, error, "communicator '%s' has rank %u, which has no trace: %u ranks run", node->group, one,
-                       play->set->n_ranks);
-      g_array_unref (ranks);
+    const char *fault = one >= n ? "which has no trace" : seen[one] ? "twice" : NULL;
+    if (fault != NULL) {
+      scn_chakra_fail (trace, node, error, "communicator '%s' has rank %u, %s; %u ranks run", node->group, one, fault, n);
       return NULL;
     }
-    member |= one == rank;
+    seen[one] = TRUE;
     g_array_append_val (ranks, one);
   }
-  if (!member) {
+  if (!seen[rank]) {
     scn_chakra_fail (trace, node, error, "rank %u is not in its communicator '%s'", rank, node->group);
-    g_clear_pointer (&ranks, g_array_unref);
+    return NULL;
   }
-  return ranks;
+  return g_steal_pointer (&ranks);
 }
 
 /* The group of these ranks, made when it is new. Takes `ranks`. */
