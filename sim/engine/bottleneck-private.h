@@ -28,7 +28,7 @@ struct EngBottleneck {
   bool queued;      /* its level is to be found */
   bool stirred;     /* its next end is to be found */
   bool crowd;
-  uint32_t carrier; /* the slot whose queue entry is the next end; ENG_NO_SLOT until there was one */
+  uint32_t carrier; /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
 };
 
 /* The rest of it. */
@@ -38,6 +38,7 @@ struct EngService {
   GArray *noisy;        /* of a crowd: flows with a link that is not private to it */
   EngHeap safe;         /* of a crowd: the level up to which a private link cannot be full, the link; may lag behind, downwards */
   uint32_t n_allocated; /* of items[] */
+  bool sure;            /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
 static inline EngBottleneck *
@@ -90,7 +91,7 @@ void eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow);
 void eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow);
 /* The next end of its members, if the level stays; ENG_TIME_NEVER: none. */
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
-/* Puts that end into the queue. */
+/* Sees to it that the queue has an entry at that end, or at a time before it, when it is found anew. */
 void eng_bottleneck_schedule (Eng *eng, EngLink link);
 /* Its next end is another: to be scheduled when levels stand. */
 void eng_bottleneck_stir (EngNet *net, EngLink link);

@@ -14,6 +14,13 @@
 
 G_STATIC_ASSERT (sizeof (EngBottleneck) == 64);
 
+/* Where the level rises before the end has come, it may rise again: the end is found anew when all but this part of the way to it
+ * has passed, so that small rises need no other entry. Not where it is as near as this. */
+#define AHEAD   8u
+#define SURE_PS 65536u
+/* More than rounding can make of what is left. */
+#define REL_CERTAIN 1e-9
+
 void
 eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
 {
@@ -220,13 +227,30 @@ eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now)
   return next.rate <= 0.0 && next.left > 0.0 ? ENG_TIME_NEVER : eng_flow_end_of (&next, now);
 }
 
+/* Whether the entry that waits fires before the next end for certain: where the level fell or rose a little. */
+static bool
+is_early (const EngNet *net, EngLink link, EngTime now)
+{
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->carrier == ENG_NO_SLOT || !net->flows.head[one->carrier].pending || one->n == 0 || isinf (one->items[0].key))
+    return false;
+  const double moved = one->level * (double)(net->flows.move[one->carrier].since - now) / ENG_PS_PER_S;
+  return eng_bottleneck_left (net, link, one->items[0].key, now) > moved * (1.0 + REL_CERTAIN);
+}
+
 void
 eng_bottleneck_schedule (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
+  EngService *service = eng_service_of (net, link);
+  if (is_early (net, link, eng->now)) {
+    service->sure = false;
+    return;
+  }
   const EngTime end = eng_bottleneck_next_end (net, link, eng->now);
   uint32_t carrier = eng_bottleneck_of (net, link)->carrier;
-  if (carrier != ENG_NO_SLOT)
+  const bool restless = carrier != ENG_NO_SLOT && net->flows.head[carrier].pending;
+  if (restless)
     eng_flow_drop_end (eng, carrier);
   if (end == ENG_TIME_NEVER)
     return;
@@ -235,8 +259,11 @@ eng_bottleneck_schedule (Eng *eng, EngLink link)
     net->flows.head[carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
     net->flows.call[carrier] = (EngFlowCall){ .arg = link };
   }
+  service->sure = !restless || end - eng->now < SURE_PS;
+  const EngTime look = service->sure ? end : end - (end - eng->now) / AHEAD;
+  net->flows.move[carrier].since = look;
   net->flows.head[carrier].pending = true;
-  eng_push_flow (eng, end, carrier);
+  eng_push_flow (eng, look, carrier);
 }
 
 void

@@ -302,12 +302,13 @@ eng_clocks_next (Eng *eng, uint32_t clock)
   EngNet *net = &eng->net;
   const EngLink link = (EngLink)net->flows.call[clock].arg;
   net->flows.head[clock].pending = false;
-  if (eng->now - eng_service_of (net, link)->since >= ENG_RECHECK_PS) {
+  const bool far = eng->now - eng_service_of (net, link)->since >= ENG_RECHECK_PS;
+  if (far)
     eng_bottleneck_advance (net, link, eng->now);
-    if (eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
-      eng_bottleneck_schedule (eng, link);
-      return ENG_NO_SLOT;
-    }
+  if ((far || !eng_service_of (net, link)->sure) && eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
+    eng_bottleneck_schedule (eng, link);
+    eng->stats.events--; /* nothing happens */
+    return ENG_NO_SLOT;
   }
   return eng_bottleneck_of (net, link)->items[0].id;
 }

@@ -2,10 +2,11 @@
 
 #include <glib.h>
 
+/* Without branches: which of two it is cannot be foretold. */
 static inline bool
 before (EngHeapItem a, EngHeapItem b)
 {
-  return a.key < b.key || (a.key <= b.key && a.id < b.id);
+  return (a.key < b.key) | ((a.key <= b.key) & (a.id < b.id));
 }
 
 static void
@@ -16,8 +17,8 @@ sift_down (EngHeap *heap, uint32_t at)
     uint32_t child = 2 * at + 1;
     if (child >= heap->n)
       break;
-    if (child + 1 < heap->n && before (heap->items[child + 1], heap->items[child]))
-      child++;
+    if (child + 1 < heap->n)
+      child += before (heap->items[child + 1], heap->items[child]);
     if (!before (heap->items[child], item))
       break;
     heap->items[at] = heap->items[child];
@@ -79,14 +80,23 @@ eng_heap_remove (EngHeap *heap, uint32_t at)
   sift_down (heap, at);
 }
 
+/* The last item is nearly always among the largest, so the gap goes all the way down first (Wegener, TCS 118, 1993). */
 void
 eng_heap_pop (EngHeap *heap)
 {
-  heap->n--;
-  if (heap->n > 0) {
-    heap->items[0] = heap->items[heap->n];
-    sift_down (heap, 0);
+  const uint32_t n = --heap->n;
+  uint32_t at = 0, child;
+  while ((child = 2 * at + 1) + 1 < n) {
+    child += before (heap->items[child + 1], heap->items[child]);
+    heap->items[at] = heap->items[child];
+    at = child;
   }
+  if (child < n) {
+    heap->items[at] = heap->items[child];
+    at = child;
+  }
+  heap->items[at] = heap->items[n];
+  sift_up (heap, at);
 }
 
 void
