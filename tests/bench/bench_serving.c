@@ -1,4 +1,4 @@
-/* Serving: requests of a trace of Mooncake's form on eight replicas, and steady loads in closed form. Memory is that of the process. */
+/* Serving: requests of a trace of Mooncake's form on eight replicas, and steady loads in closed form. Memory is of the process. */
 #include <math.h>
 #include <stdio.h>
 

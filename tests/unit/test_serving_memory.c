@@ -63,6 +63,19 @@ engines_have_rules_of_their_own (void)
 }
 
 static void
+tokens_of_published_logs (void)
+{
+  /* vllm-project/vllm#21348: Qwen3-235B on four H100. vLLM: 8.11 GiB are 178,880 tokens; SGLang: 2 x 8.23 GiB are 367,404. vLLM
+   * rounds the memory that it prints, and leaves the block of the last layer's remainder out. */
+  g_auto (Serving) s;
+  serving_open (&s, "hgx_h100", 1, "{model: qwen3_235b_a22b, engine: {name: vllm}, precision: {weights: fp8}, parallel: {tp: 4}}");
+  SrvMemory m = { 0 };
+  TEST_TRUE (srv_memory_plan (&s.llm, &s.scenario->system, &s.keys.replica, &m, NULL));
+  TEST_NEAR (8.11 * 1073741824 / m.token_B, 178880, 0.015);
+  TEST_NEAR (2 * 8.23 * 1073741824 / m.token_B, 367404, 0.002);
+}
+
+static void
 given_blocks_override_the_rule (void)
 {
   g_auto (Serving) s;
@@ -139,6 +152,7 @@ main (void)
     { "KV of a token is that of published shapes", kv_of_a_token_is_that_of_published_shapes },
     { "70B on eight H100 leaves 88,336 blocks", seventy_billion_on_eight_gpus_leave_88336_blocks },
     { "engines have memory rules of their own", engines_have_rules_of_their_own },
+    { "tokens of published logs", tokens_of_published_logs },
     { "given blocks override the rule", given_blocks_override_the_rule },
     { "what does not fit is refused with what does", what_does_not_fit_is_refused_with_what_does },
     { "expected tokens of speculation", expected_tokens_of_speculation },

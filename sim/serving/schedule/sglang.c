@@ -8,7 +8,8 @@
  * _get_running_request_total_token_offset) at 00550cd1, schedule_batch.py (retract_decode),
  * scheduler_components/new_token_ratio_tracker.py and environ.py (SGLANG_INIT_NEW_TOKEN_RATIO .7,
  * SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR .14, SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS 600, SGLANG_RETRACT_DECODE_STEPS 20,
- * SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION 4096), server_args.py (max_prefill_tokens 16384). `mixed` decodes beside prompts (enable_mixed_chunk). Left out: orders of the
+ * SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION 4096), server_args.py (max_prefill_tokens 16384). `mixed` decodes beside prompts
+ * (enable_mixed_chunk). Left out: orders of the
  * queue other than first come, first served; the tree of prefixes frees the oldest blocks, not whole leaves. */
 #include "serving/schedule.h"
 

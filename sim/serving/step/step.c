@@ -130,7 +130,7 @@ typedef struct {
   gboolean decode;  /* no prompts anywhere */
 } Shape;
 
-/* Tokens of the captured size that holds so many, `per` of each sequence; 0: none does. vLLM counts tokens, the others sequences. */
+/* Tokens of the captured size that holds so many, `per` of each sequence; 0: none. vLLM counts tokens, others sequences. */
 static double
 captured (const SrvStepModel *model, double tokens, double per)
 {

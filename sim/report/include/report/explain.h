@@ -53,8 +53,9 @@ BaseTable *rep_serving_terms_table (const GArray *terms);
 void rep_serving_terms_text (const GArray *terms, GString *out);
 void rep_serving_terms_json (const GArray *terms, JsonBuilder *json);
 
-/* One request of a serving run taken apart: a row for each wait that it had, until its first token and after it. Table: full. Json: a
- * member `request` of the object that is open. `slow`: it is the one at the 99th percentile of the time to the first token. */
+/* One request of a serving run taken apart: a row for each wait that it had, until its first token and after it. Table: full.
+ * Json: a member `request` of the object that is open. `slow`: it is the one at the 99th percentile of the time to the first
+ * token. */
 BaseTable *rep_serving_request_table (const SrvWatched *watched);
 void rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out);
 void rep_serving_request_json (const SrvWatched *watched, JsonBuilder *json);

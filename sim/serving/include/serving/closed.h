@@ -27,7 +27,7 @@ typedef struct {
 
 /* Means of a steady state, with
  *     TPOT = s(B) / (tokens · (1 - X · P)),   X = requests/s,   P: time that a prompt adds to the steps of all,
- *     B = X · (output - 1) · TPOT decode at once (Little),   TTFT: front end, rest of a step, wait for other prompts, its own steps.
+ *     B = X · (output - 1) · TPOT decode at once (Little),   TTFT: front end, rest of a step, other prompts, own steps.
  * Valid: arrivals that have lost step with each other; no preemptions. Check: law_serving_closed compares the engine. Some
  * microseconds once the model knows its sizes. */
 void srv_steady (SrvStepModel *model, const SrvSteady *load, SrvSteadyTimes *out);
