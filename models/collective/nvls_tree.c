@@ -8,7 +8,8 @@
  *     round = h ch c (1 + 1/h) / (GPU link rate x efficiency), one round of pieces over all heads and channels in the node
  *     piece = h ch c / min (heads' NICs x NIC rate, rack)
  *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r, rack)
- *     rack  = node rate x (N > 2 ? 1/2 : 1), where a rack has more GPUs than heads; node rate = GPU link rate x efficiency / (1 + 1/h)
+ *     rack  = node rate x (N > 2 ? 1/2 : 1), where a rack has more GPUs than heads
+ *     node rate = GPU link rate x efficiency / (1 + 1/h)
  * All channels pass through every head, so its proxy thread posts ch messages before the last one goes (`post`).
  * N nodes, n ranks, c B piece of a head and channel, ch channels, cap busbw of a head (NCCL's figure by generation), r what a
  * stream of the tree's carries over the same transport, as many as channels (sockets: one, src/proxy.cc has a thread a process).
@@ -20,7 +21,8 @@
  * Textbook form: (2 alpha + 2 ceil (log2 N) alpha_net) + S / link rate. No messages: the switches reduce.
  *
  * Source: NCCL 5067397c src/graph/tuning.cc:ncclTopoTuneModel (latency 25 + 2 log2 N x 20.9 us against the tree's 14;
- * perChMaxNVLSTreeBws; until 2.27 bwInter / 2 beyond two nodes), src/transport/nvls.cc:ncclNvlsTuning (pieces), src/enqueue.cc:calcCollChunking (cuts),
+ * perChMaxNVLSTreeBws; until 2.27 bwInter / 2 beyond two nodes),
+ * src/transport/nvls.cc:ncclNvlsTuning (pieces), src/enqueue.cc:calcCollChunking (cuts),
  * src/device/all_reduce.h (NVLS_TREE: scatter, gather, reduce, broadcast). Trees: Sanders, Speck, Traeff, Parallel Computing
  * 35(12), 2009.
  * Valid: compute capability 90 and later behind NVSwitches that reduce, two nodes or more; the pieces of capability 100 by NIC
