@@ -193,16 +193,6 @@ read_lines (Reader *reader, char *text, ScnFlowsSpec *spec, GError **error)
   return spec->n_listed > 0 || fail (reader, error, "no flows; accepted: lines of start,src,dst,bytes");
 }
 
-char *
-scn_path_beside (const Scn *scenario, const char *file)
-{
-  const char *from = base_yaml_path (scenario->yaml);
-  if (g_path_is_absolute (file) || from == NULL || g_str_has_prefix (from, "/dev/") || g_str_has_prefix (from, "/proc/"))
-    return g_strdup (file);
-  g_autofree char *folder = g_path_get_dirname (from);
-  return strcmp (folder, ".") == 0 ? g_strdup (file) : g_build_filename (folder, file, NULL);
-}
-
 gboolean
 scn_flows_read (const Scn *scenario, ScnFlowsSpec *spec, GError **error)
 {

@@ -32,13 +32,6 @@ find_gpu (const Clu *clu, const BaseStr *name, const char *text, BaseMark mark, 
   return TRUE;
 }
 
-CluDev
-scn_host_of (const Clu *clu, CluDev gpu)
-{
-  const guint32 node = clu_dev_node (clu, gpu), memories = clu_node_n (clu, node, CLU_DEV_MEMORY);
-  return clu_node_device (clu, node, CLU_DEV_MEMORY, clu_dev_index (clu, gpu) * memories / clu_gpus_per_node (clu, node));
-}
-
 /* An end of a copy: a GPU or a memory; absent: the stream's GPU. */
 static gboolean
 find_end (const Clu *clu, const ScnEntry *entry, const BaseStr *name, gboolean gpu_only, CluDev *dev, GError **error)
@@ -268,19 +261,6 @@ price_io (ScnProgram *program, ScnEntry *entry, GError **error)
   }
   g_array_unref (one.gpus);
   return run != NULL;
-}
-
-MdlOverlapComm
-scn_demand_of (const ColAnswer *coll)
-{
-  const gboolean pairwise = coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV,
-                 in_switch = coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE;
-  const MdlOverlapCommKind kind = pairwise ? MDL_OVERLAP_PAIRWISE : in_switch ? MDL_OVERLAP_IN_SWITCH : MDL_OVERLAP_SM;
-  const double moving_s = coll->cost.time_s - coll->cost.latency_s;
-  return (MdlOverlapComm){ .kind = kind,
-                           .channels = coll->cost.channels,
-                           .memory_Bps =
-                               moving_s > 0 ? mdl_overlap_memory_B (coll->op, kind, coll->size_B, coll->n_ranks) / moving_s : 0 };
 }
 
 static gboolean
