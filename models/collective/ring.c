@@ -459,7 +459,9 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
   for (unsigned i = 0; i < 2; i++) {
     if (n_of[i] <= 0.0)
       continue;
-    double way_Bps = fmax (fmin (cost->bound_Bps, route_Bps (q, i) / cost->wire), rate_Bps_all);
+    gboolean other_slower = n_of[1 - i] > 0.0 && route_Bps (q, 1 - i) < route_Bps (q, i);
+    double route_most_Bps = fmin (cost->bound_Bps, route_Bps (q, i) / cost->wire);
+    double way_Bps = other_slower ? fmax (route_most_Bps, rate_Bps_all) : rate_Bps_all; /* the slowest kind has the size's rate */
     double piece_s = share * mdl_time_s (piece_B * channels, way_Bps);
     fill_s += n_of[i] * piece_s;
     slowest_s = fmax (slowest_s, piece_s);
