@@ -132,6 +132,7 @@ typedef struct {
   MdlOp op;         /* where most of that time went */
   MdlAlgo algo;
   MdlProto proto;
+  const char *library; /* static: the experts' dispatcher, in place of algorithm and protocol; NULL: NCCL */
 } TrnCommUse;
 
 /* What the host of a rank does in a step. */
@@ -177,15 +178,15 @@ typedef struct {
   const char *schedule, *precision;
   unsigned tp, cp, ep, vp, micro_batches;
   double parameters, active_parameters;
-  double assumed_sequence;     /* tokens, of a scenario without `sequence`; 0: given */
-  gboolean is_net;             /* a network of operations: has samples in place of tokens */
-  double tokens, tokens_per_s; /* of a step; of all ranks */
+  double assumed_sequence;       /* tokens, of a scenario without `sequence`; 0: given */
+  gboolean is_net;               /* a network of operations: has samples in place of tokens */
+  double tokens, tokens_per_s;   /* of a step; of all ranks */
   double samples, samples_per_s; /* of a network, likewise */
-  double model_flop_per_s;     /* of a rank */
-  double mfu, mfu_causal, hfu; /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
-  GArray *memory;              /* TrnMemory by pipeline stage; NULL: no model */
-  TrnMemory fullest;           /* of them */
-  char *memory_advice;         /* owned: what makes it fit; NULL where it does */
+  double model_flop_per_s;       /* of a rank */
+  double mfu, mfu_causal, hfu;   /* over the dense peak of the compute format; attention in full, halved; recomputed work counted */
+  GArray *memory;                /* TrnMemory by pipeline stage; NULL: no model */
+  TrnMemory fullest;             /* of them */
+  char *memory_advice;           /* owned: what makes it fit; NULL where it does */
   double math_s, memory_s, start_s; /* its compute by what bounds the kernels: units, memory, or starting alone */
   double recompute_s;               /* of its compute: a forward pass again */
   TrnCommUse comm[TRN_COMM_N];
