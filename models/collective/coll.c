@@ -100,6 +100,40 @@ add_launch (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestio
   cost->start_s += cost->latency_s - before_s;
 }
 
+/* Small pieces are joined: with so many a step, what must pass a hop before the next begins adds little. */
+static const double MOST_PIECES_A_STEP = 32.0;
+
+/* What one message takes, so that all of them together take the closed form's time where nothing else uses the links. A ring
+ * has a message a step: each moves at the operation's rate, the rest is latency. A pipeline has n pieces: the first passes the
+ * longest way, and what is behind it follows at the operation's pace,
+ *     latency - start + size / rate = hops of the way + (n - 1) / n (size / rate + further)
+ * A message alone may move faster than the pace, because the channels are not in step with each other. */
+static void
+split_into_messages (const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
+{
+  const MdlWay *way = &cost->way;
+  double wish_s = 0.0, hops_s = cost->latency_s - cost->start_s, wire_s[2] = { q->intra_latency_s, q->inter_latency_s };
+  double pieces = way->lockstep ? fmax ((double)cost->n_steps, 1.0) : 1.0;
+  for (unsigned i = 0; i < 2; i++)
+    wish_s += way->hops[i] > 0.0 ? way->hops[i] * way->each_s[i] : 0.0;
+  if (!way->lockstep && cost->piece_B > 0.0)
+    pieces = CLAMP (round (q->size_B / cost->piece_B), 1.0, MOST_PIECES_A_STEP * fmax ((double)cost->n_steps, 1.0));
+  double piece_s = size_s / pieces;
+  cost->paced = TRUE;
+  cost->pace_s = way->lockstep ? 0.0 : size_s + way->further_s;
+  if (!way->lockstep) {
+    cost->piece_B = q->size_B / pieces;
+    hops_s += piece_s - (pieces - 1.0) / pieces * way->further_s;
+  }
+  for (unsigned i = 0; i < 2; i++) {
+    double hop_s = wish_s > 0.0 ? way->each_s[i] * fmax (hops_s, 0.0) / wish_s : 0.0, moving_s = piece_s;
+    if (!way->lockstep)
+      moving_s = fmin (fmin (moving_s, hop_s), way->fast_Bps[i] > 0.0 ? mdl_time_s (cost->piece_B, way->fast_Bps[i]) : HUGE_VAL);
+    cost->message_Bps[i] = moving_s > 0.0 ? q->size_B / pieces / moving_s : HUGE_VAL;
+    cost->hop_software_s[i] = hop_s - (way->lockstep ? 0.0 : moving_s) - wire_s[i];
+  }
+}
+
 const BaseName mdl_size_names[] = {
   { "small", MDL_SIZE_SMALL, "latency dominates" },
   { "middle", MDL_SIZE_MIDDLE, "latency and rate" },
@@ -161,4 +195,6 @@ mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, c
   }
   cost->latency_s = latency_s;
   cost->time_s = latency_s + size_s;
+  if (cost->way.hops[0] > 0.0 || cost->way.hops[1] > 0.0)
+    split_into_messages (question, size_s, cost);
 }

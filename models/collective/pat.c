@@ -56,8 +56,7 @@ pat_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, M
   mdl_cost_term (q, cost, "network hop latency", phases * phase_s, &inter.step->latency,
                  "%.4g phases x %.3g us (%.3g of the tree's hop)", phases, phase_s * 1e6, spec->hop_share.v);
   mdl_cost_use (cost, &spec->hop_share);
-  cost->hop_software_s[0] = fmax (phase_s - q->intra_latency_s, 0.0);
-  cost->hop_software_s[1] = fmax (phase_s - q->inter_latency_s, 0.0);
+  cost->way = (MdlWay){ .hops = { 0.0, phases }, .each_s = { 0.0, phase_s } };
 
   const BaseList *cuts = q->op == MDL_OP_ALL_GATHER ? &spec->gather_cuts : &spec->scatter_cuts;
   cost->piece_B = channels * mdl_cut_piece (cuts, q->size_B / channels, library->protocols.at[proto].slot.v, 1.0);

@@ -30,8 +30,9 @@
  * data, not for each other; the slowest chunk begins just before a crossing. (NCCL's tuner counts 2(N-1), AWS's 2N:
  * aws-ofi-nccl 16fe0e1 src/tuner/nccl_ofi_model.c.)
  *
- * Broadcast, reduce: pieces of one slot through n-1 hops,
+ * Broadcast, reduce: pieces of one slot through n-1 hops, of which the size term has the slowest,
  *     T = start + hops latency + (hops - 1) forward_after piece + S / min (bound, link rate / wire)
+ * where a piece moves over each hop at what the hop's own route and the blocks allow: quicker inside a node than between nodes.
  * Of k operations in a row, as benchmarks time them, which follow each other down the chain,
  *     T = start + middle + (hops - 1) (latency + forward_after piece) / k + S / min (bound, link rate / wire)
  * where `middle` is what a rank adds that receives before it sends.
@@ -70,6 +71,8 @@ n_inter (const MdlCollQuestion *q)
 {
   if (q->n_nodes <= 1)
     return 0;
+  if (q->crossings > 0)
+    return MIN (q->crossings, n_steps (q));
   unsigned rounds = q->op == MDL_OP_ALL_REDUCE ? 2 : 1;
   unsigned left_out = rounds + 1 > q->ranks_per_node ? rounds + 1 - MAX (q->ranks_per_node, 1) : 0;
   return MIN (rounds * q->n_nodes - left_out, n_steps (q));
@@ -322,30 +325,6 @@ add_plateau (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, 
   mdl_cost_use (cost, &spec->plateau);
 }
 
-/* What a message takes beyond its bytes, all loops as one: messages that queue nowhere reach the end of their way when the closed
- * form does. On the links of a GPU they meet those of other channels as long as these are busy, which is not all the time where
- * adapters or the way bind. */
-static void
-message_hops (const MdlCollQuestion *q, const Round *round, const MdlStepTime step[2], const Limit *limit, MdlCollCost *cost)
-{
-  double n_of[2] = { round->steps - round->inter, round->inter }, wire_s[2] = { q->intra_latency_s, q->inter_latency_s };
-  double link_Bps = q->link_rate_Bps / cost->wire, moving_s[2], hops_s = limit->slices_s, way_s = 0.0;
-  for (unsigned i = 0; i < 2; i++) {
-    hops_s += n_of[i] * round->loops * limit->each_s[i];
-    way_s += n_of[i] * step[i].latency_s;
-  }
-  double all_s = hops_s + mdl_time_s (q->size_B, fmin (link_Bps, cost->bound_Bps));
-  moving_s[0] = moving_s[1] = mdl_time_s (q->size_B, fmin (link_Bps, cost->bound_Bps)) / round->steps;
-  if (q->n_nodes > 1) {
-    double alone_s = mdl_time_s (q->size_B / (double)q->n_ranks, q->intra_rate_Bps / cost->wire);
-    double busy = fmin (mdl_time_s (q->size_B, link_Bps) / all_s, 1.0);
-    moving_s[0] = fmax (mdl_time_s (q->size_B, cost->bound_Bps) / round->steps, busy * alone_s);
-  }
-  double left_s = all_s - n_of[0] * moving_s[0] - n_of[1] * moving_s[1];
-  for (unsigned i = 0; i < 2; i++)
-    cost->hop_software_s[i] = way_s > 0.0 ? fmax (step[i].latency_s * left_s / way_s - wire_s[i], 0.0) : 0.0;
-}
-
 /* With one GPU a node nothing hides the network's latency: it is the tree's. */
 static const MdlHopSteps *
 network_hop (const MdlLibrary *library, const MdlCollQuestion *q)
@@ -409,7 +388,11 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   cost->bound_from = waits ? rate_from : NULL;
   double n_of[2] = { round.loops * (round.steps - round.inter), round.loops * round.inter };
   add_hops (q, cost, step, n_of, longer->each_s);
-  message_hops (q, &round, step, longer, cost);
+  cost->way.lockstep = TRUE;
+  for (unsigned i = 0; i < 2; i++) { /* the loops as one */
+    cost->way.hops[i] = n_of[i] / round.loops;
+    cost->way.each_s[i] = round.loops * longer->each_s[i] + longer->slices_s / round.steps;
+  }
   mdl_cost_term (q, cost, "second slices", longer->slices_s, &step[q->n_ranks > q->n_nodes ? 0 : 1].step->slice,
                  "%.4g steps, %.3g of a second slice", round.loops * round.steps, round.slices - 1.0);
   if (rate_from != NULL)
@@ -424,6 +407,13 @@ static const BaseNum *
 chain_or (const BaseNum *own, const BaseNum *ring)
 {
   return own->set ? own : ring;
+}
+
+/* What all channels together can send a hop inside a node (0), between nodes (1). */
+static double
+route_Bps (const MdlCollQuestion *q, unsigned inter)
+{
+  return inter ? q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0) : q->intra_rate_Bps;
 }
 
 static void
@@ -461,19 +451,27 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
     double once_s = middle->set && i == 0 ? middle->v : step[i].latency_s;
     each_s[i] =
         k > 1.0 ? (hops - 1.0) / hops * (step[i].latency_s / k + (hops > 1.0 ? once_s / (hops - 1.0) : 0.0)) : step[i].latency_s;
-    cost->hop_software_s[i] = fmax (each_s[i] - (i == 0 ? q->intra_latency_s : q->inter_latency_s), 0.0);
   }
   add_hops (q, cost, step, (const double[2]){ hops - inter, inter }, each_s);
   const BaseNum *forward_after = chain_or (&spec->chain.forward_after.at[proto], &format->forward_after);
   double piece_B = fmin (format->slot.v, q->size_B / channels), share = forward_after->v / k;
-  double piece_s = share * mdl_time_s (piece_B * channels, mdl_cost_rate (q, cost));
-  mdl_cost_term (q, cost, "pipeline fill", (hops - 1.0) * piece_s, forward_after, "%.4g hops x %.3g of %.0f B per channel",
-                 hops - 1.0, share, piece_B);
-  /* Messages are pieces; what is more than a piece is a wait before it. */
-  double message = fmin (share, 1.0);
-  cost->piece_B = message * piece_B * channels;
-  for (unsigned i = 0; i < 2; i++)
-    cost->hop_software_s[i] += piece_s * (1.0 - message / fmax (share, 1e-300));
+  double n_of[2] = { hops - inter, inter }, fill_s = 0.0, slowest_s = 0.0, rate_Bps_all = mdl_cost_rate (q, cost);
+  for (unsigned i = 0; i < 2; i++) {
+    if (n_of[i] <= 0.0)
+      continue;
+    gboolean other_slower = n_of[1 - i] > 0.0 && route_Bps (q, 1 - i) < route_Bps (q, i);
+    double route_most_Bps = fmin (cost->bound_Bps, route_Bps (q, i) / cost->wire);
+    double way_Bps = other_slower ? fmax (route_most_Bps, rate_Bps_all) : rate_Bps_all; /* the slowest kind has the size's rate */
+    double piece_s = share * mdl_time_s (piece_B * channels, way_Bps);
+    fill_s += n_of[i] * piece_s;
+    slowest_s = fmax (slowest_s, piece_s);
+    cost->way.hops[i] = n_of[i];
+    cost->way.each_s[i] = each_s[i] + piece_s;
+    cost->way.fast_Bps[i] = way_Bps;
+  }
+  mdl_cost_term (q, cost, "pipeline fill", fill_s - slowest_s, forward_after, "%.4g hops x %.3g of %.0f B per channel", hops - 1.0,
+                 share, piece_B);
+  cost->piece_B = fmin (share, 1.0) * piece_B * channels; /* of more than a piece, the rest is a wait */
 }
 
 static void

@@ -147,17 +147,13 @@ tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 
   /* Message by message: those behind the first, which the fill has, follow at the pace of the rest. */
   cost->piece_B = format->forward_after.v * piece_B * channels;
-  cost->paced = TRUE;
-  if (cost->piece_B < q->size_B)
-    cost->pace_s =
-        fmax (mdl_time_s (q->size_B, mdl_cost_rate (q, cost)) - first_s + further_s, 0.0) / (1.0 - cost->piece_B / q->size_B);
-  double wire_s[2] = { q->intra_latency_s, q->inter_latency_s }, software_s[2] = { intra.latency_s, inter.latency_s };
-  double route_Bps[2] = { q->intra_rate_Bps / cost->wire, 2.0 * nics_Bps / cost->wire };
+  double software_s[2] = { intra.latency_s, inter.latency_s }, hops[2] = { up_down_intra, up_down_inter };
   for (unsigned i = 0; i < 2; i++) {
-    cost->message_Bps[i] = fmin (fill_s[i] > 0.0 ? piece_B * channels / fill_s[i] : HUGE_VAL, route_Bps[i]);
-    double moving_s = mdl_time_s (cost->piece_B, cost->message_Bps[i]);
-    cost->hop_software_s[i] = fmax (software_s[i] + fill_s[i] - moving_s - wire_s[i], 0.0);
+    cost->way.hops[i] = hops[i];
+    cost->way.each_s[i] = software_s[i] + fill_s[i];
+    cost->way.fast_Bps[i] = fill_s[i] > 0.0 ? cost->piece_B / fill_s[i] : 0.0;
   }
+  cost->way.further_s = further_s;
 }
 
 static void

@@ -32,6 +32,8 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
   q->op = request->op;
   q->size_B = request->size_B;
   q->n_ranks = comm->n;
+  if (request->op == MDL_OP_BROADCAST || request->op == MDL_OP_REDUCE)
+    q->crossings = col_chain_crossings (comm, request->op, request->root);
   q->torus_steps = comm->torus_steps;
   q->torus_wire_s = comm->torus_wire_s;
   q->n_nodes = comm->n_islands;

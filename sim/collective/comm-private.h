@@ -4,9 +4,9 @@
 
 #include "cluster/rings.h"
 #include "collective/comm.h"
+#include "collective/series.h"
 #include "collective/spread.h"
 #include "models/tuner.h"
-#include "collective/series.h"
 
 /* What the routes of one kind of step (inside an island, between islands) have in common: their slowest member. */
 typedef struct {
@@ -122,7 +122,7 @@ typedef struct {
   void (*pipes) (const ColPipesQuery *query, GPtrArray *pipes); /* adds ColPipe *: the edges between ranks */
   gboolean (*load) (ColComm *comm, MdlOp op,
                     GError **error); /* loads into the scratch, no messages: switches that reduce, a torus */
-  gboolean pairs; /* the edges are between all pairs, an n-th of the size each, but for sendrecv */
+  gboolean pairs;                    /* the edges are between all pairs, an n-th of the size each, but for sendrecv */
 } ColTravel;
 /* What a row lacks, in a sentence (full); NULL: nothing. */
 char *col_travel_fault (const ColTravel *travel, const char *name);
@@ -136,6 +136,8 @@ gboolean col_algo_has_messages (MdlAlgo algo);
 guint32 col_dtree_parent (guint32 tree, guint32 v, guint32 n);
 /* Where a ring enters an island, so that no chain from there on wraps around the end of the order. */
 guint32 col_ring_start (const ColComm *comm, const CluRing *ring);
+/* Hops between islands on the longest of the chains along the rings by which a broadcast or reduce goes. 0: one island. */
+guint32 col_chain_crossings (const ColComm *comm, MdlOp op, guint32 root);
 /* Chains along a ring, one an island: by rank the one above it (G_MAXUINT32: head); by island its head, and the NIC beside that. */
 typedef struct {
   guint32 *above, *head, *nic;

@@ -12,9 +12,9 @@
 
 #include "base/progress.h"
 #include "collective/net.h"
+#include "collective/series.h"
 #include "comm-private.h"
 #include "engine/need.h"
-#include "collective/series.h"
 
 /* Measured: trees over 72 GPUs, 650,000 messages, took 2.7 s of a processor at 3 GHz. */
 #define MESSAGE_S 4e-6
@@ -198,6 +198,15 @@ typedef struct {
   const ColSeries *series;
 } Run;
 
+/* What a message takes of its links, relative to its bytes. One that is faster than the operation's pace stands for channels
+ * that send one after the other: while it moves, they fill the links no more than they do on average. */
+static double
+busy_part (const ColAnswer *coll, double message_Bps)
+{
+  double size_s = coll->cost.time_s - coll->cost.latency_s;
+  return size_s > 0 ? fmin (coll->size_B / size_s / message_Bps, 1) : 1;
+}
+
 /* All messages of an edge as one: its share of the bytes, the hop's latency, the links of its route that can bind, appended to
  * `uses`. */
 static gboolean
@@ -209,17 +218,21 @@ edge_spec (Run *run, const ColEdge *edge, GArray *uses, EngFlowSpec *spec, EngTi
   if (way == NULL)
     return FALSE;
   gboolean inside = comm->island[edge->from] == comm->island[edge->to];
-  *hop = eng_time_from_s (way->latency_s + coll->cost.hop_software_s[inside ? 0 : 1]);
+  /* the closed form has the longest route's latency for all of a kind */
+  double wire_s = !coll->cost.paced ? way->latency_s : inside ? comm->intra.latency_s : comm->inter.latency_s;
+  *hop = eng_time_from_s (fmax (wire_s + coll->cost.hop_software_s[inside ? 0 : 1], 0));
   spec->amount = coll->size_B * edge->bytes;
   /* what the channels move of the whole operation, this edge's part of it */
   *pace_s = coll->cost.pace_s;
-  spec->bound_per_s = (coll->cost.paced ? coll->cost.message_Bps[inside ? 0 : 1] : coll->cost.bound_Bps) * edge->bytes;
+  double most_Bps = coll->cost.paced ? coll->cost.message_Bps[inside ? 0 : 1] : coll->cost.bound_Bps;
+  spec->bound_per_s = most_Bps * edge->bytes;
+  double busy = coll->cost.paced ? busy_part (coll, most_Bps) : 1;
   guint before = uses->len;
   for (guint32 i = 0; i < way->n_uses; i++) {
     CluRes res = col_route_res (&way->use[i], &comm->stand[edge->from], &comm->stand[edge->to]);
     if (!col_series_binds (run->series, res))
       continue;
-    EngUse use = { col_net_link (run->net, res), way->use[i].share * coll->cost.wire / way->use[i].factor };
+    EngUse use = { col_net_link (run->net, res), busy * way->use[i].share * coll->cost.wire / way->use[i].factor };
     g_array_append_val (uses, use);
   }
   spec->n_uses = uses->len - before;
@@ -364,14 +377,13 @@ begin (Eng *eng, void *user, uint64_t arg)
 gboolean
 col_coll_run_exact (ColComm *comm, ColAnswer *coll, guint32 root, GError **error)
 {
-  /* Small pieces of a large size are joined: with so many a step, what must pass a hop before the next begins adds little. */
-  static const double MOST_PIECES_A_STEP = 32;
+  static const double MOST_PIECES_A_STEP = 32; /* smaller ones are joined, as in models/collective/coll.c */
   const ColTraffic *traffic = col_comm_traffic (comm, coll->op, coll->algo, root, error);
   if (traffic == NULL)
     return FALSE;
   g_autoptr (ColNet) net = col_net_new (comm->clu);
   double piece_B = coll->cost.piece_B, least_B = coll->size_B / (MOST_PIECES_A_STEP * MAX (coll->cost.n_steps, 1u));
-  if (comm->settings->library != NULL && piece_B > 0)
+  if (comm->settings->library != NULL && piece_B > 0 && !coll->cost.paced)
     piece_B = fmax (piece_B, least_B);
   g_autoptr (GPtrArray) pipes = col_comm_pipes (&(ColPipesQuery){ comm, coll->op, root, coll->size_B, piece_B }, coll->algo);
   Steps steps = { .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };

@@ -59,15 +59,35 @@ ring_pipe (const ColPipesQuery *query, const CluRing *ring)
   return pipe;
 }
 
+/* Where the chain of a broadcast or reduce begins in a ring: at the root, or behind it. */
+static guint32
+chain_start (const ColComm *comm, const CluRing *ring, MdlOp op, guint32 root)
+{
+  guint32 at = 0;
+  while (ring->order[at] != root)
+    at++;
+  return op == MDL_OP_REDUCE ? (at + 1) % comm->n : at;
+}
+
+guint32
+col_chain_crossings (const ColComm *comm, MdlOp op, guint32 root)
+{
+  guint32 most = 0;
+  for (guint32 r = 0; comm->n_islands > 1 && comm->rings != NULL && r < comm->rings->n_rings; r++) {
+    const CluRing *ring = &comm->rings->ring[r];
+    guint32 at = chain_start (comm, ring, op, root), crossings = 0;
+    for (guint32 k = 0; k + 1 < comm->n; k++)
+      crossings += comm->island[ring->order[(at + k) % comm->n]] != comm->island[ring->order[(at + k + 1) % comm->n]];
+    most = MAX (most, crossings);
+  }
+  return most;
+}
+
 /* Broadcast: a chain along the ring from the root; reduce: a chain along it to the root. */
 static ColPipe *
 chain_pipe (const ColPipesQuery *query, const CluRing *ring)
 {
-  guint32 n = query->comm->n, at = 0;
-  while (ring->order[at] != query->root)
-    at++;
-  if (query->op == MDL_OP_REDUCE)
-    at = (at + 1) % n;
+  guint32 n = query->comm->n, at = chain_start (query->comm, ring, query->op, query->root);
   ColPipe *pipe = pipe_new (query, n - 1, n);
   for (guint32 k = 0; k + 1 < n; k++) {
     guint32 i = (at + k) % n, before = k - 1;

@@ -171,6 +171,7 @@ typedef struct {
   double time_s;         /* of all together */
   guint32 n_groups;      /* that run together */
   MdlOverlapComm demand; /* of one GPU */
+  const char *library;   /* static: that of the experts' exchange, in place of an algorithm of NCCL; NULL: NCCL */
 } TrnPriced;
 
 /* Communicators and sends on a cluster, each made once however many grids and sizes ask for it. `system` and what it points to

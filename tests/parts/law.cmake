@@ -1,6 +1,7 @@
 forerun_test(law_models_coll LABEL law SOURCES law/law_models_coll.c USES constants)
 forerun_test(law_collective_nccl LABEL law SOURCES law/law_collective_nccl.c USES plan constants)
 forerun_test(law_collective_sharp LABEL law SOURCES law/law_collective_sharp.c USES plan constants)
+forerun_test(law_collective_exact LABEL law SOURCES law/law_collective_exact.c USES plan constants)
 forerun_test(law_models_kernel LABEL law SOURCES law/law_models_kernel.c USES plan constants)
 target_include_directories(law_models_kernel PRIVATE unit)
 forerun_test(law_serving_closed LABEL law SOURCES law/law_serving_closed.c USES plan constants)

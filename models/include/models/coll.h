@@ -32,6 +32,7 @@ typedef struct {
   unsigned symmetric_ctas;                 /* NCCL_SYM_CTAS: blocks of kernels on symmetric memory; 0: not set */
   const char *symmetric_kernel;            /* NCCL_SYM_KERNEL: the only one that may serve; NULL: any */
   double nic_Bps;                          /* of an adapter, as specified; 0: not known */
+  unsigned crossings;                      /* of broadcast and reduce: hops between nodes on the longest chain; 0: not known */
   unsigned torus_steps;                    /* hops of a chunk through all dimensions of the ranks' torus; 0: they are none */
   double torus_wire_s;                     /* latency of the routes of these hops */
   MdlLaunch launch;
@@ -78,6 +79,15 @@ typedef enum {
 } MdlNear;
 extern const BaseName mdl_near_names[];
 
+/* How an operation's messages go, for runs message by message. The longest way has hops[i] inside islands (0) and between them
+ * (1); a message on it takes each_s[i] s, in proportion: all hops together take what the closed form has. */
+typedef struct {
+  double hops[2], each_s[2];
+  double fast_Bps[2]; /* what a message alone moves at, payload over all channels; 0: the operation's rate */
+  double further_s;   /* that messages behind the first wait for more than the rate, all of them */
+  gboolean lockstep;  /* rings: a message a step, each waits for the one before; else a pipeline of pieces */
+} MdlWay;
+
 typedef struct {
   double time_s, latency_s;
   double bound_Bps;          /* INFINITY: none */
@@ -88,7 +98,9 @@ typedef struct {
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
-  double hop_software_s[2]; /* software latency of one message, inside an island and between islands; the caller adds the wire's */
+  MdlWay way;               /* no hops: hop_software_s is the algorithm's own */
+  double hop_software_s[2]; /* latency of one message beyond its bytes and the wire, inside an island and between islands; negative
+                               where data hide part of the wire's */
   gboolean paced;           /* messages move at message_Bps instead of bound_Bps, each hop's in a row at a pace of their own: */
   double pace_s;            /* what a hop takes at least for all of them */
   double message_Bps[2];    /* payload over all channels, inside an island and between them */

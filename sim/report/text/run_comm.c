@@ -5,6 +5,10 @@
 #include "run-private.h"
 
 BASE_MEMBER_NUMBER_OF (whole_count, TrnCommUse, round (it->count))
+/* Libraries of the experts' exchange have neither NCCL's operation nor its algorithm. */
+BASE_MEMBER_TEXT_OF (op_text, TrnCommUse, it->library != NULL ? "dispatch, combine" : base_name (mdl_op_names, (int)it->op))
+BASE_MEMBER_TEXT_OF (algo_text, TrnCommUse, it->library != NULL ? it->library : base_name (mdl_algo_names, (int)it->algo))
+BASE_MEMBER_TEXT_OF (proto_text, TrnCommUse, it->library != NULL ? NULL : base_name (mdl_proto_names, (int)it->proto))
 
 #define MEMBER(...) BASE_MEMBER (TrnCommUse, __VA_ARGS__)
 static const BaseMember members[] = {
@@ -13,9 +17,9 @@ static const BaseMember members[] = {
   MEMBER ("sent_bytes", sent_B, .title = "sent"),
   MEMBER ("time_s", time_s, .title = "time"),
   MEMBER ("exposed_s", exposed_s, .title = "exposed"),
-  MEMBER ("op", op, .title = "main operation", .rank = 1, .names = mdl_op_names),
-  MEMBER ("algo", algo, .title = "algorithm", .rank = 1, .names = mdl_algo_names),
-  MEMBER ("proto", proto, .title = "protocol", .rank = 1, .names = mdl_proto_names),
+  { .key = "op", .kind = BASE_MEMBER_TEXT, .text = op_text, .title = "main operation", .rank = 1 },
+  { .key = "algo", .kind = BASE_MEMBER_TEXT, .text = algo_text, .title = "algorithm", .rank = 1 },
+  { .key = "proto", .kind = BASE_MEMBER_TEXT, .text = proto_text, .title = "protocol", .rank = 1 },
   BASE_MEMBER_END,
 };
 

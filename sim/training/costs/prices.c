@@ -508,6 +508,7 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   if (shape == NULL)
     return NULL;
   take_experts (&answer, &priced->coll);
+  priced->library = base_name (mdl_dispatcher_names, (int)model->query.dispatcher);
   find_demand (priced, FALSE);
   settle (shape, priced);
   return priced;

@@ -57,6 +57,7 @@ trn_step_communication (const TrnBuild *b, TrnResult *out)
       use->op = coll->op;
       use->algo = coll->algo;
       use->proto = coll->proto;
+      use->library = note->comm->library;
     }
   }
   for (int k = 0; k < TRN_COMM_N; k++)

@@ -132,6 +132,7 @@ typedef struct {
   MdlOp op;         /* where most of that time went */
   MdlAlgo algo;
   MdlProto proto;
+  const char *library; /* static: the experts' dispatcher, in place of algorithm and protocol; NULL: NCCL */
 } TrnCommUse;
 
 /* What the host of a rank does in a step. */
