@@ -8,8 +8,8 @@
  *
  *     time = start + power (beside (rounds round, traffic / memory's rate) + split)
  *
- * p: an SM's peak in 16 bit. traffic: the operands as often as a region of S tiles needs them, but once at least, and the results; at
- * the rate of copies, which operands of few tokens stream at as well.
+ * p: an SM's peak in 16 bit. traffic: the operands as often as a region of S tiles needs them, but once at least, and the
+ * results; at the rate of copies, which operands of few tokens stream at as well.
  * The library is taken to find the best of the tiles and cuts that the calibration names. beside (a, b) = (a^4 + b^4)^(1/4);
  * power: kernel.c.
  *

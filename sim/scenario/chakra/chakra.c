@@ -55,9 +55,14 @@ scn_chakra_trace_free (ScnChakraTrace *trace)
 ScnChakraNode *
 scn_chakra_node_add (ScnChakraTrace *trace)
 {
-  const ScnChakraNode node = {
-    .ops = NAN, .tensor_B = NAN, .comm_B = NAN, .type = NAN, .source = NAN, .destination = NAN, .root = NAN, .tag = NAN
-  };
+  const ScnChakraNode node = { .ops = (double)NAN,
+                               .tensor_B = (double)NAN,
+                               .comm_B = (double)NAN,
+                               .type = (double)NAN,
+                               .source = (double)NAN,
+                               .destination = (double)NAN,
+                               .root = (double)NAN,
+                               .tag = (double)NAN };
   g_array_append_val (trace->nodes, node);
   return &g_array_index (trace->nodes, ScnChakraNode, trace->nodes->len - 1);
 }

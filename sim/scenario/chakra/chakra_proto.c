@@ -63,7 +63,7 @@ number_of (const ScnChakra__Attribute *attr)
     case SCN_CHAKRA__ATTRIBUTE__VALUE_STRING_VAL:
     case SCN_CHAKRA__ATTRIBUTE__VALUE__NOT_SET:
     default:
-      return NAN;
+      return (double)NAN;
   }
 }
 
