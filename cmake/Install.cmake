@@ -17,6 +17,10 @@ install(EXPORT forerun NAMESPACE forerun:: FILE forerunConfig.cmake DESTINATION 
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/forerunConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/forerunConfigVersion.cmake DESTINATION ${package} COMPONENT development)
 file(RELATIVE_PATH prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+set(requires_of_options "") # what only some builds have, of the static library
+if(FORERUN_WITH_PROTOBUF)
+  string(APPEND requires_of_options ", libprotobuf-c")
+endif()
 configure_file(cmake/forerun.pc.in forerun.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/forerun.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 

@@ -58,7 +58,7 @@ played (SrvStepModel *model, const SrvSteady *steady)
   g_autoptr (GError) error = NULL;
   g_autoptr (SrvLoad) load = srv_load_new (&spec, NULL, 1, &error);
   const SrvRunSpec run = { .times = { .model = model, .ranks = srv_step_ranks (model), .time_s = time_s },
-                           .source = { load, next, finished },
+                           .source = { load, next, finished, FALSE },
                            .engine = steady->engine,
                            .front = srv_step_front (model),
                            .limits = steady->limits,

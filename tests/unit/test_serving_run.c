@@ -98,7 +98,7 @@ spec_of (SrvEngineName engine, Times *times, Load *load)
   load->random = base_random_stream (3, "load");
   load->waiting = load->slots;
   return (SrvRunSpec){ .times = { .model = times, .ranks = 1, .time_s = time_of, .line = line_of },
-                       .source = { load, next, finished },
+                       .source = { load, next, finished, FALSE },
                        .engine = engine,
                        .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
                        .blocks = 100000,
