@@ -30,7 +30,7 @@ forerun_test(accuracy_moe LABEL accuracy SOURCES accuracy/accuracy_moe.c USES co
 target_include_directories(accuracy_moe PRIVATE unit)
 
 add_test(NAME accuracy.serving
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 13)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 10)
 set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.serving_steps
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5.5

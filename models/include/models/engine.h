@@ -14,7 +14,7 @@ typedef struct {
   BaseNum gemm, attention, experts; /* kernels of that kind take their modelled time over this */
   BaseNum step;                     /* s of the host for a step, whatever is in it */
   BaseNum sequence;                 /* s of the host for each sequence of a step */
-  BaseNum experts_math;             /* of routed experts that arithmetic limits, not memory; absent: experts */
+  BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */
   BaseNum request;                  /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
   BaseNum token;                    /* s from a step's end to the user seeing a token */
   BaseNum kernel;                   /* s between kernels of a step that is not captured */

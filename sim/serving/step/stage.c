@@ -83,15 +83,16 @@ product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
   }
 }
 
-/* What the engine makes of a product's modelled time. */
+/* What the engine makes of a product's modelled time. Of experts, kernels that are slow at moving weights (`experts`) and kernels
+ * that are slow at multiplying (`experts_math`) are both in one launch, so the slower of the two counts. */
 static double
-efficiency (const MdlEngineTimes *times, const Product *p, const MdlKernelCost *cost)
+engine_time_s (const MdlEngineTimes *times, const Product *p, const MdlKernelCost *cost, double early_s)
 {
-  const gboolean moves = g_strcmp0 (cost->bound, "memory") == 0 || g_strcmp0 (cost->bound, "start") == 0;
-  const BaseNum *of = &times->gemm;
-  if (p->part == SRV_PART_EXPERTS && p->batch > 0)
-    of = times->experts_math.v > 0 && !moves ? &times->experts_math : &times->experts;
-  return of->v > 0 ? of->v : 1;
+  const double time_s = cost->time_s - early_s;
+  if (p->part != SRV_PART_EXPERTS || p->batch <= 0)
+    return times->gemm.v > 0 ? time_s / times->gemm.v : time_s;
+  const double moved_s = times->experts.v > 0 ? time_s / times->experts.v : time_s;
+  return times->experts_math.v > 0 ? fmax (moved_s, cost->math_s / times->experts_math.v) : moved_s;
 }
 
 static void
@@ -106,7 +107,7 @@ add_product (SrvBuild *build, const Product *p)
   const SrvStepTerm term = { .part = p->part,
                              .name = p->name,
                              .count = p->count,
-                             .time_s = (cost.time_s - early_s) / efficiency (times, p, &cost),
+                             .time_s = engine_time_s (times, p, &cost, early_s),
                              .flop = cost.flop,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
@@ -279,7 +280,7 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   MdlKernelCost first, second;
   product_cost (model, &up, &first);
   product_cost (model, &down, &second);
-  return first.time_s / efficiency (&model->times, &up, &first) + second.time_s / efficiency (&model->times, &down, &second);
+  return engine_time_s (&model->times, &up, &first, 0) + engine_time_s (&model->times, &down, &second, 0);
 }
 
 static void
