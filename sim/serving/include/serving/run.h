@@ -2,6 +2,7 @@
 #ifndef SERVING_RUN_H
 #define SERVING_RUN_H
 
+#include "engine/flow.h"
 #include "serving/load.h"
 #include "serving/sample.h"
 #include "serving/schedule.h"
@@ -31,6 +32,19 @@ typedef struct {
   double ttft_s, tpot_s, e2e_s;
 } SrvSlo;
 
+/* One end of a transfer: a scheduler of a replica, numbered within its pool. */
+typedef struct {
+  guint replica, rank;
+} SrvEnd;
+
+/* What carries KV from the prefill pool to the decode pool. */
+typedef struct {
+  Eng *eng; /* of this run alone; moves nothing else that ends before it */
+  gpointer user;
+  /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
+  gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
+} SrvFabric;
+
 /* One step, for traces. */
 typedef struct {
   guint replica;
@@ -48,36 +62,42 @@ typedef struct {
   guint input, output, hit, preemptions;
 } SrvRequestSeen;
 
-typedef struct {
+typedef struct SrvRunSpec SrvRunSpec;
+struct SrvRunSpec {
   SrvTimes times;
   SrvSource source;
   SrvEngineName engine;
-  SrvLimits limits;     /* of each scheduler */
-  guint64 blocks;       /* of each scheduler */
-  guint block;          /* tokens of one */
+  SrvLimits limits; /* of each scheduler */
+  guint64 blocks;   /* of each scheduler */
+  guint block;      /* tokens of one */
   gboolean caching;
-  guint max_model_len;  /* tokens; 0: no limit */
+  guint max_model_len; /* tokens; 0: no limit */
   guint replicas;
   SrvRouter router;
-  guint64 seed;         /* of accepted drafts */
+  guint64 seed;             /* of accepted drafts */
   const double *acceptance; /* of each draft, that it is accepted given those before; limits.drafts entries; NULL: all */
-  gboolean stepwise;    /* each step by itself; else steps that only decode are jumped over, with the same result */
-  int band;             /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
-  guint64 warm_up;      /* requests that are not counted, the first ones */
+  gboolean stepwise;        /* each step by itself; else steps that only decode are jumped over, with the same result */
+  int band;                 /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
+  guint64 warm_up;          /* requests that are not counted, the first ones */
   SrvSlo slo;
-  guint64 watch;        /* index of a request that is taken apart; G_MAXUINT64: none */
+  guint64 watch;                                      /* index of a request that is taken apart; G_MAXUINT64: none */
   void (*step) (void *user, const SrvStepSeen *step); /* NULL: none; a run with it is stepwise */
   void (*request) (void *user, const SrvRequestSeen *request);
   void *user;
-} SrvRunSpec;
+  /* Prefill and decode apart: this pool computes prompts, and that one answers. NULL: this one does both. Of `decode` count times,
+   * engine, limits, blocks, block, caching, max_model_len, replicas, acceptance and, as for all, band. */
+  const SrvRunSpec *decode;
+  SrvFabric fabric;
+  gboolean first_by_decode; /* the decode pool computes the last token of the prompt again, and gives the first one */
+};
 
 /* Where the time of a request went. They sum to its E2E time. */
 typedef enum {
-  SRV_WAIT_QUEUE,     /* before its first step */
-  SRV_WAIT_PROMPT,    /* its own prompt: steps until its first token, by its share of their tokens */
-  SRV_WAIT_OTHERS,    /* prompts of others, in its steps or between them */
-  SRV_WAIT_COMPUTE,   /* decode: matrices, experts, elementwise kernels */
-  SRV_WAIT_KV,        /* decode: attention, the KV caches of all that decode */
+  SRV_WAIT_QUEUE,   /* before its first step */
+  SRV_WAIT_PROMPT,  /* its own prompt: steps until its first token, by its share of their tokens */
+  SRV_WAIT_OTHERS,  /* prompts of others, in its steps or between them */
+  SRV_WAIT_COMPUTE, /* decode: matrices, experts, elementwise kernels */
+  SRV_WAIT_KV,      /* decode: attention, the KV caches of all that decode */
   SRV_WAIT_TP,
   SRV_WAIT_EP,
   SRV_WAIT_PP,
@@ -94,23 +114,40 @@ typedef struct {
   double part_s[SRV_WAIT_N];
 } SrvWatched;
 
+/* Of one pool. */
+typedef struct {
+  double busy;    /* fraction of the replicas' time in steps */
+  double kv_mean; /* fraction of blocks in use, over busy time */
+  guint64 steps;
+} SrvPoolResult;
+
+/* KV from the prefill pool to the decode pool, of all requests. */
+typedef struct {
+  guint64 n;
+  double bytes_B;
+  double wait_s; /* mean, for a place and blocks in the decode pool … */
+  double time_s; /* … and of the copy */
+} SrvTransferResult;
+
 typedef struct {
   guint64 requests; /* counted ones that were answered; the next also only of these */
   guint64 input_tokens, output_tokens, good;
-  double duration_s; /* from the first arrival to the last answer */
+  double duration_s;              /* from the first arrival to the last answer */
   SrvSpread ttft, tpot, itl, e2e; /* s; itl: gaps between tokens, of all requests together, warm-up too */
   double requests_per_s, output_tokens_per_s, total_tokens_per_s, goodput_rps;
   double user_tokens_per_s; /* 1 / median TPOT */
   /* Of all requests. */
   guint64 hit_tokens, prompt_tokens; /* first admissions */
   guint64 preemptions, lost_tokens;
-  double kv_mean, kv_most;   /* fraction of blocks in use, over busy time */
-  double batch_mean;         /* sequences that decode in a step which decodes */
+  double kv_mean, kv_most; /* fraction of blocks in use, over busy time */
+  double batch_mean;       /* sequences that decode in a step which decodes */
   guint64 steps, prompt_steps;
-  double busy;               /* fraction of the replicas' time in steps */
+  double busy; /* fraction of the replicas' time in steps */
   guint64 most_in_flight;
-  guint64 shortened;         /* answers that end at max_model_len */
+  guint64 shortened; /* answers that end at max_model_len */
   SrvWatched watched;
+  SrvPoolResult pools[2]; /* [1]: decode, where it is apart */
+  SrvTransferResult transfer;
 } SrvRunResult;
 
 /* FALSE and *error (BASE_ERROR_INPUT): a request that can never be answered, or a bad line of a trace. Same spec, same result. */

@@ -12,15 +12,17 @@ typedef struct SrvSeq SrvSeq;
 struct SrvSeq {
   guint64 index; /* as of SrvRequest */
   EngTime arrival;
-  EngTime start; /* of the step that took it first; ENG_TIME_NEVER: none yet */
+  EngTime start;       /* of the step that took it first; ENG_TIME_NEVER: none yet */
   EngTime first, last; /* its first token, its newest one */
   guint32 input, output, priority;
-  guint32 produced;    /* tokens of the answer so far */
-  guint32 computed;    /* tokens with their KV in the cache */
-  guint32 take;        /* new tokens of this step */
-  guint32 hit;         /* tokens that it found in the cache when it was first taken */
-  guint32 lost;        /* tokens whose KV preemptions discarded */
+  guint32 produced; /* tokens of the answer so far */
+  guint32 computed; /* tokens with their KV in the cache */
+  guint32 take;     /* new tokens of this step */
+  guint32 hit;      /* tokens that it found in the cache when it was first taken */
+  guint32 lost;     /* tokens whose KV preemptions discarded */
   guint32 preemptions;
+  guint32 answer; /* tokens of the whole answer where another replica continues it after this one; else 0 */
+  guint32 rank;   /* scheduler of its replica */
   SrvHold kv;
   SrvSeq *before, *after; /* in the queue */
 };
@@ -28,10 +30,10 @@ struct SrvSeq {
 /* Limits of one scheduler. */
 typedef struct {
   guint max_seqs, max_tokens;
-  guint chunk;    /* tokens of one prompt in a step; 0: max_tokens */
+  guint chunk; /* tokens of one prompt in a step; 0: max_tokens */
   gboolean chunked;
-  guint drafts;   /* of speculative decoding */
-  guint window;   /* tokens that windowed layers see; 0: none */
+  guint drafts; /* of speculative decoding */
+  guint window; /* tokens that windowed layers see; 0: none */
 } SrvLimits;
 
 typedef struct SrvSched SrvSched;
@@ -53,11 +55,12 @@ struct SrvSched {
   SrvLimits limits;
   const SrvPolicy *policy;
   SrvKv *kv;
-  gboolean priorities;     /* some request is not of priority 0 */
-  SrvSeq *head, *tail;     /* queue of those that wait */
+  gboolean holds;      /* sequences that end keep their blocks until srv_sched_let_go */
+  gboolean priorities; /* some request is not of priority 0 */
+  SrvSeq *head, *tail; /* queue of those that wait */
   guint n_waiting;
-  gboolean fresh;          /* another one is first in the queue since the last step was chosen */
-  SrvSeq **running;        /* in the order of admission */
+  gboolean fresh;   /* another one is first in the queue since the last step was chosen */
+  SrvSeq **running; /* in the order of admission */
   guint n_running, room;
   /* The step that is chosen. */
   SrvSeq **chosen;
@@ -68,10 +71,10 @@ struct SrvSched {
   /* What has happened. */
   guint64 preemptions, lost_tokens, hit_tokens, asked_tokens;
   /* Of policies. */
-  SrvSeq *cut;        /* SGLang: the prompt that is cut over steps */
-  double ratio;       /* SGLang: of answers that running requests still need, as estimated `decays` steps ago */
+  SrvSeq *cut;  /* SGLang: the prompt that is cut over steps */
+  double ratio; /* SGLang: of answers that running requests still need, as estimated `decays` steps ago */
   guint64 decays;
-  guint64 promised;   /* blocks that running sequences will take until their end, where the policy is `whole` */
+  guint64 promised; /* blocks that running sequences will take until their end, where the policy is `whole` */
 };
 
 /* Returned: full. `kv` is owned. */
@@ -90,6 +93,16 @@ typedef void (*SrvToken) (void *user, SrvSeq *seq, guint tokens);
 typedef guint (*SrvAccept) (void *user, const SrvSeq *seq); /* drafts accepted; NULL: all */
 void srv_sched_done (SrvSched *sched, SrvToken token, SrvAccept accept, void *user);
 gboolean srv_seq_ended (const SrvSeq *seq);
+
+/* ---- sequences whose KV comes from another replica ---- */
+
+/* Holds blocks for a sequence of another replica and its next token. FALSE, and nothing has changed: no place or blocks are free.
+ * `coming`: sequences that hold blocks and have not joined yet. */
+gboolean srv_sched_reserve (SrvSched *sched, SrvSeq *seq, guint coming);
+/* Its KV (seq->computed tokens) is there: it runs from the next step on. Not during a step. */
+void srv_sched_join (SrvSched *sched, SrvSeq *seq);
+/* Frees the blocks of one that has ended, where the scheduler `holds`. */
+void srv_sched_let_go (SrvSched *sched, SrvSeq *seq);
 
 /* ---- steps that only decode ---- */
 
