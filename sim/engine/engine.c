@@ -193,6 +193,12 @@ run_until (Eng *eng, EngTime until, uint64_t max_events, GError **error)
   return TRUE;
 }
 
+EngTime
+eng_next (Eng *eng)
+{
+  return eng_queue_peek (eng->agenda.queue);
+}
+
 gboolean
 eng_run (Eng *eng, EngTime until, uint64_t max_events, GError **error)
 {

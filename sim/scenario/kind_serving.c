@@ -25,6 +25,9 @@ static const BaseField fields[] = {
   KEY ("speculative", replica.speculative, MAP, .sub = &srv_schema_speculative, .help = "speculative decoding"),
   BASE_ROW_NUM (ScnServingSpec, "replicas", replicas, COUNT, .min = "1", .max = "100000", .fallback = "1",
                 .help = "copies of the engine, each on GPUs of its own"),
+  KEY ("pools", pools, LIST, .sub = &srv_schema_pool, .item_size = sizeof (SrvPoolSpec),
+       .help = "pools of replicas: one of role `all`, or one `prefill` and one `decode`; default: `replicas` of role all"),
+  KEY ("transfer", transfer, MAP, .sub = &srv_schema_transfer, .help = "KV from the prefill pool to the decode pool"),
   KEY ("router", router, ENUM, .names = srv_router_names, .fallback = "round_robin", .help = "how requests choose a replica"),
   KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
   KEY ("slo", slo, MAP, .sub = &slo_schema, .help = "limits of a good request, for goodput"),
@@ -48,18 +51,117 @@ read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *co
     trn_llm_read (spec->model, context, &spec->llm);
 }
 
+/* ---- pools ---- */
+
+/* Replicas that are alike, complete: absent maps are those of the workload. */
+typedef struct {
+  SrvReplicaSpec replica;
+  guint replicas;
+  guint32 first; /* its first GPU */
+  BaseMark mark;
+} Pool;
+
+static double
+pool_gpus (const Pool *pool)
+{
+  return srv_replica_gpus (&pool->replica) * pool->replicas;
+}
+
+static Pool
+plain_pool (const ScnServingSpec *spec)
+{
+  return (Pool){ .replica = spec->replica,
+                 .replicas = (guint)spec->replicas.v,
+                 .mark = spec->replicas.set ? spec->replicas.mark : spec->replica.parallel.head.mark };
+}
+
+static Pool
+pool_of (const ScnServingSpec *spec, const SrvPoolSpec *its)
+{
+  Pool pool = { .replica = spec->replica, .replicas = (guint)its->replicas.v, .mark = its->head.mark };
+  if (its->replica.engine.head.set)
+    pool.replica.engine = its->replica.engine;
+  if (its->replica.parallel.head.set)
+    pool.replica.parallel = its->replica.parallel;
+  if (its->replica.precision.head.set)
+    pool.replica.precision = its->replica.precision;
+  if (its->replica.moe.head.set)
+    pool.replica.moe = its->replica.moe;
+  if (its->replica.speculative.head.set)
+    pool.replica.speculative = its->replica.speculative;
+  return pool;
+}
+
+static gboolean
+bad_roles (const ScnServingSpec *spec, GError **error)
+{
+  const SrvPoolSpec *first = BASE_LIST_AT (spec->pools, SrvPoolSpec, 0);
+  return col_fail_at (
+      error, first->head.mark,
+      "`pools` needs one pool of role `all`, or one `prefill` and one `decode`; other sets of pools are not modelled");
+}
+
+/* pools[0] takes requests; pools[1] answers them, where there are two. */
+static gboolean
+read_pools (const ScnServingSpec *spec, Pool pools[2], guint *n, GError **error)
+{
+  *n = 1;
+  pools[0] = plain_pool (spec);
+  if (spec->pools.n == 0)
+    return TRUE;
+  guint32 from = 0;
+  gboolean seen[3] = { FALSE, FALSE, FALSE };
+  *n = spec->pools.n;
+  if (*n > 2)
+    return bad_roles (spec, error);
+  for (guint i = 0; i < *n; i++) {
+    const SrvPoolSpec *its = BASE_LIST_AT (spec->pools, SrvPoolSpec, i);
+    Pool pool = pool_of (spec, its);
+    pool.first = its->first_gpu.set ? (guint32)its->first_gpu.v : from;
+    from = pool.first + (guint32)pool_gpus (&pool);
+    if (seen[its->role.v])
+      return bad_roles (spec, error);
+    seen[its->role.v] = TRUE;
+    pools[its->role.v == SRV_ROLE_DECODE ? 1 : 0] = pool;
+  }
+  if ((*n == 1 && !seen[SRV_ROLE_ALL]) || (*n == 2 && seen[SRV_ROLE_ALL]))
+    return bad_roles (spec, error);
+  return TRUE;
+}
+
+static gboolean
+check_apart (const ScnServingSpec *spec, const Pool pools[2], GError **error)
+{
+  const Pool *a = &pools[0], *b = &pools[1];
+  const double a_end = a->first + pool_gpus (a), b_end = b->first + pool_gpus (b);
+  if (a->first < b_end && b->first < a_end)
+    return col_fail_at (error, b->mark,
+                        "the prefill pool has GPUs %u to %.0f and the decode pool %u to %.0f: they share some; give one of them "
+                        "`first_gpu: %.0f`, or leave `first_gpu` out",
+                        a->first, a_end - 1, b->first, b_end - 1, a_end);
+  if (a->replica.precision.kv.v != b->replica.precision.kv.v)
+    return col_fail_at (error, b->mark, "both pools need the same format of the KV cache; set `kv` of `precision` alike");
+  if (spec->watch.set)
+    return col_fail_at (error, spec->watch.mark, "`watch` is not modelled with a prefill and a decode pool; leave it out");
+  return TRUE;
+}
+
 static gboolean
 check (const Scn *scenario, GError **error)
 {
   const ScnServingSpec *spec = scenario->own;
-  const double gpus = srv_replica_gpus (&spec->replica) * spec->replicas.v;
-  if (gpus <= scenario->system.gpus->len)
-    return TRUE;
-  return col_fail_at (
-      error, spec->replicas.set ? spec->replicas.mark : spec->replica.parallel.head.mark,
-      "the replicas need %.0f GPUs (%.0f each), the cluster has %u; ask for more nodes, fewer replicas or a smaller "
-      "layout",
-      gpus, srv_replica_gpus (&spec->replica), scenario->system.gpus->len);
+  Pool pools[2];
+  guint n = 0;
+  if (!read_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (pools[i].first + pool_gpus (&pools[i]) > scenario->system.gpus->len)
+      return col_fail_at (
+          error, pools[i].mark,
+          "the replicas need %.0f GPUs (%.0f each), the cluster has %u; ask for more nodes, fewer replicas or a smaller "
+          "layout",
+          pools[i].first + pool_gpus (&pools[i]), srv_replica_gpus (&pools[i].replica), scenario->system.gpus->len);
+  return TRUE;
 }
 
 /* ---- the answer ---- */
@@ -81,6 +183,8 @@ static const BaseMember times_members[] = {
 #define RESULT(...)               BASE_MEMBER (ScnServingResult, __VA_ARGS__)
 #define TIMES(key, member, head)  RESULT (key, member, .sub = times_members, .title = (head))
 #define COLUMN(key, member, head) RESULT (key, member, .title = (head), .rank = 3)
+BASE_MEMBER_WHEN (is_apart, ScnServingResult, it->apart)
+#define APART(...) RESULT (__VA_ARGS__, .when = is_apart)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
 static const BaseMember members[] = {
   TIMES ("ttft", ttft, "TTFT"),
@@ -117,6 +221,13 @@ static const BaseMember members[] = {
   RESULT ("kv_use_most", run.kv_most, BASE_SHOWN ("at most (%)", 100, "%.1f"), .rank = 2),
   RESULT ("weights_bytes", memory.weights_B, .title = "weights", .rank = 3),
   RESULT ("kv_bytes", memory.kv_B, .title = "KV cache", .rank = 3),
+  APART ("prefill_busy", run.pools[0].busy, BASE_SHOWN ("prefill busy (%)", 100, "%.1f"), .rank = 1),
+  APART ("decode_busy", run.pools[1].busy, BASE_SHOWN ("decode busy (%)", 100, "%.1f"), .rank = 1),
+  APART ("decode_kv_use_mean", run.pools[1].kv_mean, BASE_SHOWN ("decode KV in use (%)", 100, "%.1f"), .rank = 2),
+  APART ("decode_kv_blocks", decode_memory.blocks, BASE_SHOWN ("decode KV blocks", 1, "%.0f"), .rank = 2),
+  APART ("transfer_s", run.transfer.time_s, BASE_SHOWN ("KV transfer (ms)", 1e3, "%.4g"), .rank = 1),
+  APART ("transfer_wait_s", run.transfer.wait_s, BASE_SHOWN ("wait for decode (ms)", 1e3, "%.4g"), .rank = 1),
+  APART ("transfer_bytes", transfer_B, .title = "KV of a request", .rank = 2),
   RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
   BASE_MEMBER_PARTS_OF (ScnServingResult, "watched_s", run.watched.part_s, srv_wait_names, SRV_WAIT_N, .when = has_watched),
   RESULT ("bound_by", bound_by, .title = "bottleneck", .rank = 1),
@@ -177,9 +288,10 @@ request_finished (gpointer load, guint64 index, double now_s)
 }
 
 static SrvRunSpec
-run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memory, SrvStepModel *model)
+run_spec (const Scn *scenario, const Pool *pool, const SrvMemory *memory, SrvStepModel *model)
 {
-  const SrvEngineSpec *engine = &spec->replica.engine;
+  const ScnServingSpec *spec = scenario->own;
+  const SrvEngineSpec *engine = &pool->replica.engine;
   const SrvTimes times = { .model = model,
                            .ranks = srv_step_ranks (model),
                            .window = (guint)srv_step_window (model),
@@ -192,7 +304,7 @@ run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memo
                                    .max_tokens = (guint)engine->max_num_batched_tokens.v,
                                    .chunk = (guint)engine->chunk.v,
                                    .chunked = engine->chunked.v,
-                                   .drafts = (guint)srv_speculative_drafts (&spec->replica.speculative),
+                                   .drafts = (guint)srv_speculative_drafts (&pool->replica.speculative),
                                    .window = times.window,
                                    .wait = (guint)engine->balance.v,
                                    .mixed = engine->mixed.v,
@@ -201,22 +313,80 @@ run_spec (const Scn *scenario, const ScnServingSpec *spec, const SrvMemory *memo
                        .block = (guint)memory->block_tokens,
                        .caching = engine->prefix_cache.v,
                        .max_model_len = (guint)engine->max_model_len.v,
-                       .replicas = (guint)spec->replicas.v,
+                       .replicas = pool->replicas,
                        .router = (SrvRouter)spec->router.v,
                        .seed = scenario->seed,
                        .slo = { or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) },
                        .watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64 };
 }
 
+/* All that a run needs, ready to be played. */
+typedef struct {
+  const Scn *scenario;
+  Pool pools[2];
+  guint n;
+  SrvStepModel *models[2];
+  SrvRunSpec run, decode;
+  double *acceptance; /* of drafts, in the pool that decodes; NULL: none */
+} Play;
+
+static void
+play_clear (Play *play)
+{
+  for (guint i = 0; i < 2; i++)
+    srv_step_model_free (play->models[i]);
+  g_free (play->acceptance);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Play, play_clear)
+
+/* A pool's step times, on GPUs of its own, and its memory. */
+static gboolean
+open_pool (Play *play, guint i, SrvMemory *memory, SrvRunSpec *run, ColRunInfo *info, GError **error)
+{
+  const ScnServingSpec *spec = play->scenario->own;
+  Pool *pool = &play->pools[i];
+  ColSystem system = play->scenario->system;
+  g_autofree char *warning = NULL;
+  if (!srv_replica_settle (&pool->replica, system.engines, NULL, &warning, error))
+    return FALSE;
+  if (warning != NULL)
+    col_run_warn (info, "%s", warning);
+  g_autoptr (GArray) gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_array_append_vals (gpus, &g_array_index (system.gpus, guint32, pool->first), system.gpus->len - pool->first);
+  system.gpus = gpus;
+  if (!srv_memory_plan (&spec->llm, &system, &pool->replica, memory, error))
+    return FALSE;
+  play->models[i] = srv_step_model_new (&spec->llm, &system, &pool->replica, error);
+  if (play->models[i] == NULL)
+    return FALSE;
+  *run = run_spec (play->scenario, pool, memory, play->models[i]);
+  return TRUE;
+}
+
 /* One run with steps at that end of their band. */
 static gboolean
-play (const Scn *scenario, SrvRunSpec *run, int band, SrvRunResult *out, GError **error)
+play (Play *play, int band, SrvRunResult *out, GError **error)
 {
-  const ScnServingSpec *spec = scenario->own;
-  g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, scenario->seed, error);
+  const ScnServingSpec *spec = play->scenario->own;
+  SrvRunSpec *run = &play->run;
+  g_autoptr (SrvKvFabric) fabric = NULL;
+  g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, play->scenario->seed, error);
   if (load == NULL)
     return FALSE;
-  run->source = (SrvSource){ .load = load, .next = next_request, .finished = request_finished, .open = srv_load_is_open (load) };
+  if (play->n == 2) {
+    const SrvPlacedPool from = { &play->pools[0].replica, play->pools[0].first },
+                        to = { &play->pools[1].replica, play->pools[1].first };
+    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, &from, &to, &spec->transfer);
+    run->fabric = srv_kv_fabric_run (fabric);
+    run->first_by_decode = spec->transfer.first_token.v == SRV_FIRST_DECODE;
+    run->decode = &play->decode;
+    play->decode.band = band;
+    play->decode.caching = FALSE;
+    run->limits.drafts = 0;
+  }
+  run->source = (SrvSource){
+    .load = load, .next = next_request, .finished = request_finished, .open = play->n == 1 && srv_load_is_open (load)
+  };
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
   GError *why = NULL;
@@ -237,17 +407,33 @@ take_times (ScnServingTimes *out, const SrvSpread *at, const SrvSpread *lo, cons
   *out = (ScnServingTimes){ .at = *at, .median_lo_s = fmin (lo->p50, at->p50), .median_hi_s = fmax (hi->p50, at->p50) };
 }
 
+/* The pool that has more to do, or what stands between them. */
+static const char *
+bound_of_pools (const SrvRunResult *run)
+{
+  const double prefill = run->pools[0].busy, decode = run->pools[1].busy;
+  if (run->transfer.time_s > run->ttft.p50)
+    return "KV transfer";
+  if (run->preemptions > 0 || run->transfer.wait_s > run->ttft.p50)
+    return "decode KV blocks";
+  return fmax (prefill, decode) < 0.7 ? "load" : prefill > decode ? "prefill pool" : "decode pool";
+}
+
 static void
-summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResult *hi, double first_error, ScnServingResult *own)
+summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
 {
   const SrvRunResult *run = &own->run;
   take_times (&own->ttft, &run->ttft, &lo->ttft, &hi->ttft);
+  const double first_error = play->run.front.error; /* what the front end and the client add is not known */
   own->ttft.median_lo_s /= 1 + first_error;
   own->ttft.median_hi_s *= 1 + first_error;
   take_times (&own->tpot, &run->tpot, &lo->tpot, &hi->tpot);
   take_times (&own->itl, &run->itl, &lo->itl, &hi->itl);
   take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
-  own->gpus = srv_replica_gpus (&spec->replica) * spec->replicas.v;
+  own->apart = play->n == 2;
+  for (guint i = 0; i < play->n; i++)
+    own->gpus += pool_gpus (&play->pools[i]);
+  own->transfer_B = run->transfer.n > 0 ? run->transfer.bytes_B / (double)run->transfer.n : (double)NAN;
   own->requests = (double)run->requests;
   own->output_tokens_per_s_gpu = run->output_tokens_per_s / own->gpus;
   own->hits = run->prompt_tokens > 0 ? (double)run->hit_tokens / (double)run->prompt_tokens : 0;
@@ -255,7 +441,7 @@ summarise (const ScnServingSpec *spec, const SrvRunResult *lo, const SrvRunResul
   own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
                            : (double)NAN;
-  own->bound_by = run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
+  own->bound_by = own->apart ? bound_of_pools (run) : run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
 }
 
 /* The request whose time to the first token is the 99th percentile, or the nearest above it. */
@@ -277,18 +463,18 @@ see_slow (void *user, const SrvRequestSeen *seen)
 
 /* Plays again, to find that request, and once more to take it apart. */
 static gboolean
-watch_slow (const Scn *scenario, SrvRunSpec how, ScnServingResult *own, GError **error)
+watch_slow (Play *how, ScnServingResult *own, GError **error)
 {
   SrvRunResult again = { 0 };
-  Slow slow = { .p99_s = own->run.ttft.p99, .nearest_s = (double)INFINITY, .warm_up = how.warm_up, .index = G_MAXUINT64 };
-  how.request = see_slow;
-  how.step = NULL;
-  how.user = &slow;
-  if (!play (scenario, &how, 0, &again, error))
+  Slow slow = { .p99_s = own->run.ttft.p99, .nearest_s = (double)INFINITY, .warm_up = how->run.warm_up, .index = G_MAXUINT64 };
+  how->run.request = see_slow;
+  how->run.step = NULL;
+  how->run.user = &slow;
+  if (!play (how, 0, &again, error))
     return FALSE;
-  how.request = NULL;
-  how.watch = slow.index;
-  if (!play (scenario, &how, 0, &again, error))
+  how->run.request = NULL;
+  how->run.watch = slow.index;
+  if (!play (how, 0, &again, error))
     return FALSE;
   own->run.watched = again.watched;
   own->slow = TRUE;
@@ -298,35 +484,30 @@ watch_slow (const Scn *scenario, SrvRunSpec how, ScnServingResult *own, GError *
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
-  ScnServingSpec *spec = scenario->own;
-  g_autofree char *warning = NULL;
-  if (!srv_replica_settle (&spec->replica, scenario->system.engines, NULL, &warning, error))
+  const ScnServingSpec *spec = scenario->own;
+  g_auto (Play) how = { .scenario = scenario };
+  if (!read_pools (spec, how.pools, &how.n, error))
     return FALSE;
-  if (warning != NULL)
-    col_run_warn (&result->run, "%s", warning);
   ScnServingResult *own = g_new0 (ScnServingResult, 1);
   result->own = own;
-  if (!srv_memory_plan (&spec->llm, &scenario->system, &spec->replica, &own->memory, error))
+  if (!open_pool (&how, 0, &own->memory, &how.run, &result->run, error) ||
+      (how.n == 2 && !open_pool (&how, 1, &own->decode_memory, &how.decode, &result->run, error)))
     return FALSE;
-  g_autoptr (SrvStepModel) model = srv_step_model_new (&spec->llm, &scenario->system, &spec->replica, error);
-  if (model == NULL)
-    return FALSE;
-  SrvRunSpec how = run_spec (scenario, spec, &own->memory, model);
-  g_autofree double *acceptance = srv_speculative_acceptance (&spec->replica.speculative);
-  how.acceptance = acceptance;
+  how.acceptance = srv_speculative_acceptance (&how.pools[how.n - 1].replica.speculative);
+  *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance; /* only decoding verifies drafts */
   SrvRunResult lo = { 0 }, hi = { 0 };
-  if (!play (scenario, &how, -1, &lo, error) || !play (scenario, &how, 1, &hi, error))
+  if (!play (&how, -1, &lo, error) || !play (&how, 1, &hi, error))
     return FALSE;
   if (result->run.spans != NULL) {
-    how.step = see_step;
-    how.request = see_request;
-    how.user = &result->run;
+    how.run.step = see_step;
+    how.run.request = see_request;
+    how.run.user = &result->run;
   }
-  if (!play (scenario, &how, 0, &own->run, error))
+  if (!play (&how, 0, &own->run, error))
     return FALSE;
-  if (scenario->training.want_terms && !spec->watch.set && own->run.requests > 0 && !watch_slow (scenario, how, own, error))
+  if (scenario->training.want_terms && how.n == 1 && !spec->watch.set && own->run.requests > 0 && !watch_slow (&how, own, error))
     return FALSE;
-  summarise (spec, &lo, &hi, how.front.error, own);
+  summarise (spec, &how, &lo, &hi, own);
   result->run.n_events = own->run.steps;
   return TRUE;
 }

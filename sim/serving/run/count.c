@@ -10,16 +10,16 @@ tell_step (SrvSim *sim, const SrvReplica *replica)
   SrvStepSeen seen = { .replica = replica->index,
                        .start_s = eng_time_to_s (replica->start),
                        .end_s = eng_time_to_s (replica->end) };
-  for (guint i = 0; i < sim->spec->times.ranks; i++) {
+  for (guint i = 0; i < replica->spec->times.ranks; i++) {
     const SrvSched *sched = replica->scheds[i];
     seen.prompts += sched->n_chunks;
     seen.prompt_tokens += sched->n_tokens - MIN (sched->n_tokens, sched->n_decode);
     seen.decoding += sched->n_decode;
     seen.waiting += sched->n_waiting;
     seen.running += sched->n_running;
-    seen.kv += 1 - (double)srv_kv_idle (sched->kv) / (double)sim->spec->blocks;
+    seen.kv += 1 - (double)srv_kv_idle (sched->kv) / (double)replica->spec->blocks;
   }
-  seen.kv /= sim->spec->times.ranks;
+  seen.kv /= replica->spec->times.ranks;
   sim->spec->step (sim->spec->user, &seen);
 }
 
@@ -29,17 +29,20 @@ srv_count_step (SrvSim *sim, SrvReplica *replica)
   const double time_ps = (double)(replica->end - replica->start);
   guint64 idle = 0;
   guint decode = 0, prompts = 0;
-  for (guint i = 0; i < sim->spec->times.ranks; i++) {
+  for (guint i = 0; i < replica->spec->times.ranks; i++) {
     const SrvSched *sched = replica->scheds[i];
     idle += srv_kv_idle (sched->kv);
     decode += replica->jumping ? sched->n_running : sched->n_decode;
     prompts += replica->jumping ? 0 : sched->n_chunks;
   }
-  const double kv = 1 - (double)idle / ((double)sim->spec->blocks * sim->spec->times.ranks);
+  const double kv = 1 - (double)idle / ((double)replica->spec->blocks * replica->spec->times.ranks);
   sim->out->steps++;
   sim->out->prompt_steps += prompts > 0;
   sim->out->kv_most = MAX (sim->out->kv_most, kv);
   sim->busy_ps += time_ps;
+  sim->pool_busy_ps[replica->pool] += time_ps;
+  sim->pool_kv_ps[replica->pool] += kv * time_ps;
+  sim->out->pools[replica->pool].steps++;
   sim->kv_ps += kv * time_ps;
   sim->decode_steps += decode > 0;
   sim->decoded += decode;
@@ -121,6 +124,10 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {
   SrvSim *sim = user;
   (void)tokens;
+  if (seq->answer > 1) {
+    srv_handoff_begin (sim, seq);
+    return;
+  }
   const EngTime seen = eng_time_add (sim->now, eng_time_from_s (sim->spec->front.token_s));
   if (seq->first == ENG_TIME_NEVER) {
     seq->first = seen;
@@ -135,10 +142,26 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
   if (!srv_seq_ended (seq))
     return;
   count_request (sim, seq);
+  if (sim->at->scheds[seq->rank]->holds)
+    srv_sched_let_go (sim->at->scheds[seq->rank], seq);
   sim->at->in_flight--;
   sim->in_flight--;
   g_array_append_val (sim->ended, seq->index);
   g_ptr_array_add (sim->pool, seq);
+}
+
+static void
+count_pools (SrvSim *sim)
+{
+  SrvRunResult *out = sim->out;
+  const guint n[2] = { sim->spec->replicas, sim->n_replicas - sim->spec->replicas };
+  for (guint i = 0; i < 2; i++) {
+    out->pools[i].busy = n[i] > 0 ? sim->pool_busy_ps[i] / ((double)sim->now * n[i]) : (double)NAN;
+    out->pools[i].kv_mean = sim->pool_busy_ps[i] > 0 ? sim->pool_kv_ps[i] / sim->pool_busy_ps[i] : (double)NAN;
+  }
+  const double transfers = (double)out->transfer.n;
+  out->transfer.wait_s = transfers > 0 ? sim->wait_ps / ENG_PS_PER_S / transfers : (double)NAN;
+  out->transfer.time_s = transfers > 0 ? sim->move_ps / ENG_PS_PER_S / transfers : (double)NAN;
 }
 
 void
@@ -159,10 +182,11 @@ srv_count_finish (SrvSim *sim)
   out->user_tokens_per_s = 1 / out->tpot.p50;
   out->kv_mean = sim->busy_ps > 0 ? sim->kv_ps / sim->busy_ps : (double)NAN;
   out->batch_mean = sim->decode_steps > 0 ? sim->decoded / sim->decode_steps : (double)NAN;
-  all_ps = (double)sim->now * sim->spec->replicas;
+  all_ps = (double)sim->now * sim->n_replicas;
   out->busy = all_ps > 0 ? sim->busy_ps / all_ps : (double)NAN;
-  for (guint i = 0; i < sim->spec->replicas; i++)
-    for (guint k = 0; k < sim->spec->times.ranks; k++) {
+  count_pools (sim);
+  for (guint i = 0; i < sim->n_replicas; i++)
+    for (guint k = 0; k < sim->replicas[i].spec->times.ranks; k++) {
       const SrvSched *sched = sim->replicas[i].scheds[k];
       out->hit_tokens += sched->hit_tokens;
       out->prompt_tokens += sched->asked_tokens;

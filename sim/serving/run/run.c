@@ -39,11 +39,16 @@ static gboolean
 fits (const SrvRunSpec *spec, const SrvRequest *request, guint output, GError **error)
 {
   const double pool = (double)spec->blocks * spec->block;
+  const guint made = spec->decode != NULL ? 1 : output; /* tokens that this pool gives */
   if (spec->max_model_len > 0 && request->input >= spec->max_model_len)
     return refuse (request, "the longest sequence has", spec->max_model_len, "raise 'max_model_len' of 'engine', or leave it out",
                    error);
-  if ((double)request->input + output + spec->limits.drafts > pool)
+  if ((double)request->input + made + spec->limits.drafts > pool)
     return refuse (request, "the KV cache has room for", pool, "use more GPUs a replica, fp8 for 'kv', or shorter requests", error);
+  if (spec->decode != NULL &&
+      (double)request->input + output + spec->decode->limits.drafts > (double)spec->decode->blocks * spec->decode->block)
+    return refuse (request, "the KV cache of the decode pool has room for", (double)spec->decode->blocks * spec->decode->block,
+                   "use more GPUs a replica, fp8 for 'kv', or shorter requests", error);
   if (!spec->limits.chunked && request->input > spec->limits.max_tokens)
     return refuse (request, "a step takes", spec->limits.max_tokens, "raise 'max_num_batched_tokens', or allow 'chunked'", error);
   return TRUE;
@@ -85,7 +90,8 @@ take_request (Run *run, GError **error)
                    .start = ENG_TIME_NEVER,
                    .first = ENG_TIME_NEVER,
                    .input = request.input,
-                   .output = output,
+                   .output = spec->decode != NULL ? 1 : output,
+                   .answer = spec->decode != NULL ? output : 0,
                    .priority = request.priority,
                    .kv = kv };
   if (spec->caching && request.n_hashes > 0) {
@@ -161,7 +167,10 @@ enqueue (Run *run)
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_queue_pop_head (&run->front);
   SrvReplica *replica = replica_for (run);
-  srv_sched_add (sched_for (sim, replica), seq);
+  SrvSched *sched = sched_for (sim, replica);
+  for (seq->rank = 0; replica->scheds[seq->rank] != sched;)
+    seq->rank++;
+  srv_sched_add (sched, seq);
   replica->in_flight++;
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
@@ -198,7 +207,7 @@ arrive_all (Run *run, GError **error)
     while (next_ready (run) <= sim->now)
       enqueue (run);
   }
-  for (guint i = 0; i < sim->spec->replicas; i++)
+  for (guint i = 0; i < sim->n_replicas; i++)
     if (!sim->replicas[i].busy && sim->replicas[i].in_flight > 0)
       srv_replica_begin (sim, &sim->replicas[i]);
   return TRUE;
@@ -227,11 +236,19 @@ run_all (Run *run, GError **error)
   const SrvRunSpec *spec = sim->spec;
   if (!take_request (run, error))
     return FALSE;
-  for (EngTime end, arrival;;) {
+  Eng *eng = sim->spec->decode != NULL ? sim->spec->fabric.eng : NULL;
+  for (EngTime end, arrival, flow;;) {
     end = eng_queue_peek (sim->queue);
     arrival = next_arrival (run);
-    if (MIN (end, arrival) == ENG_TIME_NEVER)
+    flow = eng != NULL ? eng_next (eng) : ENG_TIME_NEVER;
+    if (MIN (MIN (end, arrival), flow) == ENG_TIME_NEVER)
       return TRUE;
+    if (flow != ENG_TIME_NEVER && flow <= MIN (end, arrival)) {
+      sim->now = flow;
+      if (!srv_handoff_land (sim, error) || !arrive_all (run, error))
+        return FALSE;
+      continue;
+    }
     if (arrival < end) {
       sim->now = arrival;
       if (!arrive_all (run, error))
@@ -242,9 +259,10 @@ run_all (Run *run, GError **error)
     eng_queue_pop (sim->queue, &entry);
     sim->now = end;
     sim->arrival = arrival;
-    /* replicas know of each other only through requests that answers send */
-    sim->horizon = spec->source.open ? arrival : MIN (arrival, eng_queue_peek (sim->queue));
-    if (srv_replica_end (sim, &sim->replicas[entry.slot]) && (!tell_source (run, error) || !arrive_all (run, error)))
+    /* replicas know of each other only through requests that answers send, and through transfers */
+    sim->horizon = spec->source.open ? arrival : MIN (MIN (arrival, flow), eng_queue_peek (sim->queue));
+    if (srv_replica_end (sim, &sim->replicas[entry.slot]) &&
+        (!srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error)))
       return FALSE;
   }
 }
@@ -259,7 +277,8 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   sim->spec = spec;
   sim->out = out;
   sim->queue = eng_queue_new ();
-  sim->batches = g_new0 (SrvBatch, spec->times.ranks);
+  const guint ranks = MAX (spec->times.ranks, spec->decode != NULL ? spec->decode->times.ranks : 0);
+  sim->batches = g_new0 (SrvBatch, ranks);
   sim->pool = g_ptr_array_new ();
   sim->ended = g_array_new (FALSE, FALSE, sizeof (guint64));
   sim->ttft = srv_sample_new ();
@@ -267,8 +286,13 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   sim->itl = srv_sample_new ();
   sim->e2e = srv_sample_new ();
   sim->first_arrival = ENG_TIME_NEVER;
-  sim->replicas = g_new0 (SrvReplica, spec->replicas);
-  for (guint i = 0; i < spec->replicas; i++)
+  sim->n_replicas = spec->replicas + (spec->decode != NULL ? spec->decode->replicas : 0);
+  sim->handoffs = g_ptr_array_new ();
+  sim->moving = g_ptr_array_new ();
+  sim->landed = g_ptr_array_new ();
+  sim->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  sim->replicas = g_new0 (SrvReplica, sim->n_replicas);
+  for (guint i = 0; i < sim->n_replicas; i++)
     srv_replica_init (sim, &sim->replicas[i], i);
   run->coming = g_ptr_array_new ();
 }
@@ -288,8 +312,9 @@ static void
 run_clear (Run *run)
 {
   SrvSim *sim = &run->sim;
-  for (guint i = 0; i < sim->spec->replicas; i++) { /* some are left after an error */
-    for (guint k = 0; k < sim->spec->times.ranks; k++) {
+  srv_handoff_clear (sim);
+  for (guint i = 0; i < sim->n_replicas; i++) { /* some are left after an error */
+    for (guint k = 0; k < sim->replicas[i].spec->times.ranks; k++) {
       SrvSched *sched = sim->replicas[i].scheds[k];
       for (guint n = 0; n < sched->n_running; n++)
         seq_free (sched, sched->running[n]);
@@ -298,7 +323,7 @@ run_clear (Run *run)
         seq_free (sched, seq);
       }
     }
-    srv_replica_clear (sim, &sim->replicas[i]);
+    srv_replica_clear (&sim->replicas[i]);
   }
   for (guint i = 0; i < run->coming->len; i++)
     seq_free (NULL, run->coming->pdata[i]);
@@ -309,6 +334,10 @@ run_clear (Run *run)
   g_ptr_array_free (run->coming, TRUE);
   g_ptr_array_free (sim->pool, TRUE);
   g_array_free (sim->ended, TRUE);
+  g_ptr_array_free (sim->handoffs, TRUE);
+  g_ptr_array_free (sim->moving, TRUE);
+  g_ptr_array_free (sim->landed, TRUE);
+  g_array_free (sim->uses, TRUE);
   eng_queue_free (sim->queue);
   srv_sample_free (sim->ttft);
   srv_sample_free (sim->tpot);

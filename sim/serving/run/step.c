@@ -6,19 +6,29 @@
 void
 srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
 {
-  const SrvRunSpec *spec = sim->spec;
+  replica->pool = index >= sim->spec->replicas ? 1 : 0;
+  const SrvRunSpec *spec = replica->pool == 1 ? sim->spec->decode : sim->spec;
+  replica->spec = spec;
   replica->index = index;
+  replica->incoming = g_ptr_array_new ();
+  replica->ready = g_ptr_array_new ();
+  replica->coming = g_new0 (guint, spec->times.ranks);
   replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
-  for (guint i = 0; i < spec->times.ranks; i++)
+  for (guint i = 0; i < spec->times.ranks; i++) {
     replica->scheds[i] =
         srv_sched_new (&srv_policies[spec->engine], &spec->limits, srv_kv_new (spec->blocks, spec->block, spec->caching));
+    replica->scheds[i]->holds = replica->pool == 0 && sim->spec->decode != NULL;
+  }
   replica->counts = g_new0 (guint, spec->block);
 }
 
 void
-srv_replica_clear (SrvSim *sim, SrvReplica *replica)
+srv_replica_clear (SrvReplica *replica)
 {
-  for (guint i = 0; i < sim->spec->times.ranks; i++)
+  g_ptr_array_free (replica->incoming, TRUE);
+  g_ptr_array_free (replica->ready, TRUE);
+  g_free (replica->coming);
+  for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_free (replica->scheds[i]);
   g_free (replica->scheds);
   g_free (replica->counts);
@@ -46,9 +56,9 @@ on_line (const SrvRunSpec *spec)
 }
 
 static EngTime
-decode_ticks (SrvSim *sim, SrvReplica *replica, guint n)
+decode_ticks (SrvReplica *replica, guint n)
 {
-  const SrvRunSpec *spec = sim->spec;
+  const SrvRunSpec *spec = replica->spec;
   SrvDecodeLine *line = &replica->line;
   if (!on_line (spec)) {
     SrvStepCost cost;
@@ -65,9 +75,9 @@ decode_ticks (SrvSim *sim, SrvReplica *replica, guint n)
 
 /* What the band makes of steps like this one. */
 static void
-start_line (SrvSim *sim, SrvReplica *replica, guint n)
+start_line (SrvReplica *replica, guint n)
 {
-  const SrvRunSpec *spec = sim->spec;
+  const SrvRunSpec *spec = replica->spec;
   replica->factor = 1;
   replica->line = (SrvDecodeLine){ .from = 1, .to = 0 };
   if (spec->band == 0)
@@ -86,9 +96,9 @@ static void
 jump_on (SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
-  srv_kv_draw (sched->kv, replica->counts[replica->n % sim->spec->block]);
+  srv_kv_draw (sched->kv, replica->counts[replica->n % replica->spec->block]);
   replica->n++;
-  replica->end = eng_time_add (replica->start, decode_ticks (sim, replica, sched->n_running));
+  replica->end = eng_time_add (replica->start, decode_ticks (replica, sched->n_running));
   srv_count_step (sim, replica);
 }
 
@@ -96,8 +106,8 @@ static gboolean
 can_jump_on (const SrvSim *sim, const SrvReplica *replica)
 {
   const SrvSched *sched = replica->scheds[0];
-  return sim->watched == NULL && replica->n < replica->most && !sched->fresh &&
-         replica->counts[replica->n % sim->spec->block] <= srv_kv_idle (sched->kv);
+  return sim->watched == NULL && replica->ready->len == 0 && replica->n < replica->most && !sched->fresh &&
+         replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
 }
 
 /* Until a sequence passes the window; counts those below it. */
@@ -118,7 +128,7 @@ to_window (SrvReplica *replica, guint window)
 static gboolean
 start_jump (SrvSim *sim, SrvReplica *replica)
 {
-  const SrvRunSpec *spec = sim->spec;
+  const SrvRunSpec *spec = replica->spec;
   SrvSched *sched = replica->scheds[0];
   if (spec->stepwise || spec->times.ranks > 1 || !srv_sched_repeats (sched, &replica->most))
     return FALSE;
@@ -133,7 +143,7 @@ start_jump (SrvSim *sim, SrvReplica *replica)
     replica->windowed += spec->times.window > 0 ? MIN (computed, spec->times.window) : computed;
   }
   to_window (replica, spec->times.window);
-  start_line (sim, replica, sched->n_running);
+  start_line (replica, sched->n_running);
   replica->jumping = TRUE;
   jump_on (sim, replica);
   return TRUE;
@@ -174,12 +184,12 @@ end_jump (const SrvSim *sim, SrvReplica *replica)
 static double
 step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
 {
-  const SrvRunSpec *spec = sim->spec;
+  const SrvRunSpec *spec = replica->spec;
   if (n_chunks == 0 && on_line (spec) && sim->watched == NULL) {
     replica->context = sim->batches[0].decode_context;
     replica->windowed = sim->batches[0].decode_windowed;
-    start_line (sim, replica, sim->batches[0].n_decode);
-    return eng_time_to_s (decode_ticks (sim, replica, sim->batches[0].n_decode));
+    start_line (replica, sim->batches[0].n_decode);
+    return eng_time_to_s (decode_ticks (replica, sim->batches[0].n_decode));
   }
   const gboolean wants = spec->band != 0 || sim->watched != NULL;
   const double time_s = spec->times.time_s (spec->times.model, sim->batches, wants ? &sim->cost : NULL);
@@ -189,11 +199,12 @@ step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
 void
 srv_replica_begin (SrvSim *sim, SrvReplica *replica)
 {
-  const guint ranks = sim->spec->times.ranks;
+  const guint ranks = replica->spec->times.ranks;
   guint n_chunks = 0;
   gboolean any = FALSE;
   if (replica->busy)
     return;
+  srv_handoff_join (replica);
   replica->start = sim->now;
   if (!start_jump (sim, replica)) {
     if (sim->spec->limits.wait > 0)
@@ -224,9 +235,9 @@ accepted (void *user, const SrvSeq *seq)
 {
   const SrvSim *sim = user;
   guint n = 0;
-  while (n < sim->spec->limits.drafts) {
+  while (n < sim->at->spec->limits.drafts) {
     const guint64 bits = base_random_hash (sim->spec->seed, seq->index, seq->produced, n);
-    if ((double)(bits >> 11) * 0x1p-53 >= sim->spec->acceptance[n])
+    if ((double)(bits >> 11) * 0x1p-53 >= sim->at->spec->acceptance[n])
       break;
     n++;
   }
@@ -245,7 +256,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
   }
   replica->busy = FALSE;
   sim->at = replica;
-  for (guint i = 0; i < sim->spec->times.ranks; i++)
-    srv_sched_done (replica->scheds[i], srv_count_token, sim->spec->acceptance != NULL ? accepted : NULL, sim);
+  for (guint i = 0; i < replica->spec->times.ranks; i++)
+    srv_sched_done (replica->scheds[i], srv_count_token, replica->spec->acceptance != NULL ? accepted : NULL, sim);
   return TRUE;
 }

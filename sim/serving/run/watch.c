@@ -26,9 +26,9 @@ static const SrvWait wait_of[SRV_PART_N] = {
 /* The watched request decodes in a step of time_s: what prompts add to it is theirs, the rest by the parts of a step that only
  * decodes. */
 static void
-decoded (SrvSim *sim, double time_s)
+decoded (SrvSim *sim, const SrvReplica *replica, double time_s)
 {
-  const SrvRunSpec *spec = sim->spec;
+  const SrvRunSpec *spec = replica->spec;
   double *part_s = sim->out->watched.part_s, sum_s = 0;
   SrvStepCost alone = { 0 };
   for (guint i = 0; i < spec->times.ranks; i++) {
@@ -49,7 +49,7 @@ decoded (SrvSim *sim, double time_s)
 static const SrvSched *
 sched_of (const SrvSim *sim, const SrvReplica *replica, gboolean *runs)
 {
-  for (guint i = 0; i < sim->spec->times.ranks; i++) {
+  for (guint i = 0; i < replica->spec->times.ranks; i++) {
     const SrvSched *sched = replica->scheds[i];
     for (guint k = 0; k < sched->n_running; k++)
       if (sched->running[k] == sim->watched) {
@@ -80,7 +80,7 @@ srv_watch_step (SrvSim *sim, const SrvReplica *replica)
   else if (seq->take == 0)
     part_s[SRV_WAIT_OTHERS] += time_s;
   else if (srv_seq_decodes (seq))
-    decoded (sim, time_s);
+    decoded (sim, replica, time_s);
   else {
     part_s[SRV_WAIT_PROMPT] += time_s * seq->take / sched->n_tokens;
     part_s[SRV_WAIT_OTHERS] += time_s * (sched->n_tokens - seq->take) / sched->n_tokens;

@@ -198,8 +198,8 @@ leave (SrvSched *sched)
     }
     if (sched->policy->whole)
       sched->promised -= blocks_to_end (sched, seq);
-    srv_kv_release (sched->kv, &seq->kv, 0);
-    srv_kv_forget (sched->kv, &seq->kv);
+    if (!sched->holds)
+      srv_sched_let_go (sched, seq);
   }
   sched->n_running = kept;
 }
@@ -231,6 +231,45 @@ srv_sched_done (SrvSched *sched, SrvToken token, SrvAccept accept, void *user)
   for (guint i = 0; i < sched->n_chosen; i++)
     if (sched->chosen[i]->take > 0)
       token (user, sched->chosen[i], sched->chosen[i]->take);
+}
+
+/* ---- sequences whose KV comes from another replica ---- */
+
+gboolean
+srv_sched_reserve (SrvSched *sched, SrvSeq *seq, guint coming)
+{
+  const guint block = srv_kv_block (sched->kv);
+  if (sched->n_waiting > 0 || sched->n_running + coming >= sched->limits.max_seqs)
+    return FALSE;
+  if (!sched->policy->whole)
+    return srv_kv_grow (sched->kv, &seq->kv, seq->input + 1);
+  guint64 held = 0;
+  for (guint i = 0; i < sched->n_running; i++)
+    held += sched->running[i]->kv.blocks;
+  const guint64 to_end = blocks_to_end (sched, seq);
+  if (to_end + sched->promised - held > srv_kv_idle (sched->kv))
+    return FALSE;
+  const gboolean there = srv_kv_grow (sched->kv, &seq->kv, MIN (seq->input + 1, (guint)to_end * block));
+  g_assert (there);
+  sched->promised += to_end - seq->kv.blocks; /* the rest counts once it runs */
+  return TRUE;
+}
+
+void
+srv_sched_join (SrvSched *sched, SrvSeq *seq)
+{
+  make_room (sched);
+  sched->running[sched->n_running++] = seq;
+  sched->fresh = TRUE;
+  if (sched->policy->whole)
+    sched->promised += seq->kv.blocks;
+}
+
+void
+srv_sched_let_go (SrvSched *sched, SrvSeq *seq)
+{
+  srv_kv_release (sched->kv, &seq->kv, 0);
+  srv_kv_forget (sched->kv, &seq->kv);
 }
 
 /* ---- steps that only decode ---- */

@@ -37,6 +37,8 @@ typedef struct {
  * clock's range: the message names the time and the count. Not from inside a callback. */
 gboolean eng_run (Eng *eng, EngTime until, uint64_t max_events, GError **error);
 EngStats eng_stats (const Eng *eng);
+/* Time of the next event, for who drives it from outside: not later than it, and ENG_TIME_NEVER where nothing is left. */
+EngTime eng_next (Eng *eng);
 
 /* Debugging: events of one picosecond run in an order drawn from `seed` instead of the order of scheduling (0: back to that).
  * A result that moves hides a dependence on the order of ties; those of the flow network do not move. */

@@ -3,6 +3,7 @@
 #define SCENARIO_SERVING_H
 
 #include "base/member.h"
+#include "serving/fleet.h"
 #include "serving/load.h"
 #include "serving/memory.h"
 #include "serving/run.h"
@@ -20,6 +21,8 @@ typedef struct {
   SrvReplicaSpec replica;
   BaseNum replicas;
   BaseEnum router; /* SrvRouter */
+  BaseList pools;  /* SrvPoolSpec; absent: `replicas` of role all */
+  SrvTransferSpec transfer;
   SrvLoadSpec load;
   ScnSloSpec slo;
   BaseNum gpu_price; /* USD/s of one GPU */
@@ -36,11 +39,13 @@ typedef struct {
 /* ScnResult.own */
 typedef struct {
   SrvRunResult run;
-  SrvMemory memory;
+  SrvMemory memory, decode_memory; /* of the pool that takes requests; of the decode pool, where it is apart */
+  gboolean apart;                  /* prefill and decode are */
+  double transfer_B;               /* mean of a request; NAN: none */
   ScnServingTimes ttft, tpot, itl, e2e;
   double gpus, requests, output_tokens_per_s_gpu;
-  double hits;        /* fraction of prompts' tokens that the prefix cache had */
-  double good;        /* fraction of requests within the SLO; NAN without one */
+  double hits;          /* fraction of prompts' tokens that the prefix cache had */
+  double good;          /* fraction of requests within the SLO; NAN without one */
   double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
   gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;

@@ -2,6 +2,7 @@
 #ifndef SERVING_RUN_H
 #define SERVING_RUN_H
 
+#include "engine/flow.h"
 #include "serving/load.h"
 #include "serving/sample.h"
 #include "serving/schedule.h"
@@ -32,6 +33,19 @@ typedef struct {
   double ttft_s, tpot_s, e2e_s;
 } SrvSlo;
 
+/* One end of a transfer: a scheduler of a replica, numbered within its pool. */
+typedef struct {
+  guint replica, rank;
+} SrvEnd;
+
+/* What carries KV from the prefill pool to the decode pool. */
+typedef struct {
+  Eng *eng; /* of this run alone; moves nothing else that ends before it */
+  gpointer user;
+  /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
+  gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
+} SrvFabric;
+
 /* One step, for traces. */
 typedef struct {
   guint replica;
@@ -49,7 +63,8 @@ typedef struct {
   guint input, output, hit, preemptions;
 } SrvRequestSeen;
 
-typedef struct {
+typedef struct SrvRunSpec SrvRunSpec;
+struct SrvRunSpec {
   SrvTimes times;
   SrvSource source;
   SrvEngineName engine;
@@ -71,7 +86,12 @@ typedef struct {
   void (*step) (void *user, const SrvStepSeen *step); /* NULL: none; a run with it is stepwise */
   void (*request) (void *user, const SrvRequestSeen *request);
   void *user;
-} SrvRunSpec;
+  /* Prefill and decode apart: this pool computes prompts, and that one answers. NULL: this one does both. Of `decode` count times,
+   * engine, limits, blocks, block, caching, max_model_len, replicas, acceptance and, as for all, band. */
+  const SrvRunSpec *decode;
+  SrvFabric fabric;
+  gboolean first_by_decode; /* the decode pool computes the last token of the prompt again, and gives the first one */
+};
 
 /* Where the time of a request went. They sum to its E2E time. */
 typedef enum {
@@ -98,6 +118,21 @@ typedef struct {
   double first_s[SRV_WAIT_N]; /* of these, until the first token; sum to ttft_s */
 } SrvWatched;
 
+/* Of one pool. */
+typedef struct {
+  double busy;    /* fraction of the replicas' time in steps */
+  double kv_mean; /* fraction of blocks in use, over busy time */
+  guint64 steps;
+} SrvPoolResult;
+
+/* KV from the prefill pool to the decode pool, of all requests. */
+typedef struct {
+  guint64 n;
+  double bytes_B;
+  double wait_s; /* mean, for a place and blocks in the decode pool … */
+  double time_s; /* … and of the copy */
+} SrvTransferResult;
+
 typedef struct {
   guint64 requests; /* counted ones that were answered; the next also only of these */
   guint64 input_tokens, output_tokens, good;
@@ -115,6 +150,8 @@ typedef struct {
   guint64 most_in_flight;
   guint64 shortened; /* answers that end at max_model_len */
   SrvWatched watched;
+  SrvPoolResult pools[2]; /* [1]: decode, where it is apart */
+  SrvTransferResult transfer;
 } SrvRunResult;
 
 /* FALSE and *error (BASE_ERROR_INPUT): a request that can never be answered, or a bad line of a trace. Same spec, same result. */

@@ -22,6 +22,8 @@ struct SrvSeq {
   guint32 hit;      /* tokens that it found in the cache when it was first taken */
   guint32 lost;     /* tokens whose KV preemptions discarded */
   guint32 preemptions;
+  guint32 answer; /* tokens of the whole answer where another replica continues it after this one; else 0 */
+  guint32 rank;   /* scheduler of its replica */
   SrvHold kv;
   SrvSeq *before, *after; /* in the queue */
 };
@@ -57,6 +59,7 @@ struct SrvSched {
   SrvLimits limits;
   const SrvPolicy *policy;
   SrvKv *kv;
+  gboolean holds;      /* sequences that end keep their blocks until srv_sched_let_go */
   gboolean priorities; /* some request is not of priority 0 */
   SrvSeq *head, *tail; /* queue of those that wait */
   guint n_waiting;
@@ -98,6 +101,16 @@ typedef void (*SrvToken) (void *user, SrvSeq *seq, guint tokens);
 typedef guint (*SrvAccept) (void *user, const SrvSeq *seq); /* drafts accepted; NULL: all */
 void srv_sched_done (SrvSched *sched, SrvToken token, SrvAccept accept, void *user);
 gboolean srv_seq_ended (const SrvSeq *seq);
+
+/* ---- sequences whose KV comes from another replica ---- */
+
+/* Holds blocks for a sequence of another replica and its next token. FALSE, and nothing has changed: no place or blocks are free.
+ * `coming`: sequences that hold blocks and have not joined yet. */
+gboolean srv_sched_reserve (SrvSched *sched, SrvSeq *seq, guint coming);
+/* Its KV (seq->computed tokens) is there: it runs from the next step on. Not during a step. */
+void srv_sched_join (SrvSched *sched, SrvSeq *seq);
+/* Frees the blocks of one that has ended, where the scheduler `holds`. */
+void srv_sched_let_go (SrvSched *sched, SrvSeq *seq);
 
 /* ---- steps that only decode ---- */
 

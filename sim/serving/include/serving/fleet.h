@@ -1,0 +1,54 @@
+/* Replicas in pools: prefill and decode on GPUs of their own, and the KV that goes from one to the other over the fabric. */
+#ifndef SERVING_FLEET_H
+#define SERVING_FLEET_H
+
+#include "collective/net.h"
+#include "serving/run.h"
+
+typedef enum { SRV_ROLE_ALL, SRV_ROLE_PREFILL, SRV_ROLE_DECODE } SrvRole;
+
+/* An item of `pools:`; absent maps are those of the workload. */
+typedef struct {
+  BaseHead head;
+  BaseEnum role; /* SrvRole */
+  BaseNum replicas;
+  BaseNum first_gpu; /* absent: behind the pool before */
+  SrvReplicaSpec replica;
+} SrvPoolSpec;
+
+typedef enum { SRV_FIRST_PREFILL, SRV_FIRST_DECODE } SrvFirst;
+
+/* `transfer:` */
+typedef struct {
+  BaseHead head;
+  BaseEnum first_token;   /* SrvFirst */
+  BaseNum start;          /* s, of each transfer, on top of the route's own latency */
+  BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
+} SrvTransferSpec;
+
+extern const BaseSchema srv_schema_pool, srv_schema_transfer;
+extern const BaseName srv_role_names[];
+
+/* GPUs of a pool: replica after replica, from `first` of the system on. */
+typedef struct {
+  const SrvReplicaSpec *replica;
+  guint32 first;
+} SrvPlacedPool;
+
+/* Flows of KV over a cluster, by an engine of their own. */
+typedef struct SrvKvFabric SrvKvFabric;
+
+/* All is borrowed and outlives it. Returned: full. */
+SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, const SrvPlacedPool *prefill,
+                                const SrvPlacedPool *decode, const SrvTransferSpec *transfer);
+void srv_kv_fabric_free (SrvKvFabric *fabric);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)
+SrvFabric srv_kv_fabric_run (SrvKvFabric *fabric);
+
+/* What rank `to` of tp `to_tp` gets of rank `from` of tp `from_tp`, as a fraction of a layer's KV without copies. Query-key-value
+ * heads: each rank its own, cut anew where tp differs; `heads` 0: MLA, whole from one rank. */
+double srv_kv_part (guint heads, guint from_tp, guint from, guint to_tp, guint to);
+/* Pieces of memory that a GPU sends of a sequence: blocks x layers x (keys and values, or MLA's latent). */
+double srv_kv_descriptors (const MdlLlm *llm, double tokens, double block, double layers);
+
+#endif
