@@ -132,7 +132,10 @@ say_range (const StdSheet *sheet, const GPtrArray *axes, guint column, GString *
                   *highest = has_unit ? base_quantity_show (high, dim) : g_strdup_printf ("%.6g", high);
   g_autofree char *title = g_strdup (std_column_title (shown));
   *title = g_ascii_toupper (*title);
-  g_string_append_printf (out, "%s ranges from %s (%s) to %s (%s).\n\n", has_unit ? title : shown->key, lowest, from, highest, to);
+  g_autoptr (GString) line = g_string_new (NULL);
+  g_string_printf (line, "%s ranges from %s (%s) to %s (%s).\n\n", has_unit ? title : shown->key, lowest, from, highest, to);
+  base_text_wrap (line, base_layout_width ());
+  g_string_append_len (out, line->str, (gssize)line->len);
 }
 
 static void

@@ -36,6 +36,12 @@ add_test (NAME golden.docs_plan
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/plan.md)
 set_tests_properties (golden.docs_plan PROPERTIES LABELS golden TIMEOUT 300)
+foreach (page serving serving_fleet)
+  add_test (NAME golden.docs_${page}
+            COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
+                    ${PROJECT_SOURCE_DIR}/docs/${page}.md)
+  set_tests_properties (golden.docs_${page} PROPERTIES LABELS golden TIMEOUT 300)
+endforeach ()
 
 # Memory that a simulation needs. Sanitizers need their own, and take the messages of the C library.
 if(NOT (FORERUN_SANITIZE OR FORERUN_FUZZ))
