@@ -91,7 +91,7 @@ run_of (const Case *its)
   g_autoptr (Eng) eng = eng_new ();
   Wire wire = { eng_link_new (eng, its->rate_Bps), 327680 };
   SrvRunSpec spec = { .times = { .model = &times, .ranks = 1, .time_s = time_of, .line = line_of },
-                      .source = { &load, next, finished },
+                      .source = { &load, next, finished, FALSE },
                       .engine = its->engine,
                       .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
                       .blocks = 100000,
