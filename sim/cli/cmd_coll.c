@@ -212,9 +212,7 @@ static CalData *
 load_measured (Cli *cli, char **paths, const FrCollQuery *question, GError **error)
 {
   const CalHost host = cli_host (cli);
-  const CalFilesQuery files = { .topology = question->topology,
-                                .launch = question->settings.launch,
-                                .op = (int)question->op };
+  const CalFilesQuery files = { .topology = question->topology, .launch = question->settings.launch, .op = (int)question->op };
   if (!base_file_is_folder (paths[0]))
     return cal_data_load_files (&host, (const char *const *)paths, &files, error);
   if (paths[1] != NULL) {
@@ -285,17 +283,15 @@ add_page (Cli *cli, const Flags *flags, const FrCollQuery *question, const Rows 
 static gboolean
 answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **error)
 {
-  g_auto (Rows) rows = { .cli = cli,
-                         .question = question,
-                         .table = base_members_table (rep_coll_row_members, NULL),
-                         .text = g_string_new (NULL),
-                         .said = g_ptr_array_new_with_free_func (g_free),
-                         .asked = g_array_new (FALSE, FALSE, sizeof (RepCollAsked)),
-                         .way = { .topology = question->topology,
-                                  .op = question->op,
-                                  .algo = question->algo,
-                                  .proto = question->proto },
-                         .above = sets_above_the_leaves (cli) };
+  g_auto (Rows)
+      rows = { .cli = cli,
+               .question = question,
+               .table = base_members_table (rep_coll_row_members, NULL),
+               .text = g_string_new (NULL),
+               .said = g_ptr_array_new_with_free_func (g_free),
+               .asked = g_array_new (FALSE, FALSE, sizeof (RepCollAsked)),
+               .way = { .topology = question->topology, .op = question->op, .algo = question->algo, .proto = question->proto },
+               .above = sets_above_the_leaves (cli) };
   if (!cli_sizes_read (cli, &flags->coll, mdl_dtype_size_B (question->dtype), &rows.sizes, error))
     return FALSE;
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && flags->plot != NULL)

@@ -60,9 +60,9 @@ rep_plots_add_coll (GPtrArray *plots, const RepCollPlot *what)
   gboolean by_nodes = rep_coll_is_by_nodes (what->asked);
   g_autofree char *title = by_nodes ? title_by_nodes (what) : g_strdup (op);
   base_table_print_tsv (what->table, tsv);
-  const char *script = by_nodes ? "nodes.gp" : "busbw.gp",
-             *caption = by_nodes ? "Bus bandwidth by number of nodes, with its error band."
-                                 : "Bus bandwidth by message size, with its error band.";
+  const char *script = by_nodes ? "nodes.gp" : "busbw.gp", *caption = by_nodes
+                                                                          ? "Bus bandwidth by number of nodes, with its error band."
+                                                                          : "Bus bandwidth by message size, with its error band.";
   RepPlot *plot =
       rep_plots_add (plots, "busbw", script, caption, title, tsv, g_strdup (by_nodes ? "; panel='bytes'" : "; series='nodes'"));
   if (what->measured == NULL)
