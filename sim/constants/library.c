@@ -379,6 +379,7 @@ static SCHEMA (plugin_schema, "plugin", "A network plugin: the library's softwar
                     "time added once per operation by LL128, if a NIC's thread serves two channels or more"),
                NUM (MdlPlugin, ll_line, TIME, "time added per line of a message by LL, whose flags the CPU reads"),
                NUM (MdlPlugin, nvls_tree_start, TIME, "added once per operation by NVLSTree"),
+               NUM (MdlPlugin, message, TIME, "time of the proxy's thread for a message of NVLSTree; default: none"),
                NUM (MdlPlugin, flush, TIME, "read after each message received by NVLSTree, one after another; default: none"),
                FROM (MdlPlugin, nvls_tree_piece, BYTES, "1 KiB", "largest piece of NVLSTree, set by the plugin"),
                ROW (MdlPlugin, tuner, REF, "the plugin's own choices", .sub = &regions_schema,

@@ -81,13 +81,13 @@ flushes_and_pieces_follow_the_version (void)
 {
   static const struct {
     const char *nccl;
-    gboolean flushes;
-    double two_B, four_B; /* pieces on two nodes and on four */
-  } rows[] = { { NULL, FALSE, 131072, 65536 },
-               { "2.18.5", TRUE, 131072, 65536 },
-               { "2.19.1", FALSE, 524288, 524288 },
-               { "2.20.5", FALSE, 524288, 65536 },
-               { "2.21.5", FALSE, 131072, 65536 } };
+    gboolean flushes, old; /* old: the plugin before 1.8 */
+    double two_B, four_B;  /* pieces on two nodes and on four */
+  } rows[] = { { NULL, FALSE, FALSE, 131072, 65536 },
+               { "2.18.5", TRUE, TRUE, 131072, 65536 },
+               { "2.19.1", FALSE, TRUE, 524288, 524288 },
+               { "2.20.5", FALSE, FALSE, 524288, 65536 },
+               { "2.21.5", FALSE, FALSE, 131072, 65536 } };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
     const CstQuery query = { .gpu_type = "h100_sxm", .nccl = rows[i].nccl, .nccl_if_known = TRUE, .lookup = lookup };
@@ -96,7 +96,7 @@ flushes_and_pieces_follow_the_version (void)
     if (cal == NULL)
       continue;
     const MdlPlugin *plugin = mdl_plugin_of (cst_library (cal), "efa2");
-    TEST_TRUE (plugin != NULL && plugin->flush.set == rows[i].flushes);
+    TEST_TRUE (plugin != NULL && plugin->flush.set == rows[i].flushes && plugin->message.set == rows[i].old);
     const BaseList *pieces = &cst_library (cal)->nvls_tree.pieces;
     double two_B = 0, four_B = 0;
     for (unsigned k = 0; k < pieces->n; k++) {

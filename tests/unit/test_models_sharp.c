@@ -187,7 +187,7 @@ heads_of_a_rack_limit_trees_over_racks (void)
 /* 4 heads: a piece of 1 MB in 100 us is 40 GB/s of the size on two nodes; on three nodes a head receives two messages of each,
  * 20 GB/s. */
 static void
-flushes_follow_one_another (void)
+messages_follow_one_another (void)
 {
   MdlLibrary l = nccl ();
   MdlPlugin plugin = { .link_class = { .v = "efa2", .set = TRUE }, .flush = num (100e-6) };
@@ -202,7 +202,11 @@ flushes_follow_one_another (void)
   q.network = "efa2";
   q.link_rate_Bps = 400e9;
   TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps, 20e9, 1e-12);
-  plugin.flush.set = FALSE;
+  plugin.message = num (400e-6); /* the proxy's thread is slower still */
+  cost = cost_of (&l, MDL_ALGO_NVLS_TREE, &q);
+  TEST_NEAR (cost.bound_Bps, 5e9, 1e-12);
+  TEST_STR (cost.bound_name, "a head's proxy, by messages");
+  plugin.flush.set = plugin.message.set = FALSE;
   TEST_TRUE (isinf (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps));
 }
 
@@ -260,7 +264,7 @@ static const TestCase cases[] = {
   { "pieces fill the pipeline", pieces_fill_the_pipeline },
   { "efficiency and caps limit the rate", efficiency_and_caps_limit_the_rate },
   { "heads of a rack limit trees over racks", heads_of_a_rack_limit_trees_over_racks },
-  { "flushes follow one another", flushes_follow_one_another },
+  { "messages follow one another", messages_follow_one_another },
   { "pieces of trees depend on the cluster", pieces_of_trees_depend_on_the_cluster },
   { "textbook forms are alphas and bytes", textbook_forms_are_alphas_and_bytes },
   { NULL, NULL },

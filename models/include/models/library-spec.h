@@ -305,7 +305,8 @@ typedef struct {
   BaseNum ll_line;      /* s for each line of a message by LL, whose flags the CPU reads; absent: none */
   BaseNum nvls_tree_piece; /* B, NVLSTree's at most, which it sets; absent: NCCL's own */
   BaseNum nvls_tree_start;  /* s, once an operation by NVLSTree; absent: none */
-  BaseNum flush;            /* s, of a read behind each message that NVLSTree received, one after another; absent: none */
+  BaseNum message;          /* s of the proxy, one thread a head, for a message that NVLSTree receives and sends; absent: none */
+  BaseNum flush;            /* s, of a read behind each message that it received, one after another; absent: none */
   BaseRef tuner;        /* struct MdlTunerRegions: what it chooses in NCCL's place; value NULL: nothing */
   BaseStr from;         /* version of NCCL from which on this row holds, where it is asked for; NULL: without one */
   BaseStr before;       /* version before which alone it holds, where an older one is asked for; NULL: any */
