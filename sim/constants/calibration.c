@@ -154,8 +154,9 @@ settle_plugins (MdlLibrary *library, const char *asked, GError **error)
   g_autoptr (BaseDiag) diag = base_diag_new ();
   for (unsigned i = 0; i < library->plugins.n; i++) {
     MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
-    plugin->off.v = (plugin->from.v != NULL && cst_tuner_is_before (asked, &plugin->from, diag)) ||
-                    (plugin->before.v != NULL && (asked == NULL || !cst_tuner_is_before (asked, &plugin->before, diag)));
+    const gboolean newer = plugin->from.v != NULL && cst_tuner_is_before (asked, &plugin->from, diag);
+    const gboolean older = plugin->before.v == NULL || (cst_tuner_is_before (asked, &plugin->before, diag) && asked != NULL);
+    plugin->off.v = newer || !older;
     const MdlTunerRegions *tuner = plugin->tuner.value;
     if (tuner == NULL)
       continue;

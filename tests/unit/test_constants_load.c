@@ -230,6 +230,8 @@ mistakes_name_their_line (void)
     { "calibration: x\nlibrary: {protocols: {ll: {wire: 0.5}}}\n", "'wire' must be at least 1" },
     { "calibration: x\nlibrary: {error: {small: -1 %}}\n", "must not be negative" },
     { "calibration: x\nsource: mesured\nlibrary: {}\n", "did you mean 'measured'?" },
+    { "calibration: x\nlibrary:\n  nvls_tree: {pieces: [{from: new, piece: 1 KiB}]}\n", ":3:" },
+    { "calibration: x\nlibrary:\n  plugins: [{class: efa9, before: old}]\n", "'old' is no version of NCCL" },
     { "library: {}\n", "'calibration'" },
     { "calibration: x\n", "neither 'library' nor another section" },
     { "calibration: x\nover: h201_sxm\nlibrary: {}\n", "h200_sxm" },
