@@ -120,7 +120,7 @@ small_run (Small *small, TrnUnits *units, GError **error)
                    .costs = units->costs,
                    .graph = eng_graph_new (small->eng),
                    .lane = &small->lane,
-                   .notes = g_array_sized_new (FALSE, TRUE, sizeof (TrnNote), 256),
+                   .notes = g_array_new (FALSE, FALSE, sizeof (TrnNote)),
                    .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   trn_costs_host (units->costs, &b->host);
   if (!model->job->system->settings.no_interference)

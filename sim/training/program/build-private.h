@@ -84,7 +84,8 @@ typedef struct {
   ColNet *net;
   EngGraph *graph;
   TrnLane *lane; /* by pipeline rank */
-  GArray *notes; /* TrnNote, by task */
+  GArray *notes; /* TrnNote, by task … */
+  guint room;    /* … and the room for them, as of base_append() */
   GArray *uses;  /* scratch */
   TrnHost host;
   GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */

@@ -278,7 +278,7 @@ run_new (const Setup *setup, GError **error)
   run->b.costs = run->costs;
   run->b.graph = eng_graph_new (col_net_engine (run->b.net));
   run->b.between = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  run->b.notes = g_array_new (FALSE, TRUE, sizeof (TrnNote));
+  run->b.notes = g_array_new (FALSE, FALSE, sizeof (TrnNote));
   run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   trn_costs_host (run->costs, &run->b.host);
   if (build (run, setup, error))
