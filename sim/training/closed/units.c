@@ -358,6 +358,7 @@ trn_units_free (TrnUnits *units)
   g_free (units->index);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
     g_clear_pointer (&units->beside[k], g_hash_table_unref);
+  g_clear_pointer (&units->asks, g_ptr_array_unref);
   trn_costs_free (units->costs);
   trn_model_clear (&units->variant.model);
   g_free (units);

@@ -30,14 +30,6 @@ typedef struct {
   double most; /* of the fullest resource: what of its capacity a byte takes */
 } Shape;
 
-/* A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are tokens. */
-typedef struct {
-  gint32 kind;
-  guint32 from, to; /* of a collective: pipeline rank and operation */
-  gint32 format;
-  double size_B;
-} Question;
-
 struct TrnPrices {
   const TrnModel *model;
   TrnComms *own, *comms; /* closed form: flows run in the step. comms: own, or borrowed */
@@ -45,8 +37,9 @@ struct TrnPrices {
   ColFold *fold;
   GHashTable *groups; /* text of (kind, pp) -> Group */
   GHashTable *shapes; /* text of what loads the links -> Shape */
-  GHashTable *priced; /* Question -> TrnPriced */
+  GHashTable *priced; /* TrnQuestion -> TrnPriced */
   GArray *beside;     /* guint: operations of the fold that are no communication */
+  GArray *list;       /* takes what is asked; NULL: nobody wants to know */
 };
 
 static void
@@ -84,14 +77,14 @@ free_priced (gpointer data)
 static guint
 hash_question (gconstpointer key)
 {
-  const Question *q = key;
+  const TrnQuestion *q = key;
   return g_double_hash (&q->size_B) * 31u + (guint)q->kind * 1009u + q->from * 9176u + q->to * 101u + (guint)q->format;
 }
 
 static gboolean
 same_question (gconstpointer a, gconstpointer b)
 {
-  return memcmp (a, b, sizeof (Question)) == 0;
+  return memcmp (a, b, sizeof (TrnQuestion)) == 0;
 }
 
 TrnPrices *
@@ -122,6 +115,21 @@ trn_prices_free (TrnPrices *prices)
   col_fold_free (prices->fold);
   trn_comms_free (prices->own);
   g_free (prices);
+}
+
+void
+trn_prices_list (TrnPrices *prices, GArray *list)
+{
+  prices->list = list;
+}
+
+/* NULL: not asked before. */
+static TrnPriced *
+recall (TrnPrices *prices, const TrnQuestion *question)
+{
+  if (prices->list != NULL)
+    g_array_append_val (prices->list, *question);
+  return g_hash_table_lookup (prices->priced, question);
 }
 
 void
@@ -390,8 +398,8 @@ price_shaped (TrnPrices *prices, const Group *group, const ColCollRequest *reque
 const TrnPriced *
 trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
-  const Question question = { (gint32)kind, pp, (guint32)op, (gint32)format, size_B };
-  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  const TrnQuestion question = { (gint32)kind, pp, (guint32)op, (gint32)format, size_B };
+  TrnPriced *priced = recall (prices, &question);
   if (priced != NULL)
     return priced;
   const Group *group = find_group (prices, kind, pp, error);
@@ -485,8 +493,8 @@ const TrnPriced *
 trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GError **error)
 {
   const TrnModel *model = prices->model;
-  const Question question = { -2 - (gint32)work->moe_op, pp, 0, (gint32)work->format, work->moe_tokens };
-  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  const TrnQuestion question = { -2 - (gint32)work->moe_op, pp, 0, (gint32)work->format, work->moe_tokens };
+  TrnPriced *priced = recall (prices, &question);
   if (priced != NULL)
     return priced;
   const Group *group = find_group (prices, TRN_GROUP_EP, pp, error);
@@ -518,8 +526,8 @@ const TrnPriced *
 trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
 {
   const TrnModel *model = prices->model;
-  const Question question = { -1, from, to, 0, size_B };
-  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  const TrnQuestion question = { -1, from, to, 0, size_B };
+  TrnPriced *priced = recall (prices, &question);
   if (priced != NULL)
     return priced;
   guint32 n = trn_grid_locals (&model->grid);
