@@ -69,6 +69,15 @@ eng_graph_free (EngGraph *graph)
   g_free (graph);
 }
 
+void
+eng_graph_expect (EngGraph *graph, unsigned tasks, unsigned paced, unsigned waits)
+{
+  base_append_room (graph->tasks, &graph->room.tasks, tasks);
+  base_append_room (graph->paced, &graph->room.paced, paced);
+  base_append_room (graph->standings, &graph->room.standings, paced);
+  base_append_room (graph->edges, &graph->room.edges, waits);
+}
+
 EngStream
 eng_graph_stream (EngGraph *graph, const char *name)
 {

@@ -95,6 +95,7 @@ typedef struct {
   EngNeed need;        /* counted */
   GHashTable *sent;    /* while it rehearses: TrnPriced -> guint, how often */
   guint n_turns;       /* of all ranks, those that were rehearsed */
+  guint few;           /* turns of a rank that are rehearsed; 0: all */
 } TrnBuild;
 
 extern const char *const trn_role_names[TRN_ROLES];

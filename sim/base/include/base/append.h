@@ -20,4 +20,16 @@ base_append (GArray *array, guint *room, gsize each)
   return array->data + each * n;
 }
 
+/* Makes room for `n` elements at once. */
+static inline void
+base_append_room (GArray *array, guint *room, guint n)
+{
+  const guint len = array->len;
+  if (n <= *room || n <= len)
+    return;
+  *room = n;
+  g_array_set_size (array, n);
+  array->len = len;
+}
+
 #endif
