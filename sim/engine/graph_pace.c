@@ -67,9 +67,9 @@ insert (GArray *running, EngTask task)
 }
 
 static void
-take_out (GArray *running, EngTask task)
+take_out (GArray *running, EngTask task) /* a task of no time never came in */
 {
-  for (guint i = 0; i < running->len; i++)
+  for (guint i = 0; running != NULL && i < running->len; i++)
     if (g_array_index (running, EngTask, i) == task) {
       g_array_remove_index (running, i);
       return;
