@@ -147,11 +147,26 @@ servers_of (const CluStorageSpec *tier, guint32 nodes)
   return fmin (needed_servers (tier, nodes), tier->servers.v);
 }
 
-/* Whether checkpoints go to this tier, and the plan chooses its servers. */
+const char *
+pln_loader_tier (const Pln *plan)
+{
+  const BaseYamlNode *loader = base_yaml_get (plan->spec.fixed, "loader");
+  const BaseYamlNode *tier = loader != NULL && base_yaml_kind (loader) == BASE_YAML_MAP ? base_yaml_get (loader, "tier") : NULL;
+  return tier != NULL ? base_yaml_text (tier) : NULL;
+}
+
+gboolean
+pln_times_tiers (const Pln *plan)
+{
+  return plan->spec.checkpoint.tier.v != NULL || pln_loader_tier (plan) != NULL;
+}
+
+/* Whether checkpoints go to this tier or data come from it, and the plan chooses its servers. */
 static gboolean
 is_chosen (const Pln *plan, const PlnMachine *machine, const CluStorageSpec *tier)
 {
-  return machine->servers != NULL && tier->servers.set && g_strcmp0 (tier->name.v, plan->spec.checkpoint.tier.v) == 0;
+  return machine->servers != NULL && tier->servers.set &&
+         (g_strcmp0 (tier->name.v, plan->spec.checkpoint.tier.v) == 0 || g_strcmp0 (tier->name.v, pln_loader_tier (plan)) == 0);
 }
 
 static gboolean
@@ -162,10 +177,11 @@ check_servers (const Pln *plan, const PlnMachine *machine, GError **error)
   guint64 n;
   if (machine->servers == NULL)
     return TRUE;
-  if (plan->spec.checkpoint.tier.v == NULL)
+  if (!pln_times_tiers (plan))
     return col_fail_at (error, list->mark,
-                        "storage servers change nothing here, as checkpoints have given times; write the tier that they go to "
-                        "(e.g. checkpoint: {tier: scratch}), or leave 'storage.servers' out");
+                        "storage servers change nothing here, as checkpoints have given times and no data are loaded; write the "
+                        "tier that checkpoints go to (e.g. checkpoint: {tier: scratch}) or that data come from (fixed: {loader: "
+                        "{tier: scratch, …}}), or leave 'storage.servers' out");
   for (guint i = 0; i < list->n; i++)
     if (!g_ascii_string_to_unsigned (list->item[i].v, 10, 1, MOST_SERVERS, &n, NULL))
       return col_fail_at (error, list->item[i].mark,
@@ -175,9 +191,10 @@ check_servers (const Pln *plan, const PlnMachine *machine, GError **error)
     if (is_chosen (plan, machine, BASE_LIST_AT (spec->storage, CluStorageSpec, i)))
       return TRUE;
   return col_fail_at (error, list->mark,
-                      "tier '%s' of %s has no 'servers' to choose; name a tier with servers in 'checkpoint', or leave "
+                      "tier '%s' of %s has no 'servers' to choose; name a tier with servers in 'checkpoint' or 'loader', or leave "
                       "'storage.servers' out",
-                      plan->spec.checkpoint.tier.v, machine->topology);
+                      plan->spec.checkpoint.tier.v != NULL ? plan->spec.checkpoint.tier.v : pln_loader_tier (plan),
+                      machine->topology);
 }
 
 /* Storage that is bought, what it draws, and what the run keeps there. */
@@ -195,7 +212,7 @@ size_storage (const Pln *plan, PlnMachine *machine)
     double servers = is_chosen (plan, machine, tier) ? g_ascii_strtod (machine->servers, NULL) : servers_of (tier, machine->nodes);
     if (i < PLN_TIERS && tier->servers.set)
       machine->tier_servers[i] = servers;
-    if (is_chosen (plan, machine, tier))
+    if (is_chosen (plan, machine, tier) && g_strcmp0 (tier->name.v, pln_loader_tier (plan)) != 0)
       machine->read_servers = needed_servers (tier, machine->nodes);
     machine->storage_servers += servers;
     machine->storage_W += type != NULL ? servers * type->power.v : 0;

@@ -78,6 +78,8 @@ pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
       mark = pln_mark_of_choice (&c->oversubscription, machine->oversubscription);
     else if (g_str_has_prefix (why, "storage."))
       mark = pln_mark_of_choice (&c->servers, machine->servers);
+    else if (g_str_has_prefix (why, "degrade") && plan->spec.degrade != NULL)
+      mark = base_yaml_mark (plan->spec.degrade);
   } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
     char *rest = NULL;
     guint64 line = g_ascii_strtoull (why + strlen (path) + 1, &rest, 10);

@@ -45,7 +45,7 @@ typedef struct {
   BaseEnum aim;
   PlnChoicesSpec choices;
   PlnFreeSpec free;
-  const BaseYamlNode *fixed;
+  const BaseYamlNode *fixed, *degrade;
   const BaseYamlNode *prices;
   BaseEnum acquire; /* PlnAcquire */
   PlnLimitSpec limits;
@@ -108,6 +108,10 @@ BaseMark pln_mark_of_choice (const BaseStrs *list, const char *text);
 /* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
  * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
 gboolean pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error);
+/* The tier that `fixed: {loader}` reads from; NULL: none. */
+const char *pln_loader_tier (const Pln *plan);
+/* Whether times of the run depend on a tier's servers: checkpoints go there, or data come from there. */
+gboolean pln_times_tiers (const Pln *plan);
 /* What a machine is built of, whatever it costs: network, storage, what they draw. FALSE and *error where it has no tier with the
  * servers that the plan chooses. */
 gboolean pln_size_machine (const Pln *plan, PlnMachine *machine, GError **error);

@@ -56,7 +56,7 @@ static const BaseField choices_fields[] = {
   BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS,
             .help = "oversubscription ratios; default: the topology's"),
   BASE_ROW (PlnChoicesSpec, "storage.servers", servers, STRS,
-            .help = "servers of the tier of `checkpoint`; default: as the nodes' reads need them"),
+            .help = "servers of the tier of `checkpoint` or of `loader`; default: as the nodes' reads need them"),
   BASE_ROW_END,
 };
 static const BaseSchema choices_schema = { .name = "choices",
@@ -100,6 +100,8 @@ static const BaseField plan_fields[] = {
   BASE_ROW (PlnSpec, "free", free, MAP, .sub = &free_schema, .help = "parallel layouts"),
   BASE_ROW (PlnSpec, "fixed", fixed, NODE, .required = TRUE,
             .help = "fixed keys of the training workload: sequence, global_batch, precision …"),
+  BASE_ROW (PlnSpec, "degrade", degrade, NODE,
+            .help = "[list of parts that are off or degraded](scenario.md#degrade), on every cluster option"),
   BASE_ROW (PlnSpec, "prices", prices, NODE,
             .help = "a name in scenarios/prices, a path, or keys of [prices](#prices) with `like`; needed for costs"),
   BASE_ROW (PlnSpec, "acquisition", acquire, ENUM, .names = acquire_names, .fallback = "both", .help = "what is compared"),
@@ -211,7 +213,7 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *
   if (machine->oversubscription != NULL)
     add_set (sets, "topology.fabric.oversubscription=%s", machine->oversubscription);
   for (guint i = 0; i < PLN_TIERS; i++)
-    if (plan->spec.checkpoint.tier.v != NULL && machine->tier_servers[i] > 0)
+    if (pln_times_tiers (plan) && machine->tier_servers[i] > 0)
       add_set (sets, "topology.storage.%u.servers=%.0f", i, machine->tier_servers[i]);
   if (query != NULL)
     add_cut (sets, query);
@@ -278,13 +280,13 @@ pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
   return priced;
 }
 
-/* Its scenario, read or taken over. A plan that saves to a tier reads a machine twice, and takes none over. */
+/* Its scenario, read or taken over. A plan that saves to or loads from a tier reads a machine twice, and takes none over. */
 static gboolean
 open_machine (Pln *plan, PlnMachine *machine, GError **error)
 {
   const PlnLike *like = plan->options.like;
   const guint number = plan->machines->len;
-  if (like != NULL && like->same[number] && plan->spec.checkpoint.tier.v == NULL) {
+  if (like != NULL && like->same[number] && !pln_times_tiers (plan)) {
     machine->scenario = g_array_index (like->plan->machines, PlnMachine, number).scenario;
     machine->steps = like->steps != NULL ? like->steps->pdata[number] : NULL;
     return machine->borrowed = TRUE;
@@ -327,7 +329,7 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
     machine_free (&machine);
     return FALSE;
   }
-  if (plan->spec.checkpoint.tier.v != NULL) { /* on the servers that are paid for */
+  if (pln_times_tiers (plan)) { /* on the servers that are paid for */
     Scn *sized = pln_scenario (plan, &machine, NULL, error);
     if (sized == NULL) {
       machine_free (&machine);
@@ -539,8 +541,9 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   }
   if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
       !check_goal (plan, error) || !pln_check_deadline (plan, error) || !pln_check_failures (plan, error) ||
-      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_free (plan, error) ||
-      !check_priced (plan, error) || !check_limits (plan, error))
+      !flatten (plan, plan->spec.fixed, "workload", error) ||
+      (plan->spec.degrade != NULL && !flatten (plan, plan->spec.degrade, "degrade", error)) || !add_machines (plan, error) ||
+      !check_free (plan, error) || !check_priced (plan, error) || !check_limits (plan, error))
     return NULL;
   pln_choose_basis (plan);
   return g_steal_pointer (&plan);
@@ -587,6 +590,16 @@ const BaseDiag *
 pln_warnings (const Pln *plan)
 {
   return plan->warnings;
+}
+
+const char *
+pln_degraded (const Pln *plan)
+{
+  static const char key[] = "degrade=";
+  for (guint i = 0; i < plan->fixed->len; i++)
+    if (g_str_has_prefix (plan->fixed->pdata[i], key))
+      return (const char *)plan->fixed->pdata[i] + strlen (key);
+  return NULL;
 }
 
 const char *

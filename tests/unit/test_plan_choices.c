@@ -95,7 +95,7 @@ what_no_machine_has_is_refused (void)
       "an NVLink domain of gb200_nvl72 has 18 nodes, so 20 of it cannot be used; write that number or less" },
     { "choices={topology: [hgx_h100], nodes: [32], nvlink_domain.nodes: [16]}", "an NVLink domain of hgx_h100 has 1 node" },
     { "choices={topology: [hgx_h100], nodes: [2], storage.servers: [2]}",
-      "storage servers change nothing here, as checkpoints have given times; write the tier that they go to" },
+      "storage servers change nothing here, as checkpoints have given times and no data are loaded; write the tier" },
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {

@@ -261,6 +261,8 @@ rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
   else
     g_string_append_printf (out, "Ranked by %s, simulated ones first.\n", aim);
   append_rejected (result, out);
+  if (pln_degraded (plan) != NULL)
+    g_string_append_printf (out, "# every cluster option is degraded: %s\n", pln_degraded (plan));
   append_prices (plan, out);
   append_failures (plan, result, out);
   append_efficiency (plan, result, out);

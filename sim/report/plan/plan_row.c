@@ -34,8 +34,8 @@ rep_plan_machine (const Pln *plan, guint machine)
 {
   const PlnMachine *m = &g_array_index (pln_machines (plan), PlnMachine, machine);
   g_autofree char *variant = variant_of (m);
-  char *text = g_strdup_printf ("%u x %s%s%s%s", m->nodes, m->topology, variant != NULL ? " (" : "", variant != NULL ? variant : "",
-                                variant != NULL ? ")" : "");
+  char *text = g_strdup_printf ("%u %s %s%s%s%s", m->nodes, m->nodes_per_rack > 1 ? "trays" : "x", m->topology,
+                                variant != NULL ? " (" : "", variant != NULL ? variant : "", variant != NULL ? ")" : "");
   return g_strdelimit (text, "\t\r\n", ' ');
 }
 

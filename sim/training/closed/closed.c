@@ -9,7 +9,8 @@
  * that ends last are looked at.
  * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
  * Stages that lie otherwise on nodes and NVLink domains have units of their own (stages.c).
- * Left out: contention of one kind of communication with another, slow adapters.
+ * A loader adds what a step waits for its input (data/loader_pace.c).
+ * Left out: contention of one kind of communication with another.
  * Check: test_training_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
 #include <math.h>
 #include <string.h>
@@ -39,6 +40,7 @@ typedef struct {
   double more_s, more_part_s[TRN_PART_N];
   guint32 m; /* micro-batches of `step` */
   double band, wire_band;
+  TrnLoaderPace pace; /* of its loader; nothing without one */
 } Cut;
 
 /* What depends on no machine. */
@@ -55,6 +57,7 @@ struct TrnClosed {
   TrnComms *comms;                                           /* of all grids */
   TrnClosedPool *own, *pool;                                 /* pool: own, or borrowed */
   TrnEdges *edges;
+  TrnLoaderPaces *paces; /* NULL: no loader */
   guint32 gpus_per_node;
   gboolean skip_unfit;
   double flop_per_token, flop_per_s;
@@ -140,16 +143,17 @@ groups_of (TrnClosed *closed, const TrnClosedQuery *query, const TrnStage *stage
 static TrnUnits *
 units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, const TrnStage *stage, GError **error)
 {
-  gboolean odd = stage->like > 0;
+  const gboolean odd = stage->like > 0, placed = closed->job->spec.model.placement.n > 0;
   Memo key = { .query = *query, .span = odd ? stage->span : (TrnSpan){ 0 } };
   TrnClosedQuery *a = &key.query;
   guint32 cut = a->tp * a->cp, experts = model->grid.ep * model->grid.etp;
   gboolean shards = model->sync == TRN_SYNC_SHARDS, spread = model->software.slowest > 1;
   /* groups inside a node are the same whatever lies outside it */
   guint32 here = cut <= closed->gpus_per_node ? MIN (a->dp, closed->gpus_per_node / cut) : a->dp;
-  if (!shards && !spread && !odd && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node && cut * here % experts == 0)
+  if (!shards && !spread && !odd && !placed && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node &&
+      cut * here % experts == 0)
     a->dp = here;
-  if (!spread)
+  if (!spread && !placed) /* where ranks lie depends on pp */
     a->pp = 1;
   a->zero = shards ? 3 : 0;
   a->vp = 1;
@@ -345,14 +349,17 @@ add_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double sl
     part_s[p] /= mdl_schedule_copies (&model->pipe);
 }
 
-/* Ranks that are looked at: the first, the last, and of those between the one that ends last. */
+/* Ranks that are looked at: the first, the last, and of those between the one that ends last; of those with a slow NIC, where there
+ * are any. */
 static guint
-lanes_of (const TrnTurns *turns, guint32 p, guint32 lane[3])
+lanes_of (const TrnTurns *turns, const TrnStage *stages, guint32 p, guint32 lane[3])
 {
   guint32 middle = 1;
-  for (guint32 s = 2; s + 1 < p; s++)
-    if (turns->end_s[s] > turns->end_s[middle])
+  for (guint32 s = 2; s + 1 < p; s++) {
+    const gboolean slow = stages[s].span.own > 0, before = stages[middle].span.own > 0;
+    if (slow == before ? turns->end_s[s] > turns->end_s[middle] : slow)
       middle = s;
+  }
   lane[0] = 0;
   lane[1] = p > 2 ? middle : p - 1;
   lane[2] = p - 1;
@@ -375,7 +382,7 @@ find_last (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups
            Last *out, GError **error)
 {
   guint32 lane[3], p = model->pipe.p;
-  guint n = lanes_of (turns, p, lane);
+  guint n = lanes_of (turns, stages, p, lane);
   TrnSyncTime sync[3];
   double before_s = 0, update_s = 0, after_s = 0, norms_s, ready_s[3], slowed_s[3], all_s = -1;
   *out = (Last){ .source = BASE_SOURCE_MEASURED };
@@ -512,42 +519,9 @@ trn_closed_pool_free (TrnClosedPool *pool)
 TrnClosed *
 trn_closed_new (const TrnJob *job, GError **error)
 {
+  if (!trn_closed_check (job, error))
+    return NULL;
   const TrnModelSpec *m = &job->spec.model;
-  if (m->model == NULL) {
-    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT, "the closed form of a step is of one training workload with a 'model'");
-    return NULL;
-  }
-  const struct {
-    gboolean set;
-    BaseMark mark;
-    const char *key;
-  } left_out[] = {
-    { job->llm.net != NULL, base_yaml_mark (m->model), "model (a network of operations)" },
-    { m->overlap.ep.v, m->overlap.ep.mark, "overlap.ep" },
-    { m->placement.n > 0, m->placement.mark, "placement" },
-    { job->spec.loader.head.set, job->spec.loader.head.mark, "loader" },
-    { job->spec.checkpoint.tier.v != NULL, job->spec.checkpoint.head.mark, "checkpoint" },
-    { job->spec.communicators.count.set && job->spec.communicators.every.v == TRN_CREATE_ITERATION,
-      job->spec.communicators.every.mark, "communicators.every" },
-    { job->spec.ddp.kind.v == TRN_DDP_REPLICAS, job->spec.ddp.kind.mark, "ddp.kind" },
-  };
-  for (guint i = 0; i < G_N_ELEMENTS (left_out); i++)
-    if (left_out[i].set) {
-      col_fail_at (error, left_out[i].mark, "'%s' has no closed form; accepted: to leave it out, or the engine (run)",
-                   left_out[i].key);
-      return NULL;
-    }
-  for (guint i = 0; i < m->stragglers.n; i++) {
-    const TrnStragglerSpec *one = BASE_LIST_AT (m->stragglers, TrnStragglerSpec, i);
-    if (!one->rank.set) {
-      col_fail_at (error, one->head.mark, "a slow adapter has no closed form; accepted: slow GPUs, {rank: 17, slowdown: 1.2}");
-      return NULL;
-    }
-  }
-  if (m->pipeline.layout != NULL) {
-    col_fail_at (error, base_yaml_mark (m->pipeline.layout), "a 'layout' of its own has no closed form; accepted: even chunks");
-    return NULL;
-  }
   TrnClosed *closed = g_new0 (TrnClosed, 1);
   GHashTable **tables[] = { &closed->units, &closed->groups, &closed->turns, &closed->memory, &closed->held, &closed->cuts };
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
@@ -559,6 +533,7 @@ trn_closed_new (const TrnJob *job, GError **error)
   closed->own = closed->pool = trn_closed_pool_new ();
   closed->job = job;
   closed->edges = trn_edges_new (job);
+  closed->paces = job->spec.loader.head.set ? trn_loader_paces_new () : NULL;
   guint32 node = 0;
   for (guint32 i = 0; i < job->system->gpus->len; i++) {
     guint32 its = clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, i)));
@@ -587,6 +562,7 @@ trn_closed_free (TrnClosed *closed)
   g_hash_table_unref (closed->units);
   g_hash_table_unref (closed->products);
   trn_edges_free (closed->edges);
+  trn_loader_paces_free (closed->paces);
   trn_comms_free (closed->comms);
   trn_closed_pool_free (closed->own);
   g_free (closed);
@@ -615,6 +591,12 @@ first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GEr
       cut = g_new0 (Cut, 1);
     else if (held != NULL)
       cut = make_cut (closed, &variant.model, &key->query, error);
+    const TrnLoaderPace *pace = cut != NULL && closed->paces != NULL ? trn_closed_feed (closed->paces, &variant, error) : NULL;
+    if (cut != NULL && pace != NULL) {
+      cut->pace = *pace;
+      cut->step.provenance = MIN (cut->step.provenance, pace->source);
+    } else if (closed->paces != NULL)
+      g_clear_pointer (&cut, g_free);
     if (cut != NULL) {
       cut->step.memory_B = memory.memory_B;
       cut->step.capacity_B = memory.capacity_B;
@@ -658,6 +640,13 @@ trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *
   double work_s = out->step_time_s - exposed_s;
   out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
   out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
+  if (closed->paces != NULL && out->step_time_s > 0) {
+    const double stall_s = trn_loader_pace_stall_s (&cut->pace, query->micro_batches, out->step_time_s);
+    out->part_s[TRN_PART_DATA_STALL] = stall_s;
+    out->step_time_s += stall_s;
+    out->step_time_lo_s += stall_s;
+    out->step_time_hi_s += stall_s;
+  }
   out->tokens = (double)query->micro_batches * query->dp * query->micro_batch * closed->job->spec.model.sequence.v;
   if (out->step_time_s > 0)
     out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);

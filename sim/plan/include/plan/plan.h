@@ -285,6 +285,8 @@ const char *pln_name (const Pln *plan);
 const char *pln_description (const Pln *plan); /* NULL if none */
 const GPtrArray *pln_inputs (const Pln *plan); /* BaseYaml * */
 const BaseDiag *pln_warnings (const Pln *plan);
+/* `degrade` as the plan has it, in one line; NULL: none. */
+const char *pln_degraded (const Pln *plan);
 PlnAim pln_aim (const Pln *plan);
 /* What the plan's aim makes least: s, USD, USD a token or J. */
 double pln_least (const Pln *plan, const PlnChoiceRow *row);
