@@ -52,8 +52,8 @@ trn_pipe_workers (const TrnLoaderSpec *spec)
 /* Of a node, for its workers; 0: not known. */
 double trn_pipe_cores (const TrnPipe *pipe);
 
-/* Who reads, and how much. `training` needs n_nodes, n_ranks, dp, cp, pp, tp, micro_batches and, for batch_s of *out, step_time_s; all
- * is borrowed. FALSE and *error on more micro-batches than a loader takes. */
+/* Who reads, and how much. `training` needs n_nodes, n_ranks, dp, cp, pp, tp, micro_batches and step_time_s; all is borrowed. FALSE
+ * and *error on more micro-batches than a loader takes. */
 gboolean trn_pipe_place (TrnPipe *pipe, const TrnJob *job, const TrnResult *training, TrnLoaderResult *out, GError **error);
 /* The ways to its tier, and what that gives. FALSE and *error where none leads there. */
 gboolean trn_pipe_open (TrnPipe *pipe, GError **error);
