@@ -240,7 +240,7 @@ rent_storage (const Pln *plan, PlnMachine *machine)
 static double
 racks_of (const PlnPricesSpec *prices, const PlnMachine *machine)
 {
-  guint32 domains = clu_domain_of_node (machine->scenario->system.clu, machine->nodes - 1) + 1;
+  const double domains = machine->nodes_per_rack > 1 ? ceil ((double)machine->nodes / machine->nodes_per_rack) : machine->nodes;
   double node_W = machine->load_W * machine->gpus_per_node + machine->host_W, rack_W = prices->rack_power.v;
   double nodes = domains < machine->nodes ? domains : ceil (machine->nodes / fmax (floor (rack_W / fmax (node_W, 1)), 1));
   return nodes + ceil ((machine->fabric_W + machine->storage_W) / rack_W);
@@ -319,6 +319,10 @@ pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
     add_share (machine, PLN_BUY_DELIVERY, "transport and installation",
                hardware_usd + buy[PLN_BUY_STORAGE] + buy[PLN_BUY_RACKS] + buy[PLN_BUY_SPARES], &prices->delivery);
   }
+  double network_usd = 0;
+  for (int b = PLN_BUY_NETWORK; b <= PLN_BUY_CABLES; b++)
+    network_usd += machine->buy_usd[b];
+  machine->without_network = price == NULL && machine->parts->len > 0 && parts->n_levels > 0 && !(network_usd > 0);
   take_rates (plan, machine);
   return TRUE;
 }
@@ -331,28 +335,49 @@ is_priced (const PlnMachine *machine, PlnAcquisition way)
   return way == PLN_ACQUISITION_BUY ? machine->capital_usd > 0 : machine->rent_usd_per_s > 0;
 }
 
-/* Topologies of machines without a price of `way`; NONE: of any. Returned: full; NULL: there are none. */
+/* Topologies of machines of which `lacks` says so. Returned: full; NULL: there are none. */
 static char *
-without_price (const Pln *plan, PlnAcquisition way)
+topologies_that (const Pln *plan, gboolean (*lacks) (const PlnMachine *machine, PlnAcquisition way), PlnAcquisition way)
 {
   GString *names = g_string_new (NULL);
+  const char *before = NULL;
   for (guint i = 0; i < plan->machines->len; i++) {
-    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i), *before = machine - 1;
-    if (i > 0 && strcmp (before->topology, machine->topology) == 0)
+    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i);
+    if (g_strcmp0 (before, machine->topology) == 0 || !lacks (machine, way))
       continue;
-    if (way != PLN_ACQUISITION_NONE ? !is_priced (machine, way)
-                                    : !is_priced (machine, PLN_ACQUISITION_BUY) && !is_priced (machine, PLN_ACQUISITION_RENT))
-      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", machine->topology);
+    before = machine->topology;
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", machine->topology);
   }
   gboolean any = names->len > 0;
   char *text = g_string_free (names, !any);
   return any ? text : NULL;
 }
 
+/* NONE: any price. */
+static gboolean
+lacks_price (const PlnMachine *machine, PlnAcquisition way)
+{
+  return way != PLN_ACQUISITION_NONE ? !is_priced (machine, way)
+                                     : !is_priced (machine, PLN_ACQUISITION_BUY) && !is_priced (machine, PLN_ACQUISITION_RENT);
+}
+
+static gboolean
+lacks_network (const PlnMachine *machine, PlnAcquisition way)
+{
+  (void)way;
+  return machine->without_network;
+}
+
+char *
+pln_without_price (const Pln *plan, PlnAcquisition acquisition)
+{
+  return topologies_that (plan, lacks_price, acquisition);
+}
+
 char *
 pln_unpriced (const Pln *plan)
 {
-  return plan->has_prices ? without_price (plan, PLN_ACQUISITION_NONE) : NULL;
+  return plan->has_prices ? pln_without_price (plan, PLN_ACQUISITION_NONE) : NULL;
 }
 
 void
@@ -372,11 +397,17 @@ pln_choose_basis (Pln *plan)
   if (none != NULL)
     base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
                     "no price of %s; add {topology, node, rent} to 'nodes' of 'prices', or give the topology a `cost`", none);
-  g_autofree char *other = plan->basis != PLN_ACQUISITION_NONE ? without_price (plan, plan->basis) : NULL;
+  g_autofree char *other = plan->basis != PLN_ACQUISITION_NONE ? pln_without_price (plan, plan->basis) : NULL;
   if (other != NULL && (none == NULL || strcmp (none, other) != 0))
     base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
                     "%s prices are compared, and %s has none, so it has no cost; 'acquisition: %s' compares the other way",
                     own ? "purchase" : "rent", other, own ? "rent" : "own");
+  g_autofree char *bare = topologies_that (plan, lacks_network, PLN_ACQUISITION_BUY);
+  if (bare != NULL && plan->spec.acquire.v != PLN_ACQUIRE_RENT)
+    base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
+                    "no price of the network of %s, so its cash to buy is too low; give nic_port, switch_port and cable in the "
+                    "topology's `cost`, or a row of 'nodes' and of 'switches' in 'prices'",
+                    bare);
 }
 
 gboolean

@@ -271,7 +271,7 @@ gboolean
 pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
 {
   const guint32 used = machine->nodes;
-  if (machine->used_per_rack < machine->nodes_per_rack)
+  if (machine->nodes_per_rack > 1)
     machine->nodes = (used + machine->used_per_rack - 1) / machine->used_per_rack * machine->nodes_per_rack;
   const guint32 idle = machine->nodes - used;
   gboolean priced = pln_price_machine (plan, machine, error);

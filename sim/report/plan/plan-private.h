@@ -4,6 +4,8 @@
 
 #include "report/plan.h"
 
+/* What the plan makes least, in words: "number of GPUs". */
+const char *rep_plan_aim (const Pln *plan);
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
 /* "$412 k", with a minus or without. Returned: full. */

@@ -193,8 +193,10 @@ say_difference (RepVerdict *v, const RepAxisValue *value, RepAxis axis)
   gboolean same = strcmp (rep_verdict_machine (v, value->row->machine)->topology,
                           rep_verdict_machine (v, rep_verdict_row (v, 0)->machine)->topology) == 0;
   g_autofree char *not_validated = same ? NULL : pln_not_validated (v->plan, value->row->machine);
+  const gboolean first_measured = pln_steps_were_measured (v->plan, rep_verdict_row (v, 0)->machine);
   if (value->alike && !counted)
-    g_string_append (text, "; this is within the model's error");
+    g_string_append (text, first_measured || same ? "; this is within the model's error"
+                                                  : "; this is not certain, as no step was measured on the recommended one");
   if (not_validated != NULL)
     g_string_append_printf (text, "; not validated: its %s were never measured", not_validated);
   rep_verdict_add (v, text);

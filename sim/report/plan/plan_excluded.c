@@ -52,6 +52,19 @@ say_too_full (const PlnNearest *near, GString *text)
                           query->zero < 3 && query->pp == 1 ? "`zero: [3]`, " : "");
 }
 
+/* What it has no price of, and what would give it one. */
+static void
+append_no_price (const RepVerdict *v, const PlnNearest *near, GString *text)
+{
+  const PlnMachine *m = rep_verdict_machine (v, near->machine);
+  const gboolean own = pln_basis (v->plan) == PLN_ACQUISITION_BUY;
+  g_string_append_printf (text, "it has no price to %s. A row {topology: %s, %s: …} in `nodes` of `prices`", own ? "buy" : "rent",
+                          m->topology, own ? "node" : "rent");
+  if (own ? m->rent_usd_per_s > 0 : m->capital_usd > 0)
+    g_string_append_printf (text, ", or `acquisition: %s`,", own ? "rent" : "own");
+  g_string_append (text, " would admit it");
+}
+
 /* "the nearest, 8 x HGX B200, TP2 x PP1 x DP32: it ends after 118 days (60 days allowed). A deadline of 118 days would do" */
 static void
 append_nearest (const RepVerdict *v, const PlnNearest *near, GString *text)
@@ -69,7 +82,7 @@ append_nearest (const RepVerdict *v, const PlnNearest *near, GString *text)
     return;
   }
   if (near->need[PLN_REJECTED_PRICE] > 0) {
-    g_string_append (text, "it has no price");
+    append_no_price (v, near, text);
     return;
   }
   if (near->batch > 0) {

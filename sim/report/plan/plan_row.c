@@ -329,6 +329,19 @@ take_next (const Pln *plan, const PlnResult *result, Line *line)
   line->rival_odds = rival->odds;
 }
 
+/* A long name loses its commas, so that a table of 100 columns does not cut off its end, by which options differ. */
+static void
+shorten (char *name)
+{
+  char *to = name;
+  if (strlen (name) < 29)
+    return;
+  for (const char *from = name; *from != '\0'; from++)
+    if (*from != ',')
+      *to++ = *from;
+  *to = '\0';
+}
+
 static BaseTable *
 table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember *shown)
 {
@@ -363,6 +376,8 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
     }
     if (i == 0)
       take_next (plan, result, &line);
+    if (shown != members)
+      shorten (line.cluster);
     base_members_add (table, shown, &line);
     g_free (line.variant);
     g_free (line.cluster);

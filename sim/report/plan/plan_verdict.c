@@ -47,14 +47,17 @@ rep_verdict_product (const char *topology)
 static void
 append_racks (const PlnMachine *m, const char *node, GString *text)
 {
-  const double racks = (double)m->nodes / m->used_per_rack;
-  g_string_append_printf (text, "%u tray%s of %s (%.3g rack%s", m->nodes, m->nodes == 1 ? "" : "s", node, racks,
+  const double racks = ceil ((double)m->nodes / m->used_per_rack);
+  g_string_append_printf (text, "%u tray%s of %s (%.0f rack%s", m->nodes, m->nodes == 1 ? "" : "s", node, racks,
                           racks > 1 ? "s" : "");
   if (m->used_per_rack < m->nodes_per_rack)
     g_string_append_printf (text, "; %u of %u trays and %u of %u GPUs used of each", m->used_per_rack, m->nodes_per_rack,
                             m->used_per_rack * m->gpus_per_node, m->nodes_per_rack * m->gpus_per_node);
   else
     g_string_append_printf (text, " of %u", m->nodes_per_rack);
+  const guint32 idle = (guint32)racks * m->used_per_rack - m->nodes;
+  if (idle > 0)
+    g_string_append_printf (text, "; %u tray%s idle", idle, idle > 1 ? "s stay" : " stays");
   g_string_append (text, "), ");
 }
 
@@ -194,6 +197,50 @@ say_not_validated (RepVerdict *v)
   g_string_append_printf (text, "Not validated on %s: %s were never measured there; the range and the odds assume larger errors",
                           gpu, what);
   rep_verdict_add (v, text);
+}
+
+/* Which money decides, where some option has no price of it; and what the recommended purchase leaves out. */
+static void
+say_basis (RepVerdict *v)
+{
+  const gboolean own = pln_basis (v->plan) == PLN_ACQUISITION_BUY, both = pln_acquire (v->plan) == PLN_ACQUIRE_BOTH;
+  g_autofree char *unowned = pln_without_price (v->plan, PLN_ACQUISITION_BUY),
+                  *unrented = pln_without_price (v->plan, PLN_ACQUISITION_RENT);
+  gboolean any = FALSE;
+  for (guint i = 0; i < pln_machines (v->plan)->len; i++)
+    any = any || rep_verdict_machine (v, i)->capital_usd > 0;
+  GString *text = g_string_new (NULL);
+  if (pln_basis (v->plan) == PLN_ACQUISITION_RENT && both && unowned != NULL && pln_tokens (v->plan) > 0)
+    g_string_append_printf (text, "Costs compare rent, since %s %s no price to buy%s", unowned,
+                            strchr (unowned, ',') != NULL ? "have" : "has", any ? "; `acquisition: own` compares purchases" : "");
+  if (own && both && unowned != NULL && unrented == NULL && pln_tokens (v->plan) > 0)
+    g_string_append_printf (text, "Costs compare purchases, and %s %s no price to buy; `acquisition: rent` compares rent", unowned,
+                            strchr (unowned, ',') != NULL ? "have" : "has");
+  if (text->len > 0)
+    rep_verdict_add (v, text);
+  else
+    g_string_free (text, TRUE);
+  if (!rep_verdict_machine (v, rep_verdict_row (v, 0)->machine)->without_network || pln_acquire (v->plan) == PLN_ACQUIRE_RENT)
+    return;
+  text = g_string_new ("The cash to buy is without its network, as no price of its switches, optics and cables is known");
+  rep_verdict_add (v, text);
+}
+
+/* The best option whose GPU was measured, where the recommended one's was not. */
+static void
+say_best_measured (RepVerdict *v)
+{
+  if (pln_steps_were_measured (v->plan, rep_verdict_row (v, 0)->machine) || pln_aim (v->plan) == PLN_AIM_PARETO)
+    return;
+  for (guint i = 1; i < v->result->rows->len; i++) {
+    const PlnChoiceRow *row = rep_verdict_row (v, i);
+    if (pln_steps_were_measured (v->plan, row->machine)) {
+      GString *text = g_string_new ("Best option on a GPU with measured steps: ");
+      append_row (v, row, text);
+      rep_verdict_add (v, text);
+      return;
+    }
+  }
 }
 
 /* "It has 1 storage server, where reads of 1.25 GB/s for each node need 2" */
@@ -347,7 +394,9 @@ say_other_way (RepVerdict *v)
       best = rep_verdict_row (v, i);
     }
   }
-  if (best == NULL || best->machine == rep_verdict_row (v, 0)->machine || (aim != PLN_AIM_COST && aim != PLN_AIM_COST_PER_TOKEN))
+  const double first_usd = rep_plan_run_usd (v->plan, rep_verdict_row (v, 0), other);
+  if (best == NULL || best->machine == rep_verdict_row (v, 0)->machine || first_usd < least_usd * (1 + 5e-3) ||
+      (aim != PLN_AIM_COST && aim != PLN_AIM_COST_PER_TOKEN))
     return;
   GString *text =
       g_string_new (other == PLN_ACQUISITION_RENT ? "If all is rented, the cheapest is " : "If all is bought, the cheapest is ");
@@ -366,6 +415,8 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
     say_first (&v);
     say_memory (&v);
     say_not_validated (&v);
+    say_basis (&v);
+    say_best_measured (&v);
     say_assumed (&v);
     say_storage (&v);
     say_feed (&v);
