@@ -210,7 +210,7 @@ typedef struct {
   double half, most, below, above;
 } Error;
 
-/* What rests on a data sheet alone does not beat what was measured beyond doubt: an error so much wider that the order is wrong with
+/* What rests on a data sheet alone does not beat what was measured beyond doubt: the error is widened until the order is wrong with
  * the chance `least`. */
 static void
 widen_to (Error *error, double more, double least)

@@ -88,6 +88,13 @@ is_by_money (const Pln *plan)
   return pln_aim (plan) == PLN_AIM_COST || pln_aim (plan) == PLN_AIM_COST_PER_TOKEN;
 }
 
+BaseTable *
+rep_plan_flips (const Pln *plan, const PlnResult *result, guint most)
+{
+  g_autoptr (GArray) flips = pln_flips (plan, result);
+  return table_of (plan, result, flips, most);
+}
+
 void
 rep_plan_flips_text (const Pln *plan, const PlnResult *result, GString *out)
 {

@@ -34,7 +34,7 @@ rep_verdict_add (RepVerdict *v, GString *sentence)
 char *
 rep_verdict_product (const char *topology)
 {
-  static const char *const families[] = { "hgx_", "dgx_", "gb200_", "gb300_" };
+  static const char *const families[] = { "hgx_", "dgx_", "gb200_", "gb300_", "mi2", "mi3" };
   for (guint i = 0; i < G_N_ELEMENTS (families); i++)
     if (g_str_has_prefix (topology, families[i])) {
       g_autofree char *upper = g_ascii_strup (topology, -1);
