@@ -510,7 +510,7 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   const char *text = options->text;
   g_autoptr (BaseYaml) yaml =
       text == NULL ? base_yaml_load_file (path, error) : base_yaml_load_data (path, text, strlen (text), error);
-  if (yaml == NULL || !apply_sets (yaml, options->sets, error) ||
+  if (yaml == NULL || !apply_sets (yaml, options->sets, error) || !pln_refuse_budget (base_yaml_root (yaml), error) ||
       !pln_refuse_budget (base_yaml_get (base_yaml_root (yaml), "goal"), error) || !pln_default_failures (yaml, error))
     return NULL;
   g_autoptr (Pln) plan = g_new0 (Pln, 1);
