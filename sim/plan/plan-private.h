@@ -121,6 +121,9 @@ gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error
 void pln_choose_basis (Pln *plan);
 /* `budget` of earlier versions, which did not say which money it meant. FALSE and *error where a mapping has it. */
 gboolean pln_refuse_budget (const BaseYamlNode *map, GError **error);
+/* Amounts of `goal` in the currency of the plan's prices become USD. FALSE and *error as of pln_read_prices(), or on another
+ * currency. */
+gboolean pln_convert_goal (BaseYaml *yaml, const BaseSchemaContext *context, GError **error);
 /* The same, of whole NVLink domains, and with the power of their nodes that are not used. */
 gboolean pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error);
 

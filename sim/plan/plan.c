@@ -36,8 +36,10 @@ static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
   BASE_ROW (PlnGoalSpec, "deadline", deadline, MAP, .sub = &pln_schema_deadline, .help = "maximum run time"),
-  BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01", .help = "maximum cash to buy"),
-  BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01", .help = "maximum cost of this run, as it is ranked"),
+  BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01",
+                .help = "maximum cash to buy; in dollars, or the currency of `prices`"),
+  BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01",
+                .help = "maximum cost of this run, as it is ranked; likewise"),
   BASE_ROW_END,
 };
 static const BaseSchema goal_schema = { .name = "goal", .help = "The work and its limits.", .fields = goal_fields };
@@ -530,6 +532,8 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   const BaseSchemaContext context = {
     .arena = base_yaml_arena (plan->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_DATASHEET, .inputs = plan->inputs
   };
+  if (!pln_convert_goal (plan->yaml, &context, error))
+    return NULL;
   if (!base_schema_read (&pln_schema_plan, base_yaml_root (plan->yaml), FALSE, &context, &plan->spec)) {
     base_diag_finish (diag, error);
     return NULL;

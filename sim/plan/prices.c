@@ -373,3 +373,28 @@ pln_read_prices (BaseYaml *yaml, const char *key, const BaseSchemaContext *conte
 {
   return read_list (yaml, key, 0, context, out, error);
 }
+
+gboolean
+pln_convert_goal (BaseYaml *yaml, const BaseSchemaContext *context, GError **error)
+{
+  static const char *const keys[] = { "capex", "run_cost" };
+  const BaseYamlNode *root = base_yaml_root (yaml), *goal = base_yaml_get (root, "goal"), *prices = base_yaml_get (root, "prices");
+  gboolean foreign = FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (keys) && goal != NULL; i++) {
+    const BaseYamlNode *one = base_yaml_get (goal, keys[i]);
+    double number;
+    const char *rest;
+    foreign = foreign || (one != NULL && base_yaml_kind (one) == BASE_YAML_SCALAR && base_yaml_text (one) != NULL &&
+                          read_amount (base_yaml_text (one), &number, &rest) != NULL);
+  }
+  if (!foreign || prices == NULL || base_yaml_is_null (prices))
+    return TRUE;
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free); /* the list is read again later */
+  BaseSchemaContext once = *context;
+  once.inputs = inputs;
+  PlnPricesSpec list = { 0 };
+  if (!pln_read_prices (yaml, "prices", &once, &list, error))
+    return FALSE;
+  const double usd = pln_exchange (&list.currency, &list.exchange, &list.exchange_date, error);
+  return usd > 0 && pln_convert_money (yaml, "goal", list.currency.v, usd, error);
+}

@@ -4,12 +4,14 @@
 
 #include "verdict-private.h"
 
+#define SAME 5e-4 /* relative */
+
 /* "1.2 % less time", "the same time". Returned: full. */
 static char *
 against (double ratio, const char *of_what)
 {
   double more = ratio - 1;
-  if (fabs (more) < 5e-4)
+  if (fabs (more) < SAME)
     return g_strconcat ("the same ", of_what, NULL);
   return g_strdup_printf (fabs (more) < 0.0995 ? "%.1f %% %s %s" : "%.0f %% %s %s", 100 * fabs (more), more > 0 ? "more" : "less",
                           of_what);
@@ -181,6 +183,11 @@ say_difference (RepVerdict *v, const RepAxisValue *value, RepAxis axis)
   g_autofree char *count = against (gpus, "GPUs");
   GString *text = g_string_new (NULL);
   g_string_append_printf (text, "%s: ", with);
+  if (!counted && fabs (ratio.time - 1) < SAME && fabs (ratio.cost - 1) < SAME && fabs (ratio.energy - 1) < SAME) {
+    g_string_append (text, "no difference");
+    rep_verdict_add (v, text);
+    return;
+  }
   if (counted)
     g_string_append_printf (text, "%s, ", count);
   g_string_append (text, aim == PLN_AIM_ENERGY ? energy : by_cost ? cost : time);
