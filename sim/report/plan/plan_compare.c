@@ -114,14 +114,17 @@ cost_against (const RepVerdict *v, const PlnChoiceRow *row, double ratio)
                                             : " less to buy");
 }
 
-/* Trays of a rack that every option of the plan uses; 0: not all are racks, or they use different numbers of trays. */
+/* Trays of a rack that every option of the plan uses; 0: they use different numbers; G_MAXUINT32: not all are racks. */
 static guint32
 trays_of_a_rack (const RepVerdict *v)
 {
-  const guint32 used = rep_verdict_machine (v, 0)->used_per_rack;
-  for (guint i = 0; i < pln_machines (v->plan)->len; i++)
-    if (rep_verdict_machine (v, i)->nodes_per_rack < 2 || rep_verdict_machine (v, i)->used_per_rack != used)
-      return 0;
+  guint32 used = rep_verdict_machine (v, 0)->used_per_rack;
+  for (guint i = 0; i < pln_machines (v->plan)->len; i++) {
+    const PlnMachine *machine = rep_verdict_machine (v, i);
+    if (machine->nodes_per_rack < 2)
+      return G_MAXUINT32;
+    used = machine->used_per_rack == used ? used : 0;
+  }
   return used;
 }
 
@@ -130,10 +133,11 @@ static char *
 nodes_text (const RepVerdict *v, const char *value)
 {
   const guint32 used = trays_of_a_rack (v);
-  const double racks = used > 0 ? g_ascii_strtod (value, NULL) / used : 0;
-  if (used == 0)
-    return g_strdup_printf ("%s node%s", value, strcmp (value, "1") == 0 ? "" : "s");
-  return g_strdup_printf ("%s tray%s (%.3g rack%s)", value, strcmp (value, "1") == 0 ? "" : "s", racks, racks > 1 ? "s" : "");
+  const char *plural = strcmp (value, "1") == 0 ? "" : "s";
+  if (used == G_MAXUINT32 || used == 0)
+    return g_strdup_printf ("%s %s%s", value, used == 0 ? "tray" : "node", plural);
+  const double racks = ceil (g_ascii_strtod (value, NULL) / used);
+  return g_strdup_printf ("%s tray%s (%.0f rack%s)", value, plural, racks, racks > 1 ? "s" : "");
 }
 
 char *

@@ -71,7 +71,10 @@ append_nearest (const RepVerdict *v, const PlnNearest *near, GString *text)
 {
   g_autoptr (GString) what = g_string_new (NULL), change = g_string_new (NULL);
   if (!near->has_row) {
+    g_autofree char *refused = near->why == PLN_REJECTED_REFUSED ? pln_why_refused (v->plan, near->machine) : NULL;
     g_string_append_printf (text, "its layouts %s", near->why < PLN_REJECTED_N ? pln_out_texts[near->why] : "cannot be estimated");
+    if (refused != NULL)
+      g_string_append_printf (text, ", for example: %s", refused);
     return;
   }
   g_string_append (text, "the nearest is ");
@@ -141,6 +144,16 @@ rep_say_nearest (RepVerdict *v)
     const PlnNearest *one = &g_array_index (v->result->misses, PlnNearest, i);
     if (one->has_row && (best == NULL || one->by < best->by))
       best = one;
+  }
+  for (guint i = 0; best == NULL && v->result->misses != NULL && i < v->result->misses->len; i++) {
+    const PlnNearest *one = &g_array_index (v->result->misses, PlnNearest, i);
+    g_autofree char *refused = pln_why_refused (v->plan, one->machine);
+    if (refused == NULL)
+      continue;
+    GString *text = g_string_new ("For example: ");
+    g_string_append (text, refused);
+    rep_verdict_add (v, text);
+    return;
   }
   if (best == NULL)
     return;

@@ -19,7 +19,10 @@ variant_of (const PlnMachine *machine)
     g_string_append_printf (text, "%s of %u%s", machine->domain, machine->nodes_per_rack,
                             machine->nic_count != NULL || machine->nic_rate != NULL ? ", " : "");
   if (machine->nic_count != NULL)
-    g_string_append_printf (text, machine->nic_rate != NULL ? "%s x " : "%s NICs", machine->nic_count);
+    g_string_append_printf (text, "%s%s", machine->nic_count,
+                            machine->nic_rate != NULL               ? " x "
+                            : strcmp (machine->nic_count, "1") == 0 ? " NIC"
+                                                                    : " NICs");
   if (machine->nic_rate != NULL)
     g_string_append (text, machine->nic_rate);
   if (machine->kind != NULL)

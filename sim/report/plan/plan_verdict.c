@@ -71,7 +71,10 @@ rep_verdict_append_choice (const RepVerdict *v, const PlnChoiceRow *row, GString
   else
     g_string_append_printf (text, "%u x %s, ", m->nodes, node);
   if (m->nic_count != NULL)
-    g_string_append_printf (text, "%s%s", m->nic_count, m->nic_rate != NULL ? " x " : " NICs a node, ");
+    g_string_append_printf (text, "%s%s", m->nic_count,
+                            m->nic_rate != NULL               ? " x "
+                            : strcmp (m->nic_count, "1") == 0 ? " NIC a node, "
+                                                              : " NICs a node, ");
   if (m->nic_rate != NULL)
     g_string_append_printf (text, "%s NICs%s, ", m->nic_rate, m->nic_count != NULL ? " a node" : "");
   if (m->kind != NULL)
@@ -138,14 +141,12 @@ static void
 say_first (RepVerdict *v)
 {
   const gboolean front = pln_aim (v->plan) == PLN_AIM_PARETO;
-  GString *text = g_string_new (front ? "Fastest: " : "Recommended: ");
+  guint last = 0; /* the Pareto front stands first, by rising time: its last is the cheapest */
+  while (front && last + 1 < v->result->rows->len && rep_verdict_row (v, last + 1)->front)
+    last++;
+  GString *text = g_string_new (!front ? "Recommended: " : last == 0 ? "Fastest and cheapest: " : "Fastest: ");
   append_row (v, rep_verdict_row (v, 0), text);
   rep_verdict_add (v, text);
-  if (!front)
-    return;
-  guint last = 0; /* the Pareto front stands first, by rising time: its last is the cheapest */
-  while (last + 1 < v->result->rows->len && rep_verdict_row (v, last + 1)->front)
-    last++;
   if (last == 0)
     return;
   text = g_string_new ("Cheapest: ");

@@ -308,6 +308,8 @@ gboolean pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way
 char *pln_unpriced (const Pln *plan);
 /* Topologies that have no price of this acquisition: "mi300x, gb200_nvl72"; NULL: all have. Returned: full. */
 char *pln_without_price (const Pln *plan, PlnAcquisition acquisition);
+/* Why a layout of a machine is refused, the first of those that are; NULL: none is. Returned: full. */
+char *pln_why_refused (const Pln *plan, guint machine);
 /* Whether training steps were measured on a machine's GPU. */
 gboolean pln_steps_were_measured (const Pln *plan, guint machine);
 const char *pln_model (const Pln *plan);
