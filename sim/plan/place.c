@@ -107,6 +107,9 @@ pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
     why = end != NULL ? end + strlen (": ") : why;
   } else if (strstr (why, "nics.rate") != NULL && machine->nic_rate != NULL) /* of a file of the topology, as it is then */
     mark = pln_mark_of_choice (&c->nic_rate, machine->nic_rate);
+  else if (strstr (why, ".yaml:") != NULL && machine->kind != NULL &&
+           (strstr (why, machine->kind) != NULL || strstr (why, "the switch has") != NULL))
+    mark = pln_mark_of_choice (&c->kind, machine->kind);
   else if (strstr (why, ".yaml:") != NULL)
     mark = pln_mark_of_choice (&c->topology, machine->topology);
   return col_fail_at (error, mark, "%u node%s of %s: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s", machine->topology,

@@ -143,6 +143,8 @@ append_flow (const BaseYamlNode *node, GString *out)
 static gboolean
 flatten (Pln *plan, const BaseYamlNode *node, const char *path, GError **error)
 {
+  if (base_yaml_is_null (node)) /* --set of nothing takes a key away */
+    return TRUE;
   if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
     g_autofree char *value = base_yaml_quote (base_yaml_text (node));
     g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, value));
@@ -210,6 +212,10 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *
     add_set (sets, "topology.node.nics.count=%s", machine->nic_count);
   if (machine->kind != NULL)
     add_set (sets, "topology.fabric.kind=%s", machine->kind);
+  static const char *const of_levels[] = { "spine", "core", "oversubscription" }; /* that the topology's own kind may have */
+  gboolean flat = machine->kind != NULL && (strcmp (machine->kind, "single_switch") == 0 || strcmp (machine->kind, "none") == 0);
+  for (guint i = 0; flat && i < G_N_ELEMENTS (of_levels); i++)
+    add_set (sets, "topology.fabric.%s=", of_levels[i]);
   if (machine->nic_rate != NULL)
     add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
   if (machine->oversubscription != NULL)

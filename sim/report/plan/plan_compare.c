@@ -143,13 +143,14 @@ nodes_text (const RepVerdict *v, const char *value)
 char *
 rep_axis_with (const RepVerdict *v, const char *value, RepAxis axis)
 {
-  g_autofree char *node = rep_verdict_product (value), *nodes = axis == REP_AXIS_NODES ? nodes_text (v, value) : NULL;
+  g_autofree char *node = rep_verdict_product (value), *nodes = axis == REP_AXIS_NODES ? nodes_text (v, value) : NULL,
+                  *network = axis == REP_AXIS_KIND ? rep_verdict_network (value) : NULL;
   return axis == REP_AXIS_TOPOLOGY ? g_strdup_printf ("With %s", node)
          : axis == REP_AXIS_NODES  ? g_strdup_printf ("With %s", nodes)
          : axis == REP_AXIS_DOMAIN ? g_strdup_printf ("With %s trays used of each rack", value)
          : axis == REP_AXIS_COUNT  ? g_strdup_printf ("With %s NIC%s a node", value, strcmp (value, "1") == 0 ? "" : "s")
          : axis == REP_AXIS_RATE   ? g_strdup_printf ("With %s NICs", value)
-         : axis == REP_AXIS_KIND   ? g_strdup_printf ("With a network of kind %s", value)
+         : axis == REP_AXIS_KIND   ? g_strdup_printf ("With %s%s", strcmp (value, "none") == 0 ? "" : "a ", network)
          : axis == REP_AXIS_OVER   ? g_strdup_printf ("With a %s:1 fabric", value)
                                    : g_strdup_printf ("With %s storage server%s", value, strcmp (value, "1") == 0 ? "" : "s");
 }

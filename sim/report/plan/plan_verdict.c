@@ -43,6 +43,13 @@ rep_verdict_product (const char *topology)
   return g_strdup (topology);
 }
 
+char *
+rep_verdict_network (const char *kind)
+{
+  g_autofree char *word = g_strdup (kind);
+  return strcmp (kind, "none") == 0 ? g_strdup ("no network") : g_strdup_printf ("%s network", g_strdelimit (word, "_", '-'));
+}
+
 /* "128 trays of GB200 NVL72 (8 racks; 16 of 18 trays and 64 of 72 GPUs used of each)". */
 static void
 append_racks (const PlnMachine *m, const char *node, GString *text)
@@ -77,8 +84,9 @@ rep_verdict_append_choice (const RepVerdict *v, const PlnChoiceRow *row, GString
                                                               : " NICs a node, ");
   if (m->nic_rate != NULL)
     g_string_append_printf (text, "%s NICs%s, ", m->nic_rate, m->nic_count != NULL ? " a node" : "");
-  if (m->kind != NULL)
-    g_string_append_printf (text, "%s network, ", m->kind);
+  g_autofree char *network = m->kind != NULL ? rep_verdict_network (m->kind) : NULL;
+  if (network != NULL)
+    g_string_append_printf (text, "%s, ", network);
   if (m->oversubscription != NULL)
     g_string_append_printf (text, "%s:1 fabric, ", m->oversubscription);
   if (m->servers != NULL)

@@ -29,6 +29,8 @@ rep_verdict_machine (const RepVerdict *v, guint machine)
 void rep_verdict_add (RepVerdict *v, GString *sentence);
 /* "HGX B200" of hgx_b200; other names stay, they are what a file is called. Returned: full. */
 char *rep_verdict_product (const char *topology);
+/* "rail-optimised network" of a fabric's kind. Returned: full. */
+char *rep_verdict_network (const char *kind);
 /* "32 x HGX B200, 200 Gb/s NICs, 2:1 fabric, TP4 x PP2 x DP32". */
 void rep_verdict_append_choice (const RepVerdict *v, const PlnChoiceRow *row, GString *text);
 

@@ -620,6 +620,8 @@ gboolean
 trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *out, GError **error)
 {
   g_return_val_if_fail (query->micro_batches > 0 && query->recompute < TRN_RECOMPUTE_N, FALSE);
+  if (closed->paces != NULL && !trn_loader_takes (&closed->job->spec.loader, query->micro_batches, error))
+    return FALSE;
   Memo key = { .query = *query };
   const MdlPipeline pipe = { .schedule = query->schedule, .p = query->pp, .v = query->vp, .m = query->micro_batches };
   gboolean eager = closed->job->spec.model.framework.v == MDL_FRAMEWORK_EAGER;

@@ -52,6 +52,8 @@ trn_pipe_workers (const TrnLoaderSpec *spec)
 /* Of a node, for its workers; 0: not known. */
 double trn_pipe_cores (const TrnPipe *pipe);
 
+/* Whether so many micro-batches can be loaded for a step. FALSE and *error if there are too many. */
+gboolean trn_loader_takes (const TrnLoaderSpec *spec, guint32 m, GError **error);
 /* Who reads, and how much. `training` needs n_nodes, n_ranks, dp, cp, pp, tp, micro_batches and step_time_s; all is borrowed. FALSE
  * and *error on more micro-batches than a loader takes. */
 gboolean trn_pipe_place (TrnPipe *pipe, const TrnJob *job, const TrnResult *training, TrnLoaderResult *out, GError **error);

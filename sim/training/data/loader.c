@@ -283,6 +283,14 @@ price_broadcast (TrnPipe *pipe, GError **error)
 }
 
 gboolean
+trn_loader_takes (const TrnLoaderSpec *spec, guint32 m, GError **error)
+{
+  return m <= TRN_MOST_BATCHES / 2 ||
+         col_fail_at (error, spec->head.mark, "%u micro-batches a step are too many for a loader; accepted: at most %u", m,
+                      TRN_MOST_BATCHES / 2);
+}
+
+gboolean
 trn_pipe_place (TrnPipe *pipe, const TrnJob *job, const TrnResult *training, TrnLoaderResult *out, GError **error)
 {
   const TrnLoaderSpec *spec = &job->spec.loader;
@@ -294,9 +302,8 @@ trn_pipe_place (TrnPipe *pipe, const TrnJob *job, const TrnResult *training, Trn
   guint32 nodes = MAX (training->n_nodes, 1u), dp = MAX (training->dp, 1u),
           gpus = clu_gpus_per_node (job->system->clu, pipe->first);
   pipe->m = training->has_model ? MAX (training->micro_batches, 1u) : (guint32)job->spec.micro_batches.v;
-  if (pipe->m > TRN_MOST_BATCHES / 2)
-    return col_fail_at (error, spec->head.mark, "%u micro-batches a step are too many for a loader; accepted: at most %u", pipe->m,
-                        TRN_MOST_BATCHES / 2);
+  if (!trn_loader_takes (spec, pipe->m, error))
+    return FALSE;
   guint32 of_a_node = (dp + nodes - 1) / nodes, all = dp * readers_of (spec, training);
   pipe->n_nodes = MIN (nodes, spec->sharing.v == 1 ? dp : all);
   pipe->gpus = spec->sharing.v == 1 ? MIN (of_a_node, gpus) : 1;
