@@ -194,6 +194,37 @@ what_has_no_closed_form_is_refused (void)
   }
 }
 
+/* A tier that the GPU does not reach: the closed form says what the engine says. */
+static void
+a_way_that_is_not_there_is_said (void)
+{
+  static const char *const sets[] = { "topology.frontend.gpudirect=no", "topology.storage.0.network=frontend", NULL };
+  g_autofree char *text =
+      g_strdup_printf ("scenario: s\ncluster: {%s}\nworkload: {kind: training, model: llama3_8b, sequence: 8192, global_batch: 64, "
+                       "parallel: {tp: 2, sp: true}, loader: {tier: scratch, sample: 16 kB, path: gds}}\n",
+                       hgx);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL, engine = NULL;
+  Cst *cal = NULL;
+  const ScnOptions options = { .sets = sets };
+  Scn *scenario = scn_load (SCENARIO_NAME, text, lookup, &options, model_library, &cal, &error);
+  if (scenario == NULL)
+    g_error ("%s", error->message);
+  TrnClosed *closed = trn_closed_new (scn_training (scenario), &error);
+  TrnClosedQuery query;
+  TrnClosedStep step;
+  TEST_TRUE (closed != NULL && trn_closed_own (closed, &query, &error));
+  TEST_TRUE (!trn_closed_step (closed, &query, &step, &error) && error != NULL);
+  ScnResult *result = scn_run (scenario, FALSE, &engine);
+  TEST_TRUE (result == NULL && engine != NULL);
+  if (error != NULL && engine != NULL)
+    TEST_STR (error->message, engine->message);
+  TEST_TRUE (trn_closed_starved_by (scn_training (scenario), &query, 1) == NULL);
+  trn_closed_free (closed);
+  scn_free (scenario);
+  cst_free (cal);
+}
+
 int
 main (void)
 {
@@ -202,6 +233,7 @@ main (void)
     { "a tier that gives too little holds up the step", a_tier_that_gives_too_little_holds_up_the_step },
     { "placements have the steps of the engine", placements_have_the_steps_of_the_engine },
     { "slow NICs have the steps of the engine", slow_nics_have_the_steps_of_the_engine },
+    { "a way that is not there is said", a_way_that_is_not_there_is_said },
     { "what has no closed form is refused", what_has_no_closed_form_is_refused },
     { NULL, NULL },
   };
