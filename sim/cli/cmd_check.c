@@ -60,7 +60,9 @@ check_plan (Cli *cli, const char *path, GError **error)
   cli_warn_all (cli, pln_warnings (plan));
   g_autofree char *unpriced = pln_unpriced (plan);
   return unpriced == NULL ||
-         cli_fail (cli, error, "%s: no price of %s; add {topology, node, rent} to 'nodes' of 'prices'", path, unpriced);
+         cli_fail (cli, error,
+                   "%s: no price of %s; add {topology, node, rent} to 'nodes' of 'prices', or give the topology a `cost`", path,
+                   unpriced);
 }
 
 static gboolean

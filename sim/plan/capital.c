@@ -147,11 +147,26 @@ servers_of (const CluStorageSpec *tier, guint32 nodes)
   return fmin (needed_servers (tier, nodes), tier->servers.v);
 }
 
-/* Whether checkpoints go to this tier, and the plan chooses its servers. */
+const char *
+pln_loader_tier (const Pln *plan)
+{
+  const BaseYamlNode *loader = base_yaml_get (plan->spec.fixed, "loader");
+  const BaseYamlNode *tier = loader != NULL && base_yaml_kind (loader) == BASE_YAML_MAP ? base_yaml_get (loader, "tier") : NULL;
+  return tier != NULL ? base_yaml_text (tier) : NULL;
+}
+
+gboolean
+pln_times_tiers (const Pln *plan)
+{
+  return plan->spec.checkpoint.tier.v != NULL || pln_loader_tier (plan) != NULL;
+}
+
+/* Whether checkpoints go to this tier or data come from it, and the plan chooses its servers. */
 static gboolean
 is_chosen (const Pln *plan, const PlnMachine *machine, const CluStorageSpec *tier)
 {
-  return machine->servers != NULL && tier->servers.set && g_strcmp0 (tier->name.v, plan->spec.checkpoint.tier.v) == 0;
+  return machine->servers != NULL && tier->servers.set &&
+         (g_strcmp0 (tier->name.v, plan->spec.checkpoint.tier.v) == 0 || g_strcmp0 (tier->name.v, pln_loader_tier (plan)) == 0);
 }
 
 static gboolean
@@ -162,10 +177,11 @@ check_servers (const Pln *plan, const PlnMachine *machine, GError **error)
   guint64 n;
   if (machine->servers == NULL)
     return TRUE;
-  if (plan->spec.checkpoint.tier.v == NULL)
+  if (!pln_times_tiers (plan))
     return col_fail_at (error, list->mark,
-                        "storage servers change nothing here, as checkpoints have given times; write the tier that they go to "
-                        "(e.g. checkpoint: {tier: scratch}), or leave 'storage.servers' out");
+                        "storage servers change nothing here, as checkpoints have given times and no data are loaded; write the "
+                        "tier that checkpoints go to (e.g. checkpoint: {tier: scratch}) or that data come from (fixed: {loader: "
+                        "{tier: scratch, …}}), or leave 'storage.servers' out");
   for (guint i = 0; i < list->n; i++)
     if (!g_ascii_string_to_unsigned (list->item[i].v, 10, 1, MOST_SERVERS, &n, NULL))
       return col_fail_at (error, list->item[i].mark,
@@ -175,9 +191,10 @@ check_servers (const Pln *plan, const PlnMachine *machine, GError **error)
     if (is_chosen (plan, machine, BASE_LIST_AT (spec->storage, CluStorageSpec, i)))
       return TRUE;
   return col_fail_at (error, list->mark,
-                      "tier '%s' of %s has no 'servers' to choose; name a tier with servers in 'checkpoint', or leave "
+                      "tier '%s' of %s has no 'servers' to choose; name a tier with servers in 'checkpoint' or 'loader', or leave "
                       "'storage.servers' out",
-                      plan->spec.checkpoint.tier.v, machine->topology);
+                      plan->spec.checkpoint.tier.v != NULL ? plan->spec.checkpoint.tier.v : pln_loader_tier (plan),
+                      machine->topology);
 }
 
 /* Storage that is bought, what it draws, and what the run keeps there. */
@@ -195,7 +212,7 @@ size_storage (const Pln *plan, PlnMachine *machine)
     double servers = is_chosen (plan, machine, tier) ? g_ascii_strtod (machine->servers, NULL) : servers_of (tier, machine->nodes);
     if (i < PLN_TIERS && tier->servers.set)
       machine->tier_servers[i] = servers;
-    if (is_chosen (plan, machine, tier))
+    if (is_chosen (plan, machine, tier) && g_strcmp0 (tier->name.v, pln_loader_tier (plan)) != 0)
       machine->read_servers = needed_servers (tier, machine->nodes);
     machine->storage_servers += servers;
     machine->storage_W += type != NULL ? servers * type->power.v : 0;
@@ -223,7 +240,7 @@ rent_storage (const Pln *plan, PlnMachine *machine)
 static double
 racks_of (const PlnPricesSpec *prices, const PlnMachine *machine)
 {
-  guint32 domains = clu_domain_of_node (machine->scenario->system.clu, machine->nodes - 1) + 1;
+  const double domains = machine->nodes_per_rack > 1 ? ceil ((double)machine->nodes / machine->nodes_per_rack) : machine->nodes;
   double node_W = machine->load_W * machine->gpus_per_node + machine->host_W, rack_W = prices->rack_power.v;
   double nodes = domains < machine->nodes ? domains : ceil (machine->nodes / fmax (floor (rack_W / fmax (node_W, 1)), 1));
   return nodes + ceil ((machine->fabric_W + machine->storage_W) / rack_W);
@@ -302,6 +319,10 @@ pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
     add_share (machine, PLN_BUY_DELIVERY, "transport and installation",
                hardware_usd + buy[PLN_BUY_STORAGE] + buy[PLN_BUY_RACKS] + buy[PLN_BUY_SPARES], &prices->delivery);
   }
+  double network_usd = 0;
+  for (int b = PLN_BUY_NETWORK; b <= PLN_BUY_CABLES; b++)
+    network_usd += machine->buy_usd[b];
+  machine->without_network = price == NULL && machine->parts->len > 0 && parts->n_levels > 0 && !(network_usd > 0);
   take_rates (plan, machine);
   return TRUE;
 }
@@ -314,28 +335,49 @@ is_priced (const PlnMachine *machine, PlnAcquisition way)
   return way == PLN_ACQUISITION_BUY ? machine->capital_usd > 0 : machine->rent_usd_per_s > 0;
 }
 
-/* Topologies of machines without a price of `way`; NONE: of any. Returned: full; NULL: there are none. */
+/* Topologies of machines of which `lacks` says so. Returned: full; NULL: there are none. */
 static char *
-without_price (const Pln *plan, PlnAcquisition way)
+topologies_that (const Pln *plan, gboolean (*lacks) (const PlnMachine *machine, PlnAcquisition way), PlnAcquisition way)
 {
   GString *names = g_string_new (NULL);
+  const char *before = NULL;
   for (guint i = 0; i < plan->machines->len; i++) {
-    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i), *before = machine - 1;
-    if (i > 0 && strcmp (before->topology, machine->topology) == 0)
+    const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, i);
+    if (g_strcmp0 (before, machine->topology) == 0 || !lacks (machine, way))
       continue;
-    if (way != PLN_ACQUISITION_NONE ? !is_priced (machine, way)
-                                    : !is_priced (machine, PLN_ACQUISITION_BUY) && !is_priced (machine, PLN_ACQUISITION_RENT))
-      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", machine->topology);
+    before = machine->topology;
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", machine->topology);
   }
   gboolean any = names->len > 0;
   char *text = g_string_free (names, !any);
   return any ? text : NULL;
 }
 
+/* NONE: any price. */
+static gboolean
+lacks_price (const PlnMachine *machine, PlnAcquisition way)
+{
+  return way != PLN_ACQUISITION_NONE ? !is_priced (machine, way)
+                                     : !is_priced (machine, PLN_ACQUISITION_BUY) && !is_priced (machine, PLN_ACQUISITION_RENT);
+}
+
+static gboolean
+lacks_network (const PlnMachine *machine, PlnAcquisition way)
+{
+  (void)way;
+  return machine->without_network;
+}
+
+char *
+pln_without_price (const Pln *plan, PlnAcquisition acquisition)
+{
+  return topologies_that (plan, lacks_price, acquisition);
+}
+
 char *
 pln_unpriced (const Pln *plan)
 {
-  return plan->has_prices ? without_price (plan, PLN_ACQUISITION_NONE) : NULL;
+  return plan->has_prices ? pln_without_price (plan, PLN_ACQUISITION_NONE) : NULL;
 }
 
 void
@@ -355,11 +397,17 @@ pln_choose_basis (Pln *plan)
   if (none != NULL)
     base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
                     "no price of %s; add {topology, node, rent} to 'nodes' of 'prices', or give the topology a `cost`", none);
-  g_autofree char *other = plan->basis != PLN_ACQUISITION_NONE ? without_price (plan, plan->basis) : NULL;
+  g_autofree char *other = plan->basis != PLN_ACQUISITION_NONE ? pln_without_price (plan, plan->basis) : NULL;
   if (other != NULL && (none == NULL || strcmp (none, other) != 0))
     base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
                     "%s prices are compared, and %s has none, so it has no cost; 'acquisition: %s' compares the other way",
                     own ? "purchase" : "rent", other, own ? "rent" : "own");
+  g_autofree char *bare = topologies_that (plan, lacks_network, PLN_ACQUISITION_BUY);
+  if (bare != NULL && plan->spec.acquire.v != PLN_ACQUIRE_RENT)
+    base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
+                    "no price of the network of %s, so its cash to buy is too low; give nic_port, switch_port and cable in the "
+                    "topology's `cost`, or a row of 'nodes' and of 'switches' in 'prices'",
+                    bare);
 }
 
 gboolean

@@ -50,6 +50,8 @@ static const BaseField row_fields[] = {
                 .help = "half of the ratios are within this error"),
   BASE_ROW_NUM (PlnDistinguishRow, "most", most, RATIO, .min = "0.02 %", .max = "10", .required = TRUE,
                 .help = "95 % of the ratios are within this error"),
+  BASE_ROW_NUM (PlnDistinguishRow, "least", least, RATIO, .min = "0.1 %", .max = "50 %", .fallback = "0.1 %",
+                .help = "minimum chance that the predicted order is wrong, if a GPU without measured steps comes first"),
   BASE_ROW_END,
 };
 static const BaseSchema row_schema = { .name = "comparison", .help = "Pairs of measured steps.", .fields = row_fields };
@@ -138,6 +140,12 @@ pln_not_validated (const Pln *plan, guint machine)
   return g_string_free (out, out->len == 0);
 }
 
+gboolean
+pln_steps_were_measured (const Pln *plan, guint machine)
+{
+  return steps_were_measured (plan, &g_array_index (plan->machines, PlnMachine, machine));
+}
+
 static PlnSimilarity
 similarity_of (const Pln *plan, const PlnChoiceRow *a, const PlnChoiceRow *b)
 {
@@ -197,6 +205,33 @@ odds_of (double more, double half, double most)
   return CLAMP (odds, LEAST_ODDS, 1 - LEAST_ODDS);
 }
 
+/* Error of a ratio, in its logarithm: what 50 % and 95 % are within; and 95 % to either side. */
+typedef struct {
+  double half, most, below, above;
+} Error;
+
+/* What rests on a data sheet alone does not beat what was measured beyond doubt: the error is widened until the order is wrong with
+ * the chance `least`. */
+static void
+widen_to (Error *error, double more, double least)
+{
+  double lo = 1, hi = 1;
+  while (more > 0 && odds_of (more, expm1 (hi * error->half), expm1 (hi * error->most)) < least && hi < 1e3)
+    hi *= 2;
+  if (hi <= 1)
+    return;
+  for (guint i = 0; i < 60; i++) {
+    const double middle = 0.5 * (lo + hi);
+    const gboolean enough = odds_of (more, expm1 (middle * error->half), expm1 (middle * error->most)) >= least;
+    lo = enough ? lo : middle;
+    hi = enough ? middle : hi;
+  }
+  error->half *= hi;
+  error->most *= hi;
+  error->below *= hi;
+  error->above *= hi;
+}
+
 /* ---- networks ---- */
 
 /* A machine as it is, and with slower adapters. */
@@ -244,11 +279,6 @@ least_of (const Pln *plan, const Net *net, guint which, const TrnClosedQuery *qu
   pln_take_step (plan, net->machine, query, &step, &row);
   return row.formula;
 }
-
-/* Error of a ratio, in its logarithm: what 50 % and 95 % are within; and 95 % to either side. */
-typedef struct {
-  double half, most, below, above;
-} Error;
 
 /* What a network slower on both machines makes of the ratio, and as much to the other side. */
 static gboolean
@@ -346,6 +376,8 @@ find_rivals (const Pln *plan, PlnResult *out)
       continue;
     }
     add_price_error (leaves, plan, first, row, &its);
+    if (rival.similarity == PLN_SIMILARITY_NOT_VALIDATED && !steps_were_measured (plan, a))
+      widen_to (&its, rival.more, measured (plan, rival.similarity)->least.v);
     rival.more_lo = expm1 (log1p (rival.more) - its.below);
     rival.more_hi = expm1 (log1p (rival.more) + its.above);
     rival.odds = odds_of (rival.more, expm1 (its.half), expm1 (its.most));

@@ -6,6 +6,7 @@
  * What a plan cannot change, memory and missing prices, stands behind all that it can. Estimated, not simulated.
  * Check: test_plan_choices. */
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "work-private.h"
@@ -83,4 +84,21 @@ pln_find_nearest (const Pln *plan, guint threads, PlnResult *out)
   base_parallel_each (jobs, n, sizeof *jobs, threads, NULL, find);
   for (guint i = 0; i < n; i++)
     g_array_append_val (out->misses, jobs[i].miss);
+}
+
+char *
+pln_why_refused (const Pln *plan, guint machine)
+{
+  const PlnMachine *its = &g_array_index (plan->machines, PlnMachine, machine);
+  g_autoptr (GArray) cuts = pln_list_layouts (plan, machine, NULL);
+  g_autoptr (TrnClosed) closed = trn_closed_new (&its->scenario->training, NULL);
+  for (guint i = 0; closed != NULL && i < cuts->len; i++) {
+    g_autoptr (GError) why = NULL;
+    TrnClosedStep step;
+    if (trn_closed_step (closed, &g_array_index (cuts, TrnClosedQuery, i), &step, &why) || why == NULL)
+      continue;
+    const char *text = strstr (why->message, ": "); /* behind a place that is of no file of the user */
+    return g_strdup (text != NULL ? text + strlen (": ") : why->message);
+  }
+  return NULL;
 }

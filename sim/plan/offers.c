@@ -13,6 +13,7 @@ const char *const pln_miss_names[] = { NULL, "deadline", "capex", "run_cost", "p
 
 static const BaseName acquisition_names[] = { { "own", PLN_ACQUIRE_OWN, "bought" },
                                               { "rent", PLN_ACQUIRE_RENT, "rented" },
+                                              { "both", PLN_ACQUIRE_BOTH, "both, each in a row of its own" },
                                               { NULL, 0, NULL } };
 static const BaseField option_fields[] = {
   BASE_ROW (PlnAcquisitionSpec, "name", name, STR, .required = TRUE, .help = "name in the table"),
@@ -23,7 +24,7 @@ static const BaseField option_fields[] = {
                 "a topology, by name or path: its `cost` gives price or rent of a node, NICs, switches, cables and electricity, "
                 "its parts their power, where they are not given here"),
   BASE_ROW (PlnAcquisitionSpec, "acquisition", acquisition, ENUM, .names = acquisition_names,
-            .help = "which of them; needed if the topology has prices of both"),
+            .help = "which of them; needed if there are prices of both"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "price", price, MONEY, .help = "purchase of one; or `rent`"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "rent", rent, MONEY_PER_TIME, .help = "one, with power"),
   BASE_ROW_NUM (PlnAcquisitionSpec, "once", once, MONEY, .fallback = "0", .help = "one-time cost of all: set-up, data transfer"),
@@ -56,6 +57,8 @@ static const BaseField offers_fields[] = {
   BASE_ROW_NUM (PlnOffersSpec, "capex", capex, MONEY, .min = "$0.01", .help = "maximum cash to buy"),
   BASE_ROW_NUM (PlnOffersSpec, "run_cost", run_cost, MONEY, .min = "$0.01", .help = "maximum cost of this work"),
   BASE_ROW_NUM (PlnOffersSpec, "power", power, POWER, .min = "1 W", .help = "maximum power of purchased machines, with PUE"),
+  BASE_ROW (PlnOffersSpec, "acquisition", acquisition, ENUM, .names = acquisition_names, .fallback = "both",
+            .help = "which offers are compared"),
   BASE_ROW (PlnOffersSpec, "options", options, LIST, .was = "ways", .sub = &option_schema, .item_size = sizeof (PlnAcquisitionSpec),
             .required = TRUE, .help = "the offers"),
   BASE_ROW_END,
@@ -71,7 +74,14 @@ struct PlnOffers {
   PlnOffersSpec spec;
   GArray *rows;        /* PlnOffer */
   GArray *break_evens; /* PlnBreakEven */
+  guint left_out;      /* offers that `acquisition` excludes */
 };
+
+static gboolean
+takes (const BaseEnum *acquisition, PlnAcquire one)
+{
+  return !acquisition->set || acquisition->v == PLN_ACQUIRE_BOTH || acquisition->v == (int)one;
+}
 
 /* ---- what cannot be ---- */
 
@@ -79,17 +89,27 @@ static gboolean
 check_way (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way, GError **error)
 {
   const char *name = way->name.v;
-  if (way->price.set && way->rent.set)
-    return col_fail_at (error, way->rent.mark, "'%s' has both 'price' and 'rent'; write 'price' to buy it, or 'rent' to rent it",
-                        name);
+  const gboolean own = way->price.set && takes (&way->acquisition, PLN_ACQUIRE_OWN);
+  if (way->price.set && way->rent.set && !way->acquisition.set)
+    return col_fail_at (
+        error, way->rent.mark,
+        "'%s' has both 'price' and 'rent'; write 'price' to buy it, 'rent' to rent it, or 'acquisition: both' for a row "
+        "of each",
+        name);
   if (!way->price.set && !way->rent.set)
     return col_fail_at (error, way->name.mark, "'%s' has no cost; write 'price' to buy it, or 'rent' to rent it", name);
-  if (way->rent.set && way->amortisation.set)
+  if ((way->acquisition.v == PLN_ACQUIRE_OWN || way->acquisition.v == PLN_ACQUIRE_BOTH) && way->acquisition.set && !way->price.set)
+    return col_fail_at (error, way->acquisition.mark, "'%s' is to be bought, and has no 'price'; write it, or 'acquisition: rent'",
+                        name);
+  if ((way->acquisition.v == PLN_ACQUIRE_RENT || way->acquisition.v == PLN_ACQUIRE_BOTH) && way->acquisition.set && !way->rent.set)
+    return col_fail_at (error, way->acquisition.mark, "'%s' is to be rented, and has no 'rent'; write it, or 'acquisition: own'",
+                        name);
+  if (!own && way->amortisation.set)
     return col_fail_at (error, way->amortisation.mark, "'%s' is rented, so 'amortisation' does not apply; leave it out", name);
-  if (way->price.set && !way->power.set)
+  if (own && !way->power.set)
     return col_fail_at (error, way->price.mark,
                         "'%s' is bought, so its energy is paid for; write its 'power' (e.g. 'power: 5.6 kW', or 0)", name);
-  if (way->price.set && way->power.v > 0 && !spec->electricity.set)
+  if (own && way->power.v > 0 && !spec->electricity.set)
     return col_fail_at (error, way->power.mark, "'%s' has 'power', so 'electricity' needs a price (e.g. 'electricity: $0.10/kWh')",
                         name);
   return TRUE;
@@ -126,10 +146,10 @@ miss_of (const PlnOffersSpec *spec, const PlnOffer *offer)
 }
 
 static PlnOffer
-estimate (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way)
+estimate (const PlnOffersSpec *spec, const PlnAcquisitionSpec *way, gboolean owned)
 {
   const double n = way->machines.v, pue = way->pue.set ? way->pue.v : spec->pue.v;
-  PlnOffer offer = { .way = way, .owned = way->price.set, .once_usd = way->once.v };
+  PlnOffer offer = { .way = way, .owned = owned, .once_usd = way->once.v };
   offer.amortised_s = !offer.owned             ? 0
                       : way->amortisation.set  ? way->amortisation.v
                       : spec->amortisation.set ? spec->amortisation.v
@@ -157,7 +177,9 @@ cheapest_first (gconstpointer a, gconstpointer b)
     return x->miss == PLN_MISS_NONE ? -1 : 1;
   if (x->money.total_usd < y->money.total_usd || x->money.total_usd > y->money.total_usd)
     return x->money.total_usd < y->money.total_usd ? -1 : 1;
-  return x->way < y->way ? -1 : x->way > y->way; /* items of one list */
+  if (x->way == y->way)
+    return x->owned ? -1 : 1;
+  return x->way < y->way ? -1 : 1; /* items of one list */
 }
 
 static void
@@ -182,11 +204,8 @@ ask_topologies (PlnOffers *offers, const BaseLookup *lookup, GError **error)
   for (guint i = 0; i < spec->options.n; i++) {
     PlnAcquisitionSpec *way = BASE_LIST_AT (spec->options, PlnAcquisitionSpec, i);
     Clu *clu = NULL;
-    if (way->topology.v == NULL) {
-      if (way->acquisition.set)
-        return col_fail_at (error, way->acquisition.mark, "'acquisition' chooses among prices of a 'topology', and there is none");
+    if (way->topology.v == NULL)
       continue;
-    }
     const gboolean good = pln_offers_ask_topology (spec, way, lookup, offers->inputs, &clu, error);
     if (clu != NULL)
       g_ptr_array_add (offers->clus, clu);
@@ -209,6 +228,39 @@ read_offers (PlnOffers *offers, const BaseLookup *lookup, GError **error)
   return base_diag_finish (diag, error) && ask_topologies (offers, lookup, error) && check (&offers->spec, error);
 }
 
+/* A row for each way that the offer and the file want. */
+static gboolean
+add_rows (PlnOffers *offers, GError **error)
+{
+  const PlnOffersSpec *spec = &offers->spec;
+  for (guint i = 0; i < spec->options.n; i++) {
+    const PlnAcquisitionSpec *way = BASE_LIST_AT (spec->options, PlnAcquisitionSpec, i);
+    for (int k = PLN_ACQUIRE_OWN; k <= PLN_ACQUIRE_RENT; k++) {
+      const gboolean own = k == PLN_ACQUIRE_OWN;
+      if (!takes (&way->acquisition, (PlnAcquire)k) || !(own ? way->price.set : way->rent.set))
+        continue;
+      if (!takes (&spec->acquisition, (PlnAcquire)k)) {
+        offers->left_out++;
+        continue;
+      }
+      const PlnOffer offer = estimate (spec, way, own);
+      g_array_append_val (offers->rows, offer);
+    }
+  }
+  return offers->rows->len > 0 ||
+         col_fail_at (error, spec->acquisition.mark, "no offer is to be %s; write 'acquisition: both', or add such an offer",
+                      spec->acquisition.v == PLN_ACQUIRE_OWN ? "bought" : "rented");
+}
+
+char *
+pln_offers_left_out (const PlnOffers *offers)
+{
+  if (offers->left_out == 0)
+    return NULL;
+  return g_strdup_printf ("%u %s offer%s", offers->left_out, offers->spec.acquisition.v == PLN_ACQUIRE_OWN ? "rented" : "purchase",
+                          offers->left_out > 1 ? "s" : "");
+}
+
 PlnOffers *
 pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *sets, GError **error)
 {
@@ -229,10 +281,8 @@ pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *
   g_ptr_array_add (offers->inputs, base_yaml_ref (offers->yaml));
   if (!pln_refuse_budget (base_yaml_root (offers->yaml), error) || !read_offers (offers, lookup, error))
     return NULL;
-  for (guint i = 0; i < offers->spec.options.n; i++) {
-    const PlnOffer offer = estimate (&offers->spec, BASE_LIST_AT (offers->spec.options, PlnAcquisitionSpec, i));
-    g_array_append_val (offers->rows, offer);
-  }
+  if (!add_rows (offers, error))
+    return NULL;
   g_array_sort (offers->rows, cheapest_first);
   find_break_evens (offers);
   return g_steal_pointer (&offers);

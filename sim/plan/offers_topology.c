@@ -48,17 +48,19 @@ take_cost (const Clu *clu, PlnAcquisitionSpec *way, GError **error)
   const CluCostSpec *cost = &clu_spec (clu)->cost;
   if (way->price.set || way->rent.set)
     return TRUE;
-  const gboolean own = way->acquisition.set ? way->acquisition.v == PLN_ACQUIRE_OWN : !cost->rent.set;
+  const gboolean both = way->acquisition.set && way->acquisition.v == PLN_ACQUIRE_BOTH;
+  const gboolean own = way->acquisition.set ? way->acquisition.v != PLN_ACQUIRE_RENT : !cost->rent.set;
+  const gboolean rent = way->acquisition.set ? way->acquisition.v != PLN_ACQUIRE_OWN : !own;
   if (!way->acquisition.set && cost->node.set && cost->rent.set)
     return col_fail_at (error, way->topology.mark,
-                        "the cost of '%s' has both 'node' and 'rent'; write 'acquisition: own' or 'acquisition: rent'",
-                        clu_name (clu));
-  if (own ? !cost->node.set : !cost->rent.set)
-    return col_fail_at (error, way->topology.mark, "topology '%s' has no 'cost: {%s}'; write '%s' here, or give it there",
-                        clu_name (clu), own ? "node" : "rent", own ? "price" : "rent");
+                        "the cost of '%s' has both 'node' and 'rent'; write 'acquisition: own', 'rent' or 'both'", clu_name (clu));
+  if ((own && !cost->node.set) || (rent && !cost->rent.set))
+    return col_fail_at (error, way->topology.mark, "topology '%s' has no 'cost: {%s}'; write '%s' here, or give it there%s",
+                        clu_name (clu), own && !cost->node.set ? "node" : "rent", own && !cost->node.set ? "price" : "rent",
+                        both ? "; or leave 'acquisition' out" : "");
   if (own)
     take_price (clu, cost, way);
-  else
+  if (rent)
     take (&way->rent, cost->rent.v, &cost->rent, way);
   return TRUE;
 }

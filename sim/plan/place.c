@@ -40,15 +40,44 @@ pln_mark_of_choice (const BaseStrs *list, const char *text)
 
 static const char by_set[] = "--set ", of_fixed[] = "workload.";
 
-/* A further fault of 'fixed', which was put into the scenario by --set, at its own place. */
-static void
-place_fault (const Pln *plan, char **line)
+/* A fault of a key that was put into the scenario by --set: its place in the plan, and *why from the name on that it has there. */
+static BaseMark
+mark_of_set (const Pln *plan, const PlnMachine *machine, const char **why)
 {
-  if (!g_str_has_prefix (*line, by_set) || !g_str_has_prefix (*line + strlen (by_set), of_fixed))
+  const PlnChoicesSpec *c = &plan->spec.choices;
+  const struct {
+    const char *prefix;
+    const BaseStrs *list;
+    const char *value;
+    gsize cut; /* of the prefix */
+  } choices[] = { { "node.nics.rate:", &c->nic_rate, machine->nic_rate, strlen ("node.") },
+                  { "node.nics.count:", &c->nic_count, machine->nic_count, strlen ("node.") },
+                  { "nvlink_domain", &c->domain, machine->domain, 0 },
+                  { "fabric.kind:", &c->kind, machine->kind, 0 },
+                  { "fabric.oversubscription:", &c->oversubscription, machine->oversubscription, 0 },
+                  { "storage.", &c->servers, machine->servers, 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (choices); i++)
+    if (choices[i].value != NULL && g_str_has_prefix (*why, choices[i].prefix)) {
+      *why += choices[i].cut;
+      return pln_mark_of_choice (choices[i].list, choices[i].value);
+    }
+  if (g_str_has_prefix (*why, "degrade") && plan->spec.degrade != NULL)
+    return base_yaml_mark (plan->spec.degrade);
+  return base_yaml_mark (plan->spec.fixed);
+}
+
+/* A further fault, of which each has a line, at its own place. */
+static void
+place_fault (const Pln *plan, const PlnMachine *machine, char **line)
+{
+  if (!g_str_has_prefix (*line, by_set))
     return;
-  const char *rest = *line + strlen (by_set) + strlen (of_fixed);
-  g_autofree char *prefix = base_mark_prefix (mark_of_fixed (plan, rest));
-  char *placed = g_strconcat (prefix, "fixed.", rest, NULL);
+  const char *rest = *line + strlen (by_set);
+  const gboolean fixed = g_str_has_prefix (rest, of_fixed);
+  rest += fixed ? strlen (of_fixed) : 0;
+  const BaseMark mark = fixed ? mark_of_fixed (plan, rest) : mark_of_set (plan, machine, &rest);
+  g_autofree char *prefix = base_mark_prefix (mark);
+  char *placed = g_strconcat (prefix, fixed ? "fixed." : "", rest, NULL);
   g_free (*line); /* which `rest` lies in */
   *line = placed;
 }
@@ -61,7 +90,7 @@ pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
   g_propagate_error (&cause, g_steal_pointer (error));
   g_auto (GStrv) lines = g_strsplit (cause->message, "\n", -1); /* one a fault */
   for (guint i = 1; lines[0] != NULL && lines[i] != NULL; i++)
-    place_fault (plan, &lines[i]);
+    place_fault (plan, machine, &lines[i]);
   g_autofree char *all = g_strjoinv ("\n", lines);
   const char *path = base_yaml_path (plan->yaml), *why = all, *within = "";
   BaseMark mark = base_yaml_mark (plan->spec.fixed);
@@ -71,20 +100,8 @@ pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
       why += strlen (of_fixed);
       within = "fixed.";
       mark = mark_of_fixed (plan, why);
-    } else if (g_str_has_prefix (why, "node.nics.rate:")) {
-      mark = pln_mark_of_choice (&c->nic_rate, machine->nic_rate);
-      why += strlen ("node.");
-    } else if (g_str_has_prefix (why, "nvlink_domain")) {
-      mark = pln_mark_of_choice (&c->domain, machine->domain);
-    } else if (g_str_has_prefix (why, "node.nics.count:")) {
-      mark = pln_mark_of_choice (&c->nic_count, machine->nic_count);
-      why += strlen ("node.");
-    } else if (g_str_has_prefix (why, "fabric.kind:"))
-      mark = pln_mark_of_choice (&c->kind, machine->kind);
-    else if (g_str_has_prefix (why, "fabric.oversubscription:"))
-      mark = pln_mark_of_choice (&c->oversubscription, machine->oversubscription);
-    else if (g_str_has_prefix (why, "storage."))
-      mark = pln_mark_of_choice (&c->servers, machine->servers);
+    } else
+      mark = mark_of_set (plan, machine, &why);
   } else if (g_str_has_prefix (why, path) && why[strlen (path)] == ':') {
     char *rest = NULL;
     guint64 line = g_ascii_strtoull (why + strlen (path) + 1, &rest, 10);
@@ -95,7 +112,13 @@ pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error)
       mark = plan->spec.goal.model.mark;
     const char *end = strstr (rest, ": ");
     why = end != NULL ? end + strlen (": ") : why;
-  }
+  } else if (strstr (why, "nics.rate") != NULL && machine->nic_rate != NULL) /* of a file of the topology, as it is then */
+    mark = pln_mark_of_choice (&c->nic_rate, machine->nic_rate);
+  else if (strstr (why, ".yaml:") != NULL && machine->kind != NULL &&
+           (strstr (why, machine->kind) != NULL || strstr (why, "the switch has") != NULL))
+    mark = pln_mark_of_choice (&c->kind, machine->kind);
+  else if (strstr (why, ".yaml:") != NULL)
+    mark = pln_mark_of_choice (&c->topology, machine->topology);
   return col_fail_at (error, mark, "%u node%s of %s: %s%s", machine->nodes, machine->nodes == 1 ? "" : "s", machine->topology,
                       within, why);
 }

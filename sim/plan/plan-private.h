@@ -45,7 +45,7 @@ typedef struct {
   BaseEnum aim;
   PlnChoicesSpec choices;
   PlnFreeSpec free;
-  const BaseYamlNode *fixed;
+  const BaseYamlNode *fixed, *degrade;
   const BaseYamlNode *prices;
   BaseEnum acquire; /* PlnAcquire */
   PlnLimitSpec limits;
@@ -110,6 +110,10 @@ BaseMark pln_mark_of_choice (const BaseStrs *list, const char *text);
 /* Why a machine is no scenario, at the place in the plan that it comes from: not in the text that stands for the scenario (its
  * second line is the machine, its third the model and what is fixed), nor as the --set by which keys are put there. FALSE. */
 gboolean pln_tell_machine (const Pln *plan, const PlnMachine *machine, GError **error);
+/* The tier that `fixed: {loader}` reads from; NULL: none. */
+const char *pln_loader_tier (const Pln *plan);
+/* Whether times of the run depend on a tier's servers: checkpoints go there, or data come from there. */
+gboolean pln_times_tiers (const Pln *plan);
 /* What a machine is built of, whatever it costs: network, storage, what they draw. FALSE and *error where it has no tier with the
  * servers that the plan chooses. */
 gboolean pln_size_machine (const Pln *plan, PlnMachine *machine, GError **error);
@@ -119,6 +123,9 @@ gboolean pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error
 void pln_choose_basis (Pln *plan);
 /* `budget` of earlier versions, which did not say which money it meant. FALSE and *error where a mapping has it. */
 gboolean pln_refuse_budget (const BaseYamlNode *map, GError **error);
+/* Amounts of `goal` in the currency of the plan's prices become USD. FALSE and *error as of pln_read_prices(), or on another
+ * currency. */
+gboolean pln_convert_goal (BaseYaml *yaml, const BaseSchemaContext *context, GError **error);
 /* The same, of whole NVLink domains, and with the power of their nodes that are not used. */
 gboolean pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error);
 

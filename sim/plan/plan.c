@@ -36,8 +36,10 @@ static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
   BASE_ROW (PlnGoalSpec, "deadline", deadline, MAP, .sub = &pln_schema_deadline, .help = "maximum run time"),
-  BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01", .help = "maximum cash to buy"),
-  BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01", .help = "maximum cost of this run, as it is ranked"),
+  BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01",
+                .help = "maximum cash to buy; in dollars, or the currency of `prices`"),
+  BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01",
+                .help = "maximum cost of this run, as it is ranked; likewise"),
   BASE_ROW_END,
 };
 static const BaseSchema goal_schema = { .name = "goal", .help = "The work and its limits.", .fields = goal_fields };
@@ -56,7 +58,7 @@ static const BaseField choices_fields[] = {
   BASE_ROW (PlnChoicesSpec, "fabric.oversubscription", oversubscription, STRS,
             .help = "oversubscription ratios; default: the topology's"),
   BASE_ROW (PlnChoicesSpec, "storage.servers", servers, STRS,
-            .help = "servers of the tier of `checkpoint`; default: as the nodes' reads need them"),
+            .help = "servers of the tier of `checkpoint` or of `loader`; default: as the nodes' reads need them"),
   BASE_ROW_END,
 };
 static const BaseSchema choices_schema = { .name = "choices",
@@ -100,6 +102,8 @@ static const BaseField plan_fields[] = {
   BASE_ROW (PlnSpec, "free", free, MAP, .sub = &free_schema, .help = "parallel layouts"),
   BASE_ROW (PlnSpec, "fixed", fixed, NODE, .required = TRUE,
             .help = "fixed keys of the training workload: sequence, global_batch, precision …"),
+  BASE_ROW (PlnSpec, "degrade", degrade, NODE,
+            .help = "[list of parts that are off or degraded](scenario.md#degrade), on every cluster option"),
   BASE_ROW (PlnSpec, "prices", prices, NODE,
             .help = "a name in scenarios/prices, a path, or keys of [prices](#prices) with `like`; needed for costs"),
   BASE_ROW (PlnSpec, "acquisition", acquire, ENUM, .names = acquire_names, .fallback = "both", .help = "what is compared"),
@@ -139,6 +143,8 @@ append_flow (const BaseYamlNode *node, GString *out)
 static gboolean
 flatten (Pln *plan, const BaseYamlNode *node, const char *path, GError **error)
 {
+  if (base_yaml_is_null (node)) /* --set of nothing takes a key away */
+    return TRUE;
   if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
     g_autofree char *value = base_yaml_quote (base_yaml_text (node));
     g_ptr_array_add (plan->fixed, g_strdup_printf ("%s=%s", path, value));
@@ -206,12 +212,16 @@ pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *
     add_set (sets, "topology.node.nics.count=%s", machine->nic_count);
   if (machine->kind != NULL)
     add_set (sets, "topology.fabric.kind=%s", machine->kind);
+  static const char *const of_levels[] = { "spine", "core", "oversubscription" }; /* that the topology's own kind may have */
+  gboolean flat = machine->kind != NULL && (strcmp (machine->kind, "single_switch") == 0 || strcmp (machine->kind, "none") == 0);
+  for (guint i = 0; flat && i < G_N_ELEMENTS (of_levels); i++)
+    add_set (sets, "topology.fabric.%s=", of_levels[i]);
   if (machine->nic_rate != NULL)
     add_set (sets, "topology.node.nics.rate=%s", machine->nic_rate);
   if (machine->oversubscription != NULL)
     add_set (sets, "topology.fabric.oversubscription=%s", machine->oversubscription);
   for (guint i = 0; i < PLN_TIERS; i++)
-    if (plan->spec.checkpoint.tier.v != NULL && machine->tier_servers[i] > 0)
+    if (pln_times_tiers (plan) && machine->tier_servers[i] > 0)
       add_set (sets, "topology.storage.%u.servers=%.0f", i, machine->tier_servers[i]);
   if (query != NULL)
     add_cut (sets, query);
@@ -269,7 +279,7 @@ gboolean
 pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
 {
   const guint32 used = machine->nodes;
-  if (machine->used_per_rack < machine->nodes_per_rack)
+  if (machine->nodes_per_rack > 1)
     machine->nodes = (used + machine->used_per_rack - 1) / machine->used_per_rack * machine->nodes_per_rack;
   const guint32 idle = machine->nodes - used;
   gboolean priced = pln_price_machine (plan, machine, error);
@@ -278,13 +288,13 @@ pln_price_domains (const Pln *plan, PlnMachine *machine, GError **error)
   return priced;
 }
 
-/* Its scenario, read or taken over. A plan that saves to a tier reads a machine twice, and takes none over. */
+/* Its scenario, read or taken over. A plan that saves to or loads from a tier reads a machine twice, and takes none over. */
 static gboolean
 open_machine (Pln *plan, PlnMachine *machine, GError **error)
 {
   const PlnLike *like = plan->options.like;
   const guint number = plan->machines->len;
-  if (like != NULL && like->same[number] && plan->spec.checkpoint.tier.v == NULL) {
+  if (like != NULL && like->same[number] && !pln_times_tiers (plan)) {
     machine->scenario = g_array_index (like->plan->machines, PlnMachine, number).scenario;
     machine->steps = like->steps != NULL ? like->steps->pdata[number] : NULL;
     return machine->borrowed = TRUE;
@@ -327,7 +337,7 @@ add_machine (Pln *plan, PlnMachine machine, GError **error)
     machine_free (&machine);
     return FALSE;
   }
-  if (plan->spec.checkpoint.tier.v != NULL) { /* on the servers that are paid for */
+  if (pln_times_tiers (plan)) { /* on the servers that are paid for */
     Scn *sized = pln_scenario (plan, &machine, NULL, error);
     if (sized == NULL) {
       machine_free (&machine);
@@ -508,7 +518,7 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   const char *text = options->text;
   g_autoptr (BaseYaml) yaml =
       text == NULL ? base_yaml_load_file (path, error) : base_yaml_load_data (path, text, strlen (text), error);
-  if (yaml == NULL || !apply_sets (yaml, options->sets, error) ||
+  if (yaml == NULL || !apply_sets (yaml, options->sets, error) || !pln_refuse_budget (base_yaml_root (yaml), error) ||
       !pln_refuse_budget (base_yaml_get (base_yaml_root (yaml), "goal"), error) || !pln_default_failures (yaml, error))
     return NULL;
   g_autoptr (Pln) plan = g_new0 (Pln, 1);
@@ -528,6 +538,8 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   const BaseSchemaContext context = {
     .arena = base_yaml_arena (plan->yaml), .diag = diag, .lookup = lookup, .source = BASE_SOURCE_DATASHEET, .inputs = plan->inputs
   };
+  if (!pln_convert_goal (plan->yaml, &context, error))
+    return NULL;
   if (!base_schema_read (&pln_schema_plan, base_yaml_root (plan->yaml), FALSE, &context, &plan->spec)) {
     base_diag_finish (diag, error);
     return NULL;
@@ -539,8 +551,9 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
   }
   if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
       !check_goal (plan, error) || !pln_check_deadline (plan, error) || !pln_check_failures (plan, error) ||
-      !flatten (plan, plan->spec.fixed, "workload", error) || !add_machines (plan, error) || !check_free (plan, error) ||
-      !check_priced (plan, error) || !check_limits (plan, error))
+      !flatten (plan, plan->spec.fixed, "workload", error) ||
+      (plan->spec.degrade != NULL && !flatten (plan, plan->spec.degrade, "degrade", error)) || !add_machines (plan, error) ||
+      !check_free (plan, error) || !check_priced (plan, error) || !check_limits (plan, error))
     return NULL;
   pln_choose_basis (plan);
   return g_steal_pointer (&plan);
@@ -587,6 +600,16 @@ const BaseDiag *
 pln_warnings (const Pln *plan)
 {
   return plan->warnings;
+}
+
+const char *
+pln_degraded (const Pln *plan)
+{
+  static const char key[] = "degrade=";
+  for (guint i = 0; i < plan->fixed->len; i++)
+    if (g_str_has_prefix (plan->fixed->pdata[i], key))
+      return (const char *)plan->fixed->pdata[i] + strlen (key);
+  return NULL;
 }
 
 const char *

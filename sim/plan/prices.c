@@ -37,9 +37,9 @@ static const BaseSchema fabric_schema = { .name = "fabric", .help = "Prices of n
 static const BaseField node_price_fields[] = {
   BASE_ROW (PlnNodePrice, "topology", topology, STR, .required = TRUE,
             .help = "topology whose node it is: its name, or as the plan names it"),
-  BASE_ROW_NUM (PlnNodePrice, "node", node, MONEY,
+  BASE_ROW_NUM (PlnNodePrice, "node", node, MONEY, .min = "$0.01",
                 .help = "purchase of one node with GPUs, without NICs, which `network` or `fabric` prices"),
-  BASE_ROW_NUM (PlnNodePrice, "rent", rent, MONEY_PER_TIME, .help = "one node, with power and network"),
+  BASE_ROW_NUM (PlnNodePrice, "rent", rent, MONEY_PER_TIME, .min = "$0.000001/h", .help = "one node, with power and network"),
   BASE_ROW_END,
 };
 static const BaseSchema node_price_schema = { .name = "nodes", .help = "Price of a node.", .fields = node_price_fields };
@@ -105,6 +105,21 @@ static const struct {
                    { "CHF", NULL }, { "CNY", NULL }, { "CAD", NULL }, { "AUD", NULL }, { "SEK", NULL }, { "NOK", NULL },
                    { "DKK", NULL }, { "PLN", NULL }, { "CZK", NULL }, { "SGD", NULL }, { "TWD", NULL } };
 
+/* "2026-11-20" */
+static gboolean
+is_day (const char *text)
+{
+  static const char form[] = "dddd-dd-dd";
+  if (strlen (text) != strlen (form))
+    return FALSE;
+  for (gsize i = 0; i < strlen (form); i++)
+    if (form[i] == 'd' ? !g_ascii_isdigit (text[i]) : text[i] != form[i])
+      return FALSE;
+  const guint64 year = g_ascii_strtoull (text, NULL, 10), month = g_ascii_strtoull (text + 5, NULL, 10),
+                day = g_ascii_strtoull (text + 8, NULL, 10);
+  return g_date_valid_dmy ((GDateDay)day, (GDateMonth)MIN (month, 13), (GDateYear)year);
+}
+
 double
 pln_exchange (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, GError **error)
 {
@@ -123,6 +138,8 @@ pln_exchange (const BaseStr *currency, const BaseNum *exchange, const BaseStr *d
                  "%s needs a dated rate; write 'exchange: USD for one %s' and 'exchange_date' (e.g. exchange: 1.16, exchange_date: "
                  "2026-11-20)",
                  currency->v, currency->v);
+  else if (!is_day (date->v))
+    col_fail_at (error, date->mark, "'exchange_date' must be year-month-day, found '%s' (e.g. 2026-11-20)", date->v);
   else
     return exchange->v;
   return 0;
@@ -355,4 +372,29 @@ gboolean
 pln_read_prices (BaseYaml *yaml, const char *key, const BaseSchemaContext *context, PlnPricesSpec *out, GError **error)
 {
   return read_list (yaml, key, 0, context, out, error);
+}
+
+gboolean
+pln_convert_goal (BaseYaml *yaml, const BaseSchemaContext *context, GError **error)
+{
+  static const char *const keys[] = { "capex", "run_cost" };
+  const BaseYamlNode *root = base_yaml_root (yaml), *goal = base_yaml_get (root, "goal"), *prices = base_yaml_get (root, "prices");
+  gboolean foreign = FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (keys) && goal != NULL; i++) {
+    const BaseYamlNode *one = base_yaml_get (goal, keys[i]);
+    double number;
+    const char *rest;
+    foreign = foreign || (one != NULL && base_yaml_kind (one) == BASE_YAML_SCALAR && base_yaml_text (one) != NULL &&
+                          read_amount (base_yaml_text (one), &number, &rest) != NULL);
+  }
+  if (!foreign || prices == NULL || base_yaml_is_null (prices))
+    return TRUE;
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free); /* the list is read again later */
+  BaseSchemaContext once = *context;
+  once.inputs = inputs;
+  PlnPricesSpec list = { 0 };
+  if (!pln_read_prices (yaml, "prices", &once, &list, error))
+    return FALSE;
+  const double usd = pln_exchange (&list.currency, &list.exchange, &list.exchange_date, error);
+  return usd > 0 && pln_convert_money (yaml, "goal", list.currency.v, usd, error);
 }

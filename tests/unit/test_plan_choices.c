@@ -77,9 +77,45 @@ part_of_an_nvlink_domain_is_paid_whole (void)
   TEST_INT (machine (&small, 0)->nodes, 32);
   TEST_INT (machine (&small, 0)->used_per_rack, 16);
   TEST_INT (machine (&small, 0)->nodes_per_rack, 18);
-  TEST_NEAR (machine (&small, 0)->rent_usd_per_s * 3600 / (36 * 42.0), machine (&small, 1)->rent_usd_per_s * 3600 / (32 * 42.0),
-             1e-9);
-  TEST_TRUE (machine (&small, 0)->fabric_W > machine (&small, 1)->fabric_W);
+  /* of 18 trays each: 32 are a rack and 14 of the next one, which is paid whole too */
+  TEST_INT (machine (&small, 1)->used_per_rack, 18);
+  TEST_NEAR (machine (&small, 0)->rent_usd_per_s * 3600, 36 * 42.0, 1e-9);
+  TEST_NEAR (machine (&small, 1)->rent_usd_per_s * 3600, 36 * 42.0, 1e-9);
+}
+
+static void
+racks_of_an_nvlink_domain_are_counted (void)
+{
+  /* two racks of 18 trays, of which 16 are used, and what switches and storage fill beside them */
+  static const char *const sets[] = { "choices={topology: [gb200_nvl72], nodes: [32], nvlink_domain.nodes: [16]}",
+                                      "objective=cost",
+                                      "goal.capex=",
+                                      "goal.run_cost=",
+                                      "constraints=",
+                                      "prices={like: us_2026, nodes: [{topology: gb200_nvl72, node: $160000}]}",
+                                      NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  const PlnMachine *m = machine (&small, 0);
+  TEST_NEAR (m->buy_usd[PLN_BUY_NODES], 36 * 160000.0, 1e-9);
+  TEST_NEAR (m->racks, 2 + ceil ((m->fabric_W + m->storage_W) / 41e3), 1e-9);
+}
+
+static void
+a_purchase_without_its_network_is_said (void)
+{
+  static const char *const sets[] = {
+    "choices={topology: [gaudi3, hgx_h100], nodes: [1, 4]}", "objective=cost", "goal.capex=", "goal.run_cost=", "constraints=", NULL
+  };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  TEST_TRUE (!machine (&small, 0)->without_network && machine (&small, 1)->without_network);
+  TEST_TRUE (!machine (&small, 3)->without_network);
+  gboolean said = FALSE;
+  for (unsigned i = 0; i < base_diag_n_warnings (pln_warnings (small.plan)); i++)
+    said =
+        said || strstr (base_diag_warning (pln_warnings (small.plan), i), "no price of the network of gaudi3, so its cash") != NULL;
+  TEST_TRUE (said);
 }
 
 static void
@@ -95,7 +131,7 @@ what_no_machine_has_is_refused (void)
       "an NVLink domain of gb200_nvl72 has 18 nodes, so 20 of it cannot be used; write that number or less" },
     { "choices={topology: [hgx_h100], nodes: [32], nvlink_domain.nodes: [16]}", "an NVLink domain of hgx_h100 has 1 node" },
     { "choices={topology: [hgx_h100], nodes: [2], storage.servers: [2]}",
-      "storage servers change nothing here, as checkpoints have given times; write the tier that they go to" },
+      "storage servers change nothing here, as checkpoints have given times and no data are loaded; write the tier" },
   };
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
@@ -229,6 +265,8 @@ main (void)
     { "NICs and fabrics are chosen", nics_and_fabrics_are_chosen },
     { "storage servers are chosen, paid for and written to", storage_servers_are_chosen },
     { "part of an NVLink domain is paid whole", part_of_an_nvlink_domain_is_paid_whole },
+    { "racks of an NVLink domain are counted", racks_of_an_nvlink_domain_are_counted },
+    { "a purchase without its network is said", a_purchase_without_its_network_is_said },
     { "what no machine has is refused", what_no_machine_has_is_refused },
     { "stages differ by a layer", stages_differ_by_a_layer },
     { "the fewest GPUs come first", the_fewest_gpus_come_first },

@@ -224,6 +224,30 @@ other_currencies_have_a_dated_rate (void)
 }
 
 static void
+limits_of_the_goal_may_be_in_the_currency_of_the_prices (void)
+{
+  static const char euros[] = "prices={like: us_2026, currency: EUR, exchange: 1.2, exchange_date: 2026-11-20}";
+  static const struct {
+    const char *capex, *prices, *said;
+  } bad[] = { { "goal.capex=£5 M", euros, "an amount in GBP, but the list is in EUR" },
+              { "goal.capex=€5 M", "prices=us_2026", "an amount in EUR, but the list is in USD" },
+              { "goal.capex=€5 M", "prices=", "is not in US dollars" },
+              { "goal.capex=€5 M", "prices={like: nowhere}", "nowhere" } };
+  static const char *const good[] = { "goal.capex=€5 M", "goal.run_cost=$2 M", euros, NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) loaded = load_small (lookup, good);
+  TEST_NEAR (loaded.plan->spec.goal.capex.v, 6e6, 1e-12);
+  TEST_NEAR (loaded.plan->spec.goal.run_cost.v, 2e6, 1e-12);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    const char *const sets[] = { bad[i].capex, bad[i].prices, NULL };
+    g_autoptr (GError) error = NULL;
+    g_auto (Loaded) refused = try_small (lookup, sets, &error);
+    TEST_TRUE (refused.plan == NULL && error != NULL);
+    TEST_HAS (error != NULL ? error->message : "", bad[i].said);
+  }
+}
+
+static void
 what_is_ranked_has_a_price_of_its_kind (void)
 {
   /* p5 is only rented: with more options to rent, rent is compared; to buy, it has no cost */
@@ -253,6 +277,7 @@ main (void)
     { "storage is as large as the run needs", storage_is_as_large_as_the_run_needs },
     { "a list may change another one", a_list_may_change_another_one },
     { "other currencies have a dated rate", other_currencies_have_a_dated_rate },
+    { "limits of the goal may be in the currency of the prices", limits_of_the_goal_may_be_in_the_currency_of_the_prices },
     { "what is ranked has a price of its kind", what_is_ranked_has_a_price_of_its_kind },
     { NULL, NULL },
   };

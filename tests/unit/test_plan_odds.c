@@ -90,6 +90,28 @@ steps_that_were_never_measured_widen_the_odds (void)
   pln_result_free (result);
 }
 
+/* By its price Gaudi 3 costs a third of H100, and nothing was measured there: that this is wrong has a chance of one in twenty. */
+static void
+what_was_never_measured_does_not_win_beyond_doubt (void)
+{
+  static const char *const sets[] = { "choices={topology: [hgx_h100, gaudi3], nodes: [1]}",
+                                      "objective=cost",
+                                      "goal.capex=",
+                                      "goal.run_cost=",
+                                      "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml",
+                                      NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  PlnResult *result = search (small.plan, 1, 0);
+  const PlnAlternative *h100 = &g_array_index (result->rivals, PlnAlternative, 0);
+  TEST_INT (ROW (result, 0)->machine, 1);
+  TEST_TRUE (h100->more > 1 && h100->more_lo < 0);
+  TEST_NEAR (h100->odds, 0.05, 1e-9);
+  TEST_TRUE (ROW (result, h100->row)->alike);
+  TEST_TRUE (pln_steps_were_measured (small.plan, 0) && !pln_steps_were_measured (small.plan, 1));
+  pln_result_free (result);
+}
+
 /* Two nodes that differ by their price: $302,600 and $342,600; all else is in both. */
 static const char *const priced[] = { "choices={topology: [hgx_h100, hgx_h200], nodes: [1]}",
                                       "objective=cost",
@@ -153,6 +175,7 @@ main (void)
     { "a deadline with confidence constrains", a_deadline_with_confidence_constrains },
     { "a deadline that contradicts itself is refused", a_deadline_that_contradicts_itself_is_refused },
     { "steps that were never measured widen the odds", steps_that_were_never_measured_widen_the_odds },
+    { "what was never measured does not win beyond doubt", what_was_never_measured_does_not_win_beyond_doubt },
     { "errors of prices enter the odds", errors_of_prices_enter_the_odds },
     { "flips are roots of the ranking", flips_are_roots_of_the_ranking },
     { NULL, NULL },

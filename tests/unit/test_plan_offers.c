@@ -160,7 +160,8 @@ a_topology_without_the_price_is_refused (void)
   } rows[] = {
     { "", "", "has no 'cost: {node}'; write 'price' here, or give it there" },
     { "cost: {node: $1000}\n", ", acquisition: rent", "has no 'cost: {rent}'" },
-    { "cost: {node: $1000, rent: $2/h}\n", "", "has both 'node' and 'rent'; write 'acquisition: own' or 'acquisition: rent'" },
+    { "cost: {node: $1000, rent: $2/h}\n", "", "has both 'node' and 'rent'; write 'acquisition: own', 'rent' or 'both'" },
+    { "cost: {node: $1000}\n", ", acquisition: both", "write 'rent' here, or give it there; or leave 'acquisition' out" },
     { "cost: {node: $1000}\n", "", "so 'electricity' needs a price" },
     { "cost: {node: -1}\n", "", "has no '$'" },
   };
@@ -172,6 +173,28 @@ a_topology_without_the_price_is_refused (void)
       fprintf (stderr, "%u: %s\n", i, error != NULL ? error->message : "accepted");
     TEST_TRUE (error != NULL && strstr (error->message, rows[i].says) != NULL);
   }
+}
+
+/* One offer both ways is two rows; the file's own acquisition leaves one of them out. */
+static void
+an_offer_is_compared_both_ways (void)
+{
+  static const char both[] =
+      HEAD "options:\n  - {name: a, price: $150000, rent: $100/h, power: 0, acquisition: both, time: 10 days}\n";
+  static const char *const rented[] = { "acquisition=rent", NULL };
+  g_autoptr (PlnOffers) offers = right (both);
+  TEST_INT (pln_offers_rows (offers)->len, 2);
+  TEST_TRUE (!row (offers, 0)->owned && row (offers, 1)->owned && row (offers, 0)->way == row (offers, 1)->way);
+  TEST_NEAR (row (offers, 0)->money.total_usd, 24000, 1e-12);
+  TEST_NEAR (row (offers, 1)->money.total_usd, 150000, 1e-12);
+  TEST_TRUE (pln_offers_left_out (offers) == NULL);
+  g_autoptr (PlnOffers) some = load (both, rented, NULL);
+  g_autofree char *out = pln_offers_left_out (some);
+  TEST_INT (pln_offers_rows (some)->len, 1);
+  TEST_STR (out, "1 purchase offer");
+  g_autoptr (PlnOffers) same =
+      right (HEAD "options:\n  - {name: a, price: $24000, rent: $100/h, power: 0, acquisition: both, time: 10 days}\n");
+  TEST_TRUE (row (same, 0)->owned); /* of equals what is bought */
 }
 
 static void
@@ -192,6 +215,9 @@ what_cannot_be_is_said_with_its_place (void)
     const char *ways, *said;
   } cases[] = {
     { "  - {name: a, price: $1, rent: $1/h, power: 0, time: 1 day}\n", "'a' has both 'price' and 'rent'" },
+    { "  - {name: a, price: $1, power: 0, acquisition: rent, time: 1 day}\n", "'a' is to be rented, and has no 'rent'" },
+    { "  - {name: a, rent: $1/h, acquisition: own, time: 1 day}\n", "'a' is to be bought, and has no 'price'" },
+    { "  - {name: a, rent: $1/h, time: 1 day}\nacquisition: own\n", "no offer is to be bought; write 'acquisition: both'" },
     { "  - {name: a, time: 1 day}\n", "'a' has no cost; write 'price' to buy it, or 'rent'" },
     { "  - {name: a, price: $1, time: 1 day}\n", "so its energy is paid for; write its 'power'" },
     { "  - {name: a, rent: $1/h, amortisation: 9 days, time: 1 day}\n", "'a' is rented, so 'amortisation' does not apply" },
@@ -288,6 +314,7 @@ main (int argc, char **argv)
     { "the cheapest comes first and what misses a limit last", the_cheapest_comes_first_and_what_misses_a_limit_last },
     { "a topology says what its machines cost", a_topology_says_what_its_machines_cost },
     { "a topology without the price is refused", a_topology_without_the_price_is_refused },
+    { "an offer is compared both ways", an_offer_is_compared_both_ways },
     { "buying pays from so many times on", buying_pays_from_so_many_times_on },
     { "what cannot be is said with its place", what_cannot_be_is_said_with_its_place },
     { "currency and electricity are needed", currency_and_electricity_are_needed },

@@ -56,6 +56,24 @@ a_warning_names_the_types (void)
   TEST_TRUE (found);
 }
 
+/* Gaudi and TPUs have no rate of fp32, in which routers compute: a few thousandths of a layer's FLOP, in bf16 there. */
+static void
+experts_run_on_gpus_without_fp32 (void)
+{
+  static const char *const clusters[] = { "topology: gaudi3, nodes: 2", "topology: tpu_v5p_64" };
+  for (guint i = 0; i < G_N_ELEMENTS (clusters); i++) {
+    g_auto (ModelRun) run = { 0 };
+    g_autoptr (GError) error = NULL;
+    if (!model_try (
+            clusters[i],
+            "model: qwen3_30b_a3b, sequence: 2048, global_batch: 128, micro_batch: 1, precision: {compute: bf16, gradients: "
+            "fp32}, parallel: {ep: 8, zero: 1}",
+            "", NULL, FALSE, &run, &error))
+      g_error ("%s", error->message);
+    TEST_TRUE (run.result->training.mfu > 0.02 && run.result->training.mfu < 0.6);
+  }
+}
+
 int
 main (void)
 {
@@ -63,6 +81,7 @@ main (void)
     { "the slowest type sets the pace on whichever node it is", the_slowest_type_sets_the_pace_on_whichever_node_it_is },
     { "a stage on faster GPUs takes less than one on the slowest", a_stage_on_faster_gpus_takes_less_than_one_on_the_slowest },
     { "a warning names the types", a_warning_names_the_types },
+    { "experts run on GPUs without fp32", experts_run_on_gpus_without_fp32 },
     { NULL, NULL },
   };
   return test_main ("ranks on several GPU types", cases);

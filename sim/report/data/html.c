@@ -90,7 +90,15 @@ void
 rep_html_paragraph (GString *html, const char *class_name, const char *text)
 {
   g_autofree char *open = class_name != NULL ? g_strdup_printf ("<p class=\"%s\">", class_name) : g_strdup ("<p>");
-  append_element (html, open, text, "</p>");
+  g_autofree char *escaped = escape (text);
+  g_auto (GStrv) parts = g_strsplit (escaped, "`", -1); /* keys stand between them */
+  const guint n = g_strv_length (parts);
+  g_string_append (html, open);
+  for (guint i = 0; i < n; i++) {
+    const gboolean code = i % 2 == 1 && i + 1 < n;
+    g_string_append_printf (html, "%s%s%s", code ? "<code>" : i % 2 == 1 ? "`" : "", parts[i], code ? "</code>" : "");
+  }
+  g_string_append (html, "</p>\n");
 }
 
 void

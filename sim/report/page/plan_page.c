@@ -14,17 +14,17 @@ static const BaseColumn columns[] = {
   { "rank", "#", BASE_CELL_INTEGER, 0, NULL, 0 },
   { "machine", "cluster option", BASE_CELL_TEXT, 0, NULL, 0 },
   { "cut", "parallel layout", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "told", "against #1", BASE_CELL_TEXT, 0, NULL, 0 },
   { "step_time_s", "step (s)", BASE_CELL_NUMBER, 0, "%.3f", 0 },
   { "simulated", "method", BASE_CELL_TEXT, 0, NULL, 0 },
   { "mfu", "MFU (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
   { "memory_B", "memory (GiB)", BASE_CELL_NUMBER, 1.0 / (1 << 30), "%.1f", 0 },
   { "goodput", "goodput (%)", BASE_CELL_NUMBER, 100, "%.1f", 0 },
-  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.4g", 0 },
+  { "time_s", "days", BASE_CELL_NUMBER, 1 / DAY_S, "%.2f", 0 },
   { "capital_usd", "to buy (k$)", BASE_CELL_NUMBER, 1e-3, "%.5g", 0 },
   { "own_usd", "run cost, own (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
   { "rent_usd", "run cost, rent (k$)", BASE_CELL_NUMBER, 1e-3, "%.4g", 0 },
   { "power_W", "power (kW)", BASE_CELL_NUMBER, 1e-3, "%.0f", 0 },
-  { "told", "against recommended", BASE_CELL_TEXT, 0, NULL, 0 },
   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
@@ -39,6 +39,7 @@ add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
   base_table_integer (table, "rank", rank);
   base_table_text (table, "machine", name);
   base_table_text (table, "cut", cut);
+  base_table_text (table, "told", rank == 1 ? "" : row->alike ? "within the error" : "distinguishable");
   base_table_number (table, "step_time_s", row->step_time_s);
   base_table_text (table, "simulated", row->simulated ? "simulated" : "estimated");
   base_table_number (table, "mfu", row->step.mfu);
@@ -49,7 +50,6 @@ add_row (const Pln *plan, const PlnChoiceRow *row, guint rank, BaseTable *table)
   base_table_number (table, "own_usd", rep_plan_run_usd (plan, row, PLN_ACQUISITION_BUY));
   base_table_number (table, "rent_usd", rep_plan_run_usd (plan, row, PLN_ACQUISITION_RENT));
   base_table_number (table, "power_W", row->power_W);
-  base_table_text (table, "told", rank == 1 ? "" : row->alike ? "within the error" : "distinguishable");
 }
 
 /* The best row of each machine, as they rank. Returned: full. */
@@ -125,6 +125,10 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
     g_autofree char *low = rep_money (row->money.total_usd * lo), *high = rep_money (row->money.total_usd * hi);
     add_fact (html, row->way == PLN_ACQUISITION_BUY ? "run cost, own" : "run cost, rent", rep_money (row->money.total_usd),
               g_strdup_printf ("band: %s to %s", low, high));
+    const PlnAcquisition other = row->way == PLN_ACQUISITION_BUY ? PLN_ACQUISITION_RENT : PLN_ACQUISITION_BUY;
+    const double other_usd = rep_plan_run_usd (plan, row, other);
+    if (!isnan (other_usd))
+      add_fact (html, other == PLN_ACQUISITION_BUY ? "run cost, own" : "run cost, rent", rep_money (other_usd), NULL);
     add_fact (html, "per million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
   }
   add_fact (html, "MFU", g_strdup_printf ("%.1f %%", row->step.mfu * 100), NULL);
@@ -150,13 +154,22 @@ rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GStr
   rep_html_table (html, machines);
   g_autoptr (BaseTable) rivals = rep_plan_rivals (plan, result, MOST_MACHINES);
   if (base_table_n_rows (rivals) > 0) {
-    g_autofree char *what =
-        g_strdup_printf ("How much more each option takes than the recommended one (%s), its 95 %% range, and the "
-                         "chance that it is better. Errors of prices are not included.",
-                         base_name (pln_aim_names, (int)pln_aim (plan)));
+    g_autofree char *what = g_strdup_printf (
+        "How much more each option takes than the recommended one (%s), its 95 %% range, and the "
+        "chance that it is better. %s",
+        rep_plan_aim (plan),
+        pln_aim (plan) == PLN_AIM_COST || pln_aim (plan) == PLN_AIM_COST_PER_TOKEN ? "Errors of prices are included."
+                                                                                   : "Prices do not decide here.");
     rep_html_heading (html, "How certain the ranking is");
     rep_html_paragraph (html, "soft", what);
     rep_html_table (html, rivals);
+  }
+  g_autoptr (BaseTable) flips = rep_plan_flips (plan, result, MOST_MACHINES);
+  if (base_table_n_rows (flips) > 0) {
+    rep_html_heading (html, "Prices at which the order changes");
+    rep_html_paragraph (html, "soft",
+                        "The recommended option stays first until one price passes its limit, all others as they are.");
+    rep_html_table (html, flips);
   }
   rep_html_heading (html, "Best configurations");
   rep_html_table (html, ranked);

@@ -23,6 +23,7 @@ name_of (const PlnFlip *flip)
     { "amortisation", "depreciation" },
     { "network", "network per GPU" },
     { "storage_server", "storage server" },
+    { "rack_power", "power of a rack" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
     if (strcmp (flip->key, words[i][0]) != 0)
@@ -63,10 +64,11 @@ table_of (const Pln *plan, const PlnResult *result, const GArray *flips, guint m
   BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < flips->len && i < most; i++) {
     const PlnFlip *flip = &g_array_index (flips, PlnFlip, i);
-    g_autofree char *limit = base_quantity_format (flip->limit, flip->dim, 3);
+    const unsigned digits = flip->dim == BASE_DIM_TIME ? 4 : 3; /* 1825 days */
+    g_autofree char *limit = base_quantity_format (flip->limit, flip->dim, digits);
     Line line = { .flip = flip,
                   .name = name_of (flip),
-                  .now = base_quantity_format (flip->value, flip->dim, 3),
+                  .now = base_quantity_format (flip->value, flip->dim, digits),
                   .limit = g_strconcat (flip->limit < flip->value ? "down to " : "", limit, NULL),
                   .change = flip->limit / flip->value - 1,
                   .then = flip->row == 0 ? g_strconcat ("none: it would ", pln_out_texts[flip->why], NULL)
@@ -84,6 +86,13 @@ static gboolean
 is_by_money (const Pln *plan)
 {
   return pln_aim (plan) == PLN_AIM_COST || pln_aim (plan) == PLN_AIM_COST_PER_TOKEN;
+}
+
+BaseTable *
+rep_plan_flips (const Pln *plan, const PlnResult *result, guint most)
+{
+  g_autoptr (GArray) flips = pln_flips (plan, result);
+  return table_of (plan, result, flips, most);
 }
 
 void

@@ -4,6 +4,8 @@
 
 #include "report/plan.h"
 
+/* What the plan makes least, in words: "number of GPUs". */
+const char *rep_plan_aim (const Pln *plan);
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
 /* "$412 k", with a minus or without. Returned: full. */
@@ -35,6 +37,8 @@ typedef struct {
 GArray *rep_plan_price_items (const Pln *plan, gboolean all);
 /* How many figures the plan's prices have, and how many of them are assumed; 0 without prices. */
 void rep_plan_count_prices (const Pln *plan, guint *figures, guint *assumed);
+/* At most so many prices at which the order flips, nearest first. Returned: full. */
+BaseTable *rep_plan_flips (const Pln *plan, const PlnResult *result, guint most);
 /* Where the order flips, price by price: lines of text, and the member `flip_points` of JSON. */
 void rep_plan_flips_text (const Pln *plan, const PlnResult *result, GString *out);
 void rep_plan_flips_json (const Pln *plan, const PlnResult *result, JsonBuilder *json);

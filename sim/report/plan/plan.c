@@ -250,7 +250,7 @@ append_efficiency (const Pln *plan, const PlnResult *result, GString *out)
 void
 rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
 {
-  const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
+  const char *aim = rep_plan_aim (plan);
   const gboolean front = pln_aim (plan) == PLN_AIM_PARETO;
   const guint n = pln_machines (plan)->len;
   g_autofree char *asked = count_text (result->n_asked), *met = count_text (result->n_met);
@@ -261,6 +261,8 @@ rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
   else
     g_string_append_printf (out, "Ranked by %s, simulated ones first.\n", aim);
   append_rejected (result, out);
+  if (pln_degraded (plan) != NULL)
+    g_string_append_printf (out, "# every cluster option is degraded: %s\n", pln_degraded (plan));
   append_prices (plan, out);
   append_failures (plan, result, out);
   append_efficiency (plan, result, out);

@@ -102,10 +102,18 @@ n_of_other_counts (const Pln *plan, const PlnResult *result)
   return n;
 }
 
+const char *
+rep_plan_aim (const Pln *plan)
+{
+  return pln_aim (plan) == PLN_AIM_GPUS             ? "number of GPUs"
+         : pln_aim (plan) == PLN_AIM_COST_PER_TOKEN ? "cost per token"
+                                                    : base_name (pln_aim_names, (int)pln_aim (plan));
+}
+
 void
 rep_plan_rivals_text (const Pln *plan, const PlnResult *result, GString *out)
 {
-  const char *aim = base_name (pln_aim_names, (int)pln_aim (plan));
+  const char *aim = rep_plan_aim (plan);
   guint n = result->rivals->len, apart = n_apart (result), counted = n_of_other_counts (plan, result);
   if (n == 0)
     return;

@@ -19,7 +19,10 @@ variant_of (const PlnMachine *machine)
     g_string_append_printf (text, "%s of %u%s", machine->domain, machine->nodes_per_rack,
                             machine->nic_count != NULL || machine->nic_rate != NULL ? ", " : "");
   if (machine->nic_count != NULL)
-    g_string_append_printf (text, machine->nic_rate != NULL ? "%s x " : "%s NICs", machine->nic_count);
+    g_string_append_printf (text, "%s%s", machine->nic_count,
+                            machine->nic_rate != NULL               ? " x "
+                            : strcmp (machine->nic_count, "1") == 0 ? " NIC"
+                                                                    : " NICs");
   if (machine->nic_rate != NULL)
     g_string_append (text, machine->nic_rate);
   if (machine->kind != NULL)
@@ -34,8 +37,8 @@ rep_plan_machine (const Pln *plan, guint machine)
 {
   const PlnMachine *m = &g_array_index (pln_machines (plan), PlnMachine, machine);
   g_autofree char *variant = variant_of (m);
-  char *text = g_strdup_printf ("%u x %s%s%s%s", m->nodes, m->topology, variant != NULL ? " (" : "", variant != NULL ? variant : "",
-                                variant != NULL ? ")" : "");
+  char *text = g_strdup_printf ("%u %s %s%s%s%s", m->nodes, m->nodes_per_rack > 1 ? "trays" : "x", m->topology,
+                                variant != NULL ? " (" : "", variant != NULL ? variant : "", variant != NULL ? ")" : "");
   return g_strdelimit (text, "\t\r\n", ' ');
 }
 
@@ -329,6 +332,19 @@ take_next (const Pln *plan, const PlnResult *result, Line *line)
   line->rival_odds = rival->odds;
 }
 
+/* A long name loses its commas, so that a table of 100 columns does not cut off its end, by which options differ. */
+static void
+shorten (char *name)
+{
+  char *to = name;
+  if (strlen (name) < 29)
+    return;
+  for (const char *from = name; *from != '\0'; from++)
+    if (*from != ',')
+      *to++ = *from;
+  *to = '\0';
+}
+
 static BaseTable *
 table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember *shown)
 {
@@ -363,6 +379,8 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
     }
     if (i == 0)
       take_next (plan, result, &line);
+    if (shown != members)
+      shorten (line.cluster);
     base_members_add (table, shown, &line);
     g_free (line.variant);
     g_free (line.cluster);

@@ -29,7 +29,7 @@ static const BaseMember members[] = {
   OFFER ("energy_usd", money.energy_usd, .title = "energy", .rank = 2, .when = is_owned),
   OFFER ("total_usd", money.total_usd, .title = "run cost"),
   OFFER ("usd_per_token", usd_per_token, BASE_SHOWN ("$/M tokens", 1e6, "%.4g"), .rank = 1),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over cheapest (%)", 100, "%.1f"), .rank = 1),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_least", BASE_SHOWN ("over the first (%)", 100, "%.1f"), .rank = 1),
   { .key = "misses", .text = misses, .title = "misses" },
   { .key = "acquisition", .text = acquisition, .title = "acquisition", .rank = 1 },
   BASE_MEMBER_BY_HAND (BASE_MEMBER_NUMBER, "over_minimum"),
@@ -42,10 +42,9 @@ static BaseTable *
 table_of (const PlnOffers *offers)
 {
   const GArray *rows = pln_offers_rows (offers);
-  double least_usd = HUGE_VAL;
+  const double least_usd =
+      rows->len > 0 ? g_array_index (rows, PlnOffer, 0).money.total_usd : 0; /* of those that meet the limits */
   BaseTable *table = base_members_table (members, NULL);
-  for (guint i = 0; i < rows->len; i++)
-    least_usd = fmin (least_usd, g_array_index (rows, PlnOffer, i).money.total_usd);
   for (guint i = 0; i < rows->len; i++) {
     const PlnOffer *offer = &g_array_index (rows, PlnOffer, i);
     base_members_add (table, members, offer);
@@ -56,26 +55,63 @@ table_of (const PlnOffers *offers)
   return table;
 }
 
-/* The cheapest offer, by how much it leads, and the limit that it misses. */
+/* "DGX (buy) misses capex: $8.64 M, and $5 M is allowed." */
+static void
+append_miss (const PlnOffersSpec *spec, const PlnOffer *offer, GString *out)
+{
+  const struct {
+    PlnMiss miss;
+    double value;
+    const BaseNum *limit;
+    BaseDim dim;
+  } limits[] = { { PLN_MISS_DEADLINE, offer->way->time.v, &spec->deadline, BASE_DIM_TIME },
+                 { PLN_MISS_CAPEX, offer->capex_usd, &spec->capex, BASE_DIM_MONEY },
+                 { PLN_MISS_RUN_COST, offer->money.total_usd, &spec->run_cost, BASE_DIM_MONEY },
+                 { PLN_MISS_POWER, offer->power_W, &spec->power, BASE_DIM_POWER } };
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++) {
+    if (limits[i].miss != offer->miss)
+      continue;
+    g_autofree char *has = base_quantity_show (limits[i].value, limits[i].dim),
+                    *may = base_quantity_show (limits[i].limit->v, limits[i].dim);
+    g_string_append_printf (out, "%s (%s) misses %s: %s, and %s is allowed.\n", offer->way->name.v, offer->owned ? "buy" : "rent",
+                            pln_miss_names[offer->miss], has, may);
+  }
+}
+
+/* "DGX (buy), $8.64 M to buy, run cost $230 k, 40 days" */
+static void
+append_offer (const PlnOffer *offer, GString *out)
+{
+  g_autofree char *cost = base_quantity_show (offer->money.total_usd, BASE_DIM_MONEY),
+                  *all = base_quantity_show (offer->capex_usd, BASE_DIM_MONEY);
+  g_string_append_printf (out, "%s (%s), %s to buy, run cost %s, %.4g days", offer->way->name.v, offer->owned ? "buy" : "rent",
+                          offer->owned ? all : "nothing", cost, offer->way->time.v / DAY_S);
+}
+
+/* The cheapest offer, by how much it leads, and the limits that others miss. */
 static void
 append_said (const PlnOffers *offers, GString *out)
 {
   const GArray *rows = pln_offers_rows (offers);
   const PlnOffer *first = &g_array_index (rows, PlnOffer, 0);
-  g_autofree char *cost = base_quantity_show (first->money.total_usd, BASE_DIM_MONEY);
   if (first->miss != PLN_MISS_NONE)
     g_string_append (out, "No offer meets the limits. ");
-  g_autofree char *all = base_quantity_show (first->capex_usd, BASE_DIM_MONEY);
-  g_string_append_printf (out, "Cheapest: %s (%s), %s%srun cost %s, %.4g days", first->way->name.v, first->owned ? "buy" : "rent",
-                          first->owned ? all : "", first->owned ? " to buy, " : "", cost, first->way->time.v / DAY_S);
+  g_string_append (out, "Cheapest: ");
+  append_offer (first, out);
   if (first->miss != PLN_MISS_NONE)
     g_string_append_printf (out, "; it misses %s", pln_miss_names[first->miss]);
   g_string_append (out, ".\n");
-  if (rows->len > 1) {
+  if (rows->len > 1 && g_array_index (rows, PlnOffer, 1).miss == first->miss) {
     const PlnOffer *next = &g_array_index (rows, PlnOffer, 1);
-    g_string_append_printf (out, "Next: %s costs %.3g %% more and takes %.4g days.\n", next->way->name.v,
-                            100 * (next->money.total_usd / first->money.total_usd - 1), next->way->time.v / DAY_S);
+    g_string_append (out, "Next: ");
+    append_offer (next, out);
+    g_string_append_printf (out, ": %.3g %% more run cost.\n", 100 * (next->money.total_usd / first->money.total_usd - 1));
   }
+  for (guint i = 0; i < rows->len; i++)
+    append_miss (pln_offers_spec (offers), &g_array_index (rows, PlnOffer, i), out);
+  g_autofree char *left_out = pln_offers_left_out (offers);
+  if (left_out != NULL)
+    g_string_append_printf (out, "Left out by `acquisition`: %s.\n", left_out);
 }
 
 /* Whose prices, and how many of them are assumptions. */

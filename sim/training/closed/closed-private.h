@@ -3,6 +3,7 @@
 #define TRAINING_CLOSED_PRIVATE_H
 
 #include "build-private.h"
+#include "loader-private.h"
 #include "training/closed.h"
 
 /* A job with another cut, and the model that it makes. */
@@ -12,12 +13,18 @@ typedef struct {
   TrnModel model;
 } TrnVariant;
 gboolean trn_variant_plan (const TrnJob *job, const TrnClosedQuery *query, TrnVariant *out, GError **error);
+/* At what pace the job's loader feeds it. Borrowed from `paces`; NULL and *error where no way leads to its tier. */
+const TrnLoaderPace *trn_closed_feed (TrnLoaderPaces *paces, const TrnVariant *variant, GError **error);
+
+/* Whether a job has a closed form. FALSE and *error with the place and what to write instead. */
+gboolean trn_closed_check (const TrnJob *job, GError **error);
 
 /* ---- stages: the ranks of a pipeline rank, as they lie on nodes and NVLink domains ---- */
 
-/* Ranks of a row up to the first one of another domain, and of another node; G_MAXUINT32: the row ends before. */
+/* Ranks of a row up to the first one of another domain, and of another node; G_MAXUINT32: the row ends before. `own`: 1 + the first
+ * rank of a row with a slow NIC, which is like no other; 0: it has none. */
 typedef struct {
-  guint32 domain, node;
+  guint32 domain, node, own;
 } TrnSpan;
 
 /* Where nodes and domains begin among a job's ranks. Returned: full. */
@@ -29,7 +36,7 @@ TrnSpan trn_edges_span (const TrnEdges *edges, guint32 first, guint32 n);
 
 typedef struct {
   guint32 first;                /* rank */
-  TrnSpan span;                 /* 0 and 0 where it lies as stage 0 does */
+  TrnSpan span;                 /* zeros where it lies as stage 0 does */
   guint32 like;                 /* the first stage that lies alike: groups of both take the same */
   guint32 next;                 /* the first stage whose sends to the one behind it take the same */
   const struct TrnUnits *units; /* borrowed */

@@ -9,7 +9,8 @@
  * that ends last are looked at.
  * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
  * Stages that lie otherwise on nodes and NVLink domains have units of their own (stages.c).
- * Left out: contention of one kind of communication with another, slow adapters.
+ * A loader adds what a step waits for its input (data/loader_pace.c).
+ * Left out: contention of one kind of communication with another.
  * Check: test_training_closed (steps of many cuts against the engine's; docs/performance.md has the differences). */
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,8 @@ typedef struct {
   double more_s, more_part_s[TRN_PART_N];
   guint32 m; /* micro-batches of `step` */
   double band, wire_band;
-  GPtrArray *asks; /* TrnAsk: all prices that it was made of; NULL: not known */
+  GPtrArray *asks;    /* TrnAsk: all prices that it was made of; NULL: not known */
+  TrnLoaderPace pace; /* of its loader; nothing without one */
 } Cut;
 
 /* What depends on no machine. */
@@ -56,6 +58,7 @@ struct TrnClosed {
   TrnComms *comms;                                           /* of all grids */
   TrnClosedPool *own, *pool;                                 /* pool: own, or borrowed */
   TrnEdges *edges;
+  TrnLoaderPaces *paces; /* NULL: no loader */
   guint32 gpus_per_node;
   gboolean skip_unfit;
   double flop_per_token, flop_per_s;
@@ -165,16 +168,17 @@ new_units (TrnClosed *closed, const TrnClosedQuery *query, TrnGroupPrices *group
 static TrnUnits *
 units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, const TrnStage *stage, GError **error)
 {
-  gboolean odd = stage->like > 0;
+  const gboolean odd = stage->like > 0, placed = closed->job->spec.model.placement.n > 0;
   Memo key = { .query = *query, .span = odd ? stage->span : (TrnSpan){ 0 } };
   TrnClosedQuery *a = &key.query;
   guint32 cut = a->tp * a->cp, experts = model->grid.ep * model->grid.etp;
   gboolean shards = model->sync == TRN_SYNC_SHARDS, spread = model->software.slowest > 1;
   /* groups inside a node are the same whatever lies outside it */
   guint32 here = cut <= closed->gpus_per_node ? MIN (a->dp, closed->gpus_per_node / cut) : a->dp;
-  if (!shards && !spread && !odd && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node && cut * here % experts == 0)
+  if (!shards && !spread && !odd && !placed && cut <= closed->gpus_per_node && experts <= closed->gpus_per_node &&
+      cut * here % experts == 0)
     a->dp = here;
-  if (!spread)
+  if (!spread && !placed) /* where ranks lie depends on pp */
     a->pp = 1;
   a->zero = shards ? 3 : 0;
   a->vp = 1;
@@ -293,14 +297,17 @@ held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, 
 
 /* ---- putting together ---- */
 
-/* Ranks that are looked at: the first, the last, and of those between the one that ends last. */
+/* Ranks that are looked at: the first, the last, and of those between the one that ends last; of those with a slow NIC, where there
+ * are any. */
 static guint
-lanes_of (const TrnTurns *turns, guint32 p, guint32 lane[3])
+lanes_of (const TrnTurns *turns, const TrnStage *stages, guint32 p, guint32 lane[3])
 {
   guint32 middle = 1;
-  for (guint32 s = 2; s + 1 < p; s++)
-    if (turns->end_s[s] > turns->end_s[middle])
+  for (guint32 s = 2; s + 1 < p; s++) {
+    const gboolean slow = stages[s].span.own > 0, before = stages[middle].span.own > 0;
+    if (slow == before ? turns->end_s[s] > turns->end_s[middle] : slow)
       middle = s;
+  }
   lane[0] = 0;
   lane[1] = p > 2 ? middle : p - 1;
   lane[2] = p - 1;
@@ -323,7 +330,7 @@ find_last (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups
            Last *out, GError **error)
 {
   guint32 lane[3], p = model->pipe.p;
-  guint n = lanes_of (turns, p, lane);
+  guint n = lanes_of (turns, stages, p, lane);
   TrnSyncTime sync[3];
   double before_s = 0, update_s = 0, after_s = 0, norms_s, ready_s[3], slowed_s[3], all_s = -1;
   *out = (Last){ .source = BASE_SOURCE_MEASURED };
@@ -490,9 +497,9 @@ trn_closed_pool_free (TrnClosedPool *pool)
 TrnClosed *
 trn_closed_new (const TrnJob *job, GError **error)
 {
-  const TrnModelSpec *m = &job->spec.model;
   if (!trn_closed_check (job, error))
     return NULL;
+  const TrnModelSpec *m = &job->spec.model;
   TrnClosed *closed = g_new0 (TrnClosed, 1);
   GHashTable **tables[] = { &closed->units, &closed->groups, &closed->turns, &closed->memory, &closed->held, &closed->cuts };
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
@@ -504,6 +511,7 @@ trn_closed_new (const TrnJob *job, GError **error)
   closed->own = closed->pool = trn_closed_pool_new ();
   closed->job = job;
   closed->edges = trn_edges_new (job);
+  closed->paces = job->spec.loader.head.set ? trn_loader_paces_new () : NULL;
   guint32 node = 0;
   for (guint32 i = 0; i < job->system->gpus->len; i++) {
     guint32 its = clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, i)));
@@ -532,6 +540,7 @@ trn_closed_free (TrnClosed *closed)
   g_hash_table_unref (closed->units);
   g_hash_table_unref (closed->products);
   trn_edges_free (closed->edges);
+  trn_loader_paces_free (closed->paces);
   trn_comms_free (closed->comms);
   trn_closed_pool_free (closed->own);
   g_free (closed);
@@ -584,6 +593,12 @@ first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GEr
       cut = g_new0 (Cut, 1);
     else if (held != NULL)
       cut = make_cut (closed, &variant.model, &key->query, error);
+    const TrnLoaderPace *pace = cut != NULL && closed->paces != NULL ? trn_closed_feed (closed->paces, &variant, error) : NULL;
+    if (cut != NULL && pace != NULL) {
+      cut->pace = *pace;
+      cut->step.provenance = MIN (cut->step.provenance, pace->source);
+    } else if (closed->paces != NULL)
+      g_clear_pointer (&cut, cut_free);
     if (cut != NULL) {
       cut->step.memory_B = memory.memory_B;
       cut->step.capacity_B = memory.capacity_B;
@@ -601,7 +616,8 @@ void
 trn_closed_follow (TrnClosed *closed, TrnClosed *before)
 {
   const ColSystem *a = closed->job->system, *b = before != NULL ? before->job->system : NULL;
-  closed->lists = closed->job->llm.moe.experts.v <= 0;
+  const TrnModelSpec *m = &closed->job->spec.model;
+  closed->lists = closed->job->llm.moe.experts.v <= 0 && closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
   if (before == NULL || !closed->lists || !before->lists || before->skip_unfit != closed->skip_unfit || a->kernels != b->kernels ||
       a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
     return;
@@ -619,6 +635,8 @@ gboolean
 trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *out, GError **error)
 {
   g_return_val_if_fail (query->micro_batches > 0 && query->recompute < TRN_RECOMPUTE_N, FALSE);
+  if (closed->paces != NULL && !trn_loader_takes (&closed->job->spec.loader, query->micro_batches, error))
+    return FALSE;
   Memo key = { .query = *query };
   const MdlPipeline pipe = { .schedule = query->schedule, .p = query->pp, .v = query->vp, .m = query->micro_batches };
   gboolean eager = closed->job->spec.model.framework.v == MDL_FRAMEWORK_EAGER;
@@ -639,6 +657,13 @@ trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *
   double work_s = out->step_time_s - exposed_s;
   out->step_time_lo_s = work_s / (1 + cut->band) + exposed_s / (1 + cut->wire_band);
   out->step_time_hi_s = work_s * (1 + cut->band) + exposed_s * (1 + cut->wire_band);
+  if (closed->paces != NULL && out->step_time_s > 0) {
+    const double stall_s = trn_loader_pace_stall_s (&cut->pace, query->micro_batches, out->step_time_s);
+    out->part_s[TRN_PART_DATA_STALL] = stall_s;
+    out->step_time_s += stall_s;
+    out->step_time_lo_s += stall_s;
+    out->step_time_hi_s += stall_s;
+  }
   out->tokens = (double)query->micro_batches * query->dp * query->micro_batch * closed->job->spec.model.sequence.v;
   if (out->step_time_s > 0)
     out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);

@@ -1,14 +1,28 @@
 /* Which stages of a pipeline lie alike on nodes and NVLink domains. Where their sizes do not divide those of a domain (64 ranks on
  * racks of 72 GPUs), the groups of some stages are inside of a domain and those of others cross its edge, which takes them longer.
  * Stages count as alike where the first edge of a node, and of a domain, is equally far from their first rank: edges behind it
- * follow at equal distances. Switches between nodes are not looked at.
- * Check: test_training_closed (stages that cross the edge of a rack). */
+ * follow at equal distances. A `placement` changes how far the ranks of a stage reach. A stage with a slow NIC is like no other.
+ * Switches between nodes are not looked at.
+ * Check: test_training_closed (stages that cross the edge of a rack), test_training_feed (placements, slow NICs). */
 #include "closed-private.h"
 
 struct TrnEdges {
   guint32 n;
   guint32 *domain, *node; /* by rank: the first rank behind it that lies in another one; n: none */
+  gboolean *slow;         /* by rank: its node has a slow NIC; NULL: none has */
 };
+
+static gboolean
+has_slow_nic (const TrnJob *job, guint32 node)
+{
+  const BaseList *list = &job->spec.model.stragglers;
+  for (unsigned i = 0; i < list->n; i++) {
+    const TrnStragglerSpec *one = BASE_LIST_AT (*list, TrnStragglerSpec, i);
+    if (one->rate.set && (guint32)one->node.v == node)
+      return TRUE;
+  }
+  return FALSE;
+}
 
 TrnEdges *
 trn_edges_new (const TrnJob *job)
@@ -27,6 +41,11 @@ trn_edges_new (const TrnJob *job)
     edges->node[i] = same ? edges->node[i + 1] : i + 1;
     edges->domain[i] = near ? edges->domain[i + 1] : i + 1;
     behind = node;
+    if (!has_slow_nic (job, node))
+      continue;
+    if (edges->slow == NULL)
+      edges->slow = g_new0 (gboolean, gpus->len);
+    edges->slow[i] = TRUE;
   }
   return edges;
 }
@@ -38,6 +57,7 @@ trn_edges_free (TrnEdges *edges)
     return;
   g_free (edges->domain);
   g_free (edges->node);
+  g_free (edges->slow);
   g_free (edges);
 }
 
@@ -45,7 +65,7 @@ TrnSpan
 trn_edges_span (const TrnEdges *edges, guint32 first, guint32 n)
 {
   if (first >= edges->n)
-    return (TrnSpan){ G_MAXUINT32, G_MAXUINT32 };
+    return (TrnSpan){ G_MAXUINT32, G_MAXUINT32, 0 };
   guint32 domain = edges->domain[first] - first, node = edges->node[first] - first;
   return (TrnSpan){ .domain = domain < n ? domain : G_MAXUINT32, .node = node < n ? node : G_MAXUINT32 };
 }
@@ -53,27 +73,53 @@ trn_edges_span (const TrnEdges *edges, guint32 first, guint32 n)
 static gboolean
 same_span (TrnSpan a, TrnSpan b)
 {
-  return a.domain == b.domain && a.node == b.node;
+  return a.domain == b.domain && a.node == b.node && a.own == b.own;
+}
+
+/* Ranks from the first to the last of a stage. */
+static guint32
+reach_of (const TrnGrid *grid)
+{
+  guint32 reach = 1;
+  for (int d = TRN_DIM_TP; d <= TRN_DIM_DP; d++)
+    reach += (grid->size[d] - 1) * grid->stride[d];
+  return reach;
+}
+
+/* 1 + the first rank of a stage with a slow NIC; 0: it has none. */
+static guint32
+own_of (const TrnEdges *edges, const TrnGrid *grid, guint32 s)
+{
+  for (guint32 i = 0; edges->slow != NULL && i < trn_grid_locals (grid); i++)
+    if (edges->slow[trn_grid_rank (grid, s, i)])
+      return 1 + trn_grid_rank (grid, s, 0);
+  return 0;
 }
 
 TrnStage *
 trn_stages_new (const TrnEdges *edges, const TrnGrid *grid)
 {
-  guint32 p = grid->size[TRN_DIM_PP], n = trn_grid_locals (grid);
+  const guint32 p = grid->size[TRN_DIM_PP], n = reach_of (grid), two = n + grid->stride[TRN_DIM_PP];
   TrnStage *stages = g_new0 (TrnStage, p);
+  g_autofree TrnSpan *both = g_new (TrnSpan, p); /* of it and the one behind it */
   for (guint32 s = 0; s < p; s++) {
     TrnStage *one = &stages[s];
     one->first = trn_grid_rank (grid, s, 0);
     one->span = trn_edges_span (edges, one->first, n);
-    const TrnSpan both = trn_edges_span (edges, one->first, 2 * n);
+    one->span.own = own_of (edges, grid, s);
+  }
+  for (guint32 s = 0; s < p; s++) {
+    TrnStage *one = &stages[s];
+    both[s] = trn_edges_span (edges, one->first, two);
+    both[s].own = one->span.own > 0 || (s + 1 < p && stages[s + 1].span.own > 0) ? 1 + s : 0;
     while (!same_span (stages[one->like].span, one->span))
       one->like++;
-    while (!same_span (trn_edges_span (edges, stages[one->next].first, 2 * n), both))
+    while (!same_span (both[one->next], both[s]))
       one->next++;
   }
   const TrnSpan plain = stages[0].span;
   for (guint32 s = 0; s < p; s++)
-    stages[s].span = same_span (stages[s].span, plain) ? (TrnSpan){ 0, 0 } : stages[s].span;
+    stages[s].span = same_span (stages[s].span, plain) ? (TrnSpan){ 0 } : stages[s].span;
   return stages;
 }
 

@@ -97,6 +97,15 @@ check_gpu (const TrnModel *model, GError **error)
   return TRUE;
 }
 
+/* A router's product is one of fp32; units that have none take it in the format of the rest (XLA's default precision: one pass of
+ * bf16). */
+static void
+settle_router (TrnModel *model)
+{
+  if (model->gpu.peak_flop_per_s[mdl_format_precision (model->query.router)] <= 0)
+    model->query.router = model->query.head_compute;
+}
+
 /* ---- recompute, adapters ---- */
 
 static gboolean
@@ -476,6 +485,7 @@ trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
   set_ask (model);
   settle_formats (model);
   trn_model_take_gpus (model);
+  settle_router (model);
   trn_model_take_software (model);
   if (!check_formats (model, error) || !check_gpu (model, error) || !read_recompute (model, error) || !read_lora (model, error) ||
       !trn_model_cut (model, error))

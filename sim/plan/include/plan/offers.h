@@ -11,7 +11,7 @@ typedef struct {
   BaseStr name;
   BaseNum machines;
   BaseStr topology;     /* whose `cost` gives what is not said */
-  BaseEnum acquisition; /* 0 bought, 1 rented: where the topology has prices of both */
+  BaseEnum acquisition; /* PlnAcquire: where there are prices of both */
   BaseNum price, rent;  /* USD to buy, or USD/s */
   BaseNum once;         /* USD, of all, whatever the time */
   BaseNum power;        /* W, while it runs, before the building's share */
@@ -26,7 +26,8 @@ typedef struct {
   BaseNum electricity; /* USD/J */
   BaseNum pue, amortisation;
   BaseNum tokens, deadline, capex, run_cost, power;
-  BaseList options; /* PlnAcquisitionSpec */
+  BaseEnum acquisition; /* PlnAcquire: which offers are compared */
+  BaseList options;     /* PlnAcquisitionSpec */
 } PlnOffersSpec;
 
 extern const BaseSchema pln_schema_offers;
@@ -34,6 +35,9 @@ extern const BaseSchema pln_schema_offers;
 /* Why an offer will not do. */
 typedef enum { PLN_MISS_NONE, PLN_MISS_DEADLINE, PLN_MISS_CAPEX, PLN_MISS_RUN_COST, PLN_MISS_POWER } PlnMiss;
 extern const char *const pln_miss_names[]; /* "deadline" …; NULL for none */
+/* Which way of how many offers were left out by `acquisition` of all: "2 rented offers"; NULL: none. Returned: full. */
+typedef struct PlnOffers PlnOffers;
+char *pln_offers_left_out (const PlnOffers *offers);
 
 typedef struct {
   const PlnAcquisitionSpec *way; /* borrowed from the offers */
@@ -53,8 +57,6 @@ typedef struct {
   double runs;     /* 0: from the first; HUGE_VAL: never */
 } PlnBreakEven;
 
-typedef struct PlnOffers PlnOffers;
-
 /* Reads a file and computes costs. `sets`: "path=value", ends with NULL, may be NULL. NULL and *error (BASE_ERROR_INPUT) on
  * anything wrong, missing or contradictory. Returned: full. */
 PlnOffers *pln_offers_load (const char *path, const BaseLookup *lookup, const char *const *sets, GError **error);
@@ -63,7 +65,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnOffers, pln_offers_free)
 
 const PlnOffersSpec *pln_offers_spec (const PlnOffers *offers);
 const GPtrArray *pln_offers_inputs (const PlnOffers *offers); /* BaseYaml * */
-/* PlnOffer: those that miss no limit first, of those the cheapest; equals in the order of the file. */
+/* PlnOffer: those that miss no limit first, of those the cheapest; equals in the order of the file. One of both acquisitions is two
+ * of them, of the same `way`. */
 const GArray *pln_offers_rows (const PlnOffers *offers);
 /* PlnBreakEven of each bought one whose price the work bears against each rented one. */
 const GArray *pln_offers_break_evens (const PlnOffers *offers);

@@ -143,6 +143,7 @@ typedef struct {
   double buy_usd[PLN_BUY_N];          /* what the capital is made of */
   GArray *parts;                      /* PlnPart: the same, counted */
   CluFabricParts fabric;
+  gboolean without_network; /* what is bought has no price of its switches, optics and cables */
   double racks, storage_servers;
   double read_servers;            /* of the tier whose servers are chosen: as many as the nodes' reads need; 0: none is chosen */
   double tier_servers[PLN_TIERS]; /* of each storage tier, as the nodes need them; 0: as the topology has them */
@@ -204,6 +205,7 @@ typedef struct {
   BaseEnum model;      /* PlnDistinguishModel */
   BaseEnum similarity; /* PlnSimilarity */
   BaseNum half, most;  /* that 50 % and 95 % of ratios are within, relative */
+  BaseNum least;       /* chance that an order which rests on no measurement is wrong, at least */
 } PlnDistinguishRow;
 typedef struct {
   BaseHead head;
@@ -285,6 +287,8 @@ const char *pln_name (const Pln *plan);
 const char *pln_description (const Pln *plan); /* NULL if none */
 const GPtrArray *pln_inputs (const Pln *plan); /* BaseYaml * */
 const BaseDiag *pln_warnings (const Pln *plan);
+/* `degrade` as the plan has it, in one line; NULL: none. */
+const char *pln_degraded (const Pln *plan);
 PlnAim pln_aim (const Pln *plan);
 /* What the plan's aim makes least: s, USD, USD a token or J. */
 double pln_least (const Pln *plan, const PlnChoiceRow *row);
@@ -302,6 +306,12 @@ PlnAcquire pln_acquire (const Pln *plan);
 gboolean pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way, MdlMoney *out);
 /* Topologies of the choices without any price: "a, b"; NULL: all have one, or none is asked for. Returned: full. */
 char *pln_unpriced (const Pln *plan);
+/* Topologies that have no price of this acquisition: "mi300x, gb200_nvl72"; NULL: all have. Returned: full. */
+char *pln_without_price (const Pln *plan, PlnAcquisition acquisition);
+/* Why a layout of a machine is refused, the first of those that are; NULL: none is. Returned: full. */
+char *pln_why_refused (const Pln *plan, guint machine);
+/* Whether training steps were measured on a machine's GPU. */
+gboolean pln_steps_were_measured (const Pln *plan, guint machine);
 const char *pln_model (const Pln *plan);
 const PlnPricesSpec *pln_prices (const Pln *plan); /* NULL: none */
 /* Half-width of a price's 90 % band, relative; 0 for what is no price. */

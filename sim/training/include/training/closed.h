@@ -36,8 +36,8 @@ typedef struct {
 typedef struct TrnClosed TrnClosed;
 
 /* `job` is borrowed: a training workload with a model, whose own cut is what a TrnClosedQuery replaces; all else is its. NULL
- * and *error where it has what the closed form leaves out: several jobs, slow adapters, a loader, checkpoints to a tier, replicas
- * of one process, a placement or layout of its own. Returned: full. Not to be used by two threads at once. */
+ * and *error where it has what the closed form leaves out: several jobs, a loader whose reads vary or that stages, checkpoints to a
+ * tier, replicas of one process, a layout of its own. Returned: full. Not to be used by two threads at once. */
 TrnClosed *trn_closed_new (const TrnJob *job, GError **error);
 void trn_closed_free (TrnClosed *closed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnClosed, trn_closed_free)
@@ -64,6 +64,9 @@ void trn_closed_skip_unfit (TrnClosed *closed);
  * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
  * is remembered. */
 gboolean trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *out, GError **error);
+/* Which part of the job's loader holds up a step that takes step_s without it: "storage", "workers" …, static; NULL: none, or there
+ * is no loader. */
+const char *trn_closed_starved_by (const TrnJob *job, const TrnClosedQuery *query, double step_s);
 /* The cut that the job itself has. */
 gboolean trn_closed_own (const TrnClosed *closed, TrnClosedQuery *query, GError **error);
 
