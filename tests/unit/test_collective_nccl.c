@@ -236,6 +236,11 @@ the_table_is_sorted_and_has_no_modelled_variable (void)
   }
   TEST_TRUE (col_nccl_variable ("NCCL_NONE") == NULL);
   TEST_INT (col_nccl_variable ("NCCL_DEBUG")->effect, COL_VARIABLE_IDLE);
+  /* names that left NCCL between 2.28.3 and 2.30.7, that its typed parameters brought, and of the profiler that it ships */
+  static const char *const moved[] = { "NCCL_SHM_USE_CUDA_MEMCPY", "NCCL_GIN_EXCLUSIVE_CONTEXTS", "NCCL_PARAM_DUMP_ALL",
+                                       "NCCL_SET_THREAD_NAME", "NCCL_INSPECTOR_ENABLE" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (moved); i++)
+    TEST_TRUE (col_nccl_variable (moved[i]) != NULL);
 }
 
 /* Writes `text` and reads it as --nccl env=FILE, with `pair` (NULL: none) beside it. Returned: full. */
