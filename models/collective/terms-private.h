@@ -95,6 +95,9 @@ double mdl_plain_bound_Bps (const MdlCollQuestion *question, double share);
 unsigned mdl_exchange_steps (const MdlCollQuestion *question);
 void mdl_exchange_plain (const MdlCollQuestion *question, MdlCollCost *cost);
 
+/* Whether version ("2.28.9") is at least `least` ("2.27"); a version that is not known is the newest. */
+gboolean mdl_version_from (const char *version, const char *least);
+
 /* ceil (log2 (n)); 0 for n <= 1. */
 unsigned mdl_log2_ceil (unsigned n);
 

@@ -75,9 +75,11 @@ is_offered (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo)
   const ColSettings *settings = comm->settings;
   if (request->algo == algo)
     return TRUE;
-  return algo == MDL_ALGO_ONE_SHOT    ? settings->one_shot != NULL
-         : algo == MDL_ALGO_SYMMETRIC ? settings->buffers == MDL_BUFFERS_SYMMETRIC
-                                      : TRUE;
+  const gboolean windows = settings->buffers == MDL_BUFFERS_SYMMETRIC;
+  return algo == MDL_ALGO_ONE_SHOT      ? settings->one_shot != NULL
+         : algo == MDL_ALGO_SYMMETRIC   ? windows
+         : algo == MDL_ALGO_COPY_ENGINE ? windows && request->op != MDL_OP_SENDRECV
+                                        : TRUE;
 }
 
 /* `question`: of the request. `all`: also of algorithms that were not asked for, and with a look for room in the network's
@@ -169,7 +171,8 @@ first_of (const GArray *choices, MdlAlgo of, MdlProto wanted, MdlAlgo *algo, Mdl
   return FALSE;
 }
 
-/* Buffers in windows of symmetric memory, or the algorithm's name: of its kernels NCCL's choice. */
+/* Buffers in windows of symmetric memory, or the algorithm's name: copy engines where NCCL takes them, else its choice of its
+ * kernels. */
 static gboolean
 windows_choice (const ColComm *comm, const ColCollRequest *request, const GArray *choices, const MdlCollQuestion *question,
                 MdlAlgo *algo, MdlProto *proto)
@@ -178,8 +181,13 @@ windows_choice (const ColComm *comm, const ColCollRequest *request, const GArray
   MdlSymmetricChoice chosen;
   const gboolean asked =
       request->algo == MDL_ALGO_SYMMETRIC || (request->algo == MDL_ALGO_AUTO && settings->buffers == MDL_BUFFERS_SYMMETRIC);
-  if (!asked || request->proto != MDL_PROTO_AUTO || settings->library == NULL ||
-      !mdl_symmetric_choice (settings->library, MDL_PROTO_AUTO, question, &chosen))
+  const double elements = request->size_B / (double)comm->n / (double)mdl_dtype_size_B (request->dtype);
+  if (!asked || request->proto != MDL_PROTO_AUTO || settings->library == NULL)
+    return FALSE;
+  if (request->algo == MDL_ALGO_AUTO && mdl_copy_engine_chosen (settings->library, question, settings->zero_cta, elements) &&
+      first_of (choices, MDL_ALGO_COPY_ENGINE, MDL_PROTO_SIMPLE, algo, proto))
+    return TRUE;
+  if (!mdl_symmetric_choice (settings->library, MDL_PROTO_AUTO, question, &chosen))
     return FALSE;
   return first_of (choices, MDL_ALGO_SYMMETRIC, chosen.proto, algo, proto);
 }

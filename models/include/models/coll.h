@@ -98,6 +98,7 @@ typedef struct {
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
+  double launch_s;          /* of the CPU for one launch, where no kernel is launched; 0: a kernel's */
   MdlWay way;               /* no hops: hop_software_s is the algorithm's own */
   double hop_software_s[2]; /* latency of one message beyond its bytes and the wire, inside an island and between islands; negative
                                where data hide part of the wire's */
@@ -159,6 +160,12 @@ gboolean mdl_symmetric_choice (const MdlLibrary *library, MdlProto proto, const 
 GPtrArray *mdl_symmetric_kernels (const MdlLibrary *library);
 /* Why none of them serves the question (static text); NULL: one does, where its data type allows. */
 const char *mdl_symmetric_why_not (const MdlLibrary *library, const MdlCollQuestion *question);
+
+/* Whether NCCL lets copy engines serve buffers in windows: with NCCL_CTA_POLICY=ZERO (`zero_cta`), and all-gathers of many
+ * `elements` a rank on Blackwell. Source: collective/copy_engine.c. */
+gboolean mdl_copy_engine_chosen (const MdlLibrary *library, const MdlCollQuestion *question, gboolean zero_cta, double elements);
+/* Why they do not serve the question, whatever the policy (static text); NULL: they do. */
+const char *mdl_copy_engine_why_not (const MdlLibrary *library, const MdlCollQuestion *question);
 
 /* The kind of network that joins the ranks of the question, by the library's list; borrowed. NULL: they are in one node, or the
  * list has no such network. */

@@ -27,6 +27,7 @@ typedef struct {
   const char *one_shot;                                    /* framework whose all-reduce stands in NCCL's place; NULL: none */
   BaseMark one_shot_mark;                                  /* where that stands */
   MdlBuffers buffers;                                      /* of all operations */
+  gboolean zero_cta;                                       /* NCCL_CTA_POLICY=ZERO: copy engines serve where they can */
   gboolean no_tuner_plugin;                                /* NCCL_TUNER_PLUGIN=none */
   gboolean no_shm;                                         /* NCCL_SHM_DISABLE=1 */
   gboolean fi_tcp, fi_staged;                              /* FI_PROVIDER=tcp, FI_EFA_USE_DEVICE_RDMA=0: on networks of libfabric */
