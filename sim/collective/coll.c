@@ -275,7 +275,7 @@ finish (ColComm *comm, ColAnswer *out)
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->algbw_Bps = out->time_s > 0 ? out->size_B / out->time_s : 0;
   out->busbw_Bps = out->algbw_Bps * mdl_op_busbw_factor (out->op, out->n_ranks);
-  out->wire_Bps = out->spread != NULL ? out->spread->bounds.most * out->cost.wire * out->algbw_Bps : 0;
+  out->wire_Bps = out->spread != NULL ? out->spread->bounds.most * fmax (out->cost.wire, 1) * out->algbw_Bps : 0;
   name_bound (comm, out);
 }
 
