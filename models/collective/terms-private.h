@@ -24,6 +24,10 @@ mdl_buffers_registered (const MdlCollQuestion *question)
   return question->registered || question->launch == MDL_LAUNCH_REGISTERED;
 }
 
+/* Whether adapters read and write the buffers of rings that gather and broadcast, of sends and receives (registration.c). Notes
+ * the constant in `cost` where they do. */
+gboolean mdl_net_registered (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
+
 /* What the size moves at: min (bound, link rate / wire). */
 double mdl_cost_rate (const MdlCollQuestion *question, const MdlCollCost *cost);
 /* size / rate; 0 for nothing to move or nothing that limits. */

@@ -62,6 +62,7 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
   q->symmetric_ctas = settings->symmetric_ctas;
   q->symmetric_kernel = settings->symmetric_kernel;
   q->registered = settings->buffers == MDL_BUFFERS_REGISTERED;
+  q->no_pxn = settings->degrade.no_pxn;
   q->multicast = has_multicast (comm, request, q->compute_capability);
   col_comm_wait_cpu (comm, q);
   q->one_way = settings->one_way;
@@ -276,6 +277,7 @@ finish (ColComm *comm, ColAnswer *out)
   out->algbw_Bps = out->time_s > 0 ? out->size_B / out->time_s : 0;
   out->busbw_Bps = out->algbw_Bps * mdl_op_busbw_factor (out->op, out->n_ranks);
   out->wire_Bps = out->spread != NULL ? out->spread->bounds.most * fmax (out->cost.wire, 1) * out->algbw_Bps : 0;
+  out->register_s = mdl_registration_s (comm->settings->library, &out->question, comm->settings->buffers, &out->register_source);
   name_bound (comm, out);
 }
 

@@ -328,6 +328,15 @@ static SCHEMA (symmetric_schema, "symmetric", "NCCL's kernels on windows of symm
                NUM (MdlSymmetricSpec, max, BYTES, "these kernels serve smaller sizes"),
                LIST (MdlSymmetricSpec, kernels, &symmetric_kernel_schema, MdlSymmetricKernel, "kernels"));
 
+static SCHEMA (registration_schema, "registration", "Buffers that are registered with a communicator.",
+               ROW (MdlRegistrationSpec, net_from, STR, "first version of NCCL whose adapters read and write them"),
+               FROM (MdlRegistrationSpec, net_channels, COUNT, "1", "channels of a ring that gathers among nodes of one GPU"),
+               NUM (MdlRegistrationSpec, call, TIME, "registering one buffer with a communicator"),
+               NUM (MdlRegistrationSpec, net, TIME, "the same with an adapter"),
+               FROM (MdlRegistrationSpec, net_rate, BANDWIDTH, "1 kB/s", "bytes that an adapter registers a second"),
+               NUM (MdlRegistrationSpec, window, TIME, "first window of symmetric memory"),
+               NUM (MdlRegistrationSpec, window_again, TIME, "each further window"));
+
 static SCHEMA (copy_engine_schema, "copy_engine", "NCCL's collectives by the GPUs' copy engines (NCCL_CTA_POLICY=ZERO).",
                ROW (MdlCopyEngineSpec, from, STR, "first version of NCCL that has them"),
                ROW (MdlCopyEngineSpec, puts_from, STR, "first version that has one-sided puts"),
@@ -447,6 +456,7 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, torus, &torus_schema, "rings along the dimensions of a torus"),
         MAP (MdlLibrary, one_shot, &one_shot_schema, "all-reduce by kernels of inference frameworks"),
         MAP (MdlLibrary, symmetric, &symmetric_schema, "NCCL's kernels on windows of symmetric memory"),
+        MAP (MdlLibrary, registration, &registration_schema, "buffers that are registered with a communicator"),
         MAP (MdlLibrary, copy_engine, &copy_engine_schema, "NCCL's collectives by copy engines"),
         MAP (MdlLibrary, error, &cst_error_schema, "half-width with measured constants, inside `range`"),
         MAP (MdlLibrary, assumed_error, &cst_error_schema, "half-width if a constant is assumed"),

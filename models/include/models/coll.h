@@ -43,6 +43,7 @@ typedef struct {
   unsigned in_a_row;    /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
   gboolean terse;       /* leave the terms' text out: a search asks millions of times */
   gboolean registered;  /* buffers are registered with the communicator, as MDL_LAUNCH_REGISTERED has them under graphs */
+  gboolean no_pxn;      /* a GPU uses no other GPU's adapter */
   gboolean multicast;   /* the NVSwitch sends a store to all ranks, and adds what a load reads from all */
 } MdlCollQuestion;
 
@@ -147,6 +148,10 @@ MdlSize mdl_size_class (double size_B, const double limits_B[2]);
 /* `library` NULL: the plain library. One rank costs nothing. */
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                     MdlCollCost *cost);
+
+/* Seconds that registering an input and an output of the question takes, once: with the communicator, or in windows of symmetric
+ * memory (`buffers`); 0 for plain ones, and without a library. *source: the weakest constant. Source: collective/registration.c. */
+double mdl_registration_s (const MdlLibrary *library, const MdlCollQuestion *question, MdlBuffers buffers, BaseSource *source);
 
 /* Which of NCCL's kernels on symmetric memory serves a question. */
 typedef struct {

@@ -423,6 +423,15 @@ typedef struct {
   BaseList kernels;        /* MdlSymmetricKernel */
 } MdlSymmetricSpec;
 
+/* Buffers that are registered with a communicator (collective/registration.c). */
+typedef struct {
+  BaseHead head;
+  BaseStr net_from;     /* NCCL's version from which on adapters read and write them */
+  BaseNum net_channels; /* of rings that gather and broadcast among nodes of one GPU */
+  BaseNum call, net, net_rate; /* s of ncclCommRegister; s, B/s of registering with an adapter */
+  BaseNum window, window_again; /* s of ncclCommWindowRegister, the first one and each other */
+} MdlRegistrationSpec;
+
 /* Copies by the GPUs' copy engines (collective/copy_engine.c). */
 typedef struct {
   BaseHead head;
@@ -478,6 +487,7 @@ struct MdlLibrary {
   MdlOneShotSpec one_shot;
   MdlSymmetricSpec symmetric;
   MdlCopyEngineSpec copy_engine;
+  MdlRegistrationSpec registration;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */

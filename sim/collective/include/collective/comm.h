@@ -127,6 +127,8 @@ typedef struct {
   char bound_by[64];     /* "latency", "channels" or a link class */
   CluRes bottleneck;     /* CLU_NONE when nothing is crossed */
   BaseSource provenance; /* weakest part */
+  double register_s;     /* of registering input and output once, before the first call; 0: they are plain. Whence: */
+  BaseSource register_source;
   ColSpread *spread;     /* what links carry; NULL: `alike` lists each resource */
   GArray *alike;         /* ColLoad: of resources that are alike and carry the same, one; each, where nothing is to be folded */
   guint64 n_messages;    /* of exact steps */
