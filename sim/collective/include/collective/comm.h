@@ -182,6 +182,9 @@ GArray *col_comm_choices (ColComm *comm, const ColCollRequest *request); /* retu
  * leaves that off unless NCCL_COLLNET_ENABLE is set. */
 gboolean col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo);
 
+/* Whether exact steps of the algorithm have messages; where switches reduce they have none, and it is one activity. */
+gboolean col_algo_has_messages (MdlAlgo algo);
+
 /* Whether each algorithm of models says how its bytes travel. FALSE and *error where a row lacks its part. */
 gboolean col_self_check (GError **error);
 
