@@ -1,8 +1,11 @@
 /* The table of algorithms, what can run where, and the completion of a cost.
  *
  *     time = latency + S / min (bound, link rate / wire) + launch
- * launch: `extra` a call; and where a thread launches on several GPUs of a node in turn, a call cannot be shorter than their
- * launches together (per_gpu x GPUs): what is missing to that is waited. Of an all-to-all the CPU puts each peer into the plan.
+ * launch: `extra` a call; and a call cannot be shorter than the CPU takes to launch it, on all GPUs of a node where one thread
+ * serves them in turn:
+ *     (per_gpu + per_channel (channels - 1) + peers' enqueue) x GPUs
+ * what is missing to that is waited. Calls in a row hide the device's time behind the CPU's or the other way round, never both; of
+ * an all-to-all the CPU puts each peer into the plan.
  * Error band: band.c.
  * Source: launch: NCCL starts one kernel a GPU and call; floors and residuals: measured, docs/models.md.
  * Check: test_models_coll (serial launches floor small messages), law_models_coll (terms sum to the time). */
@@ -85,6 +88,15 @@ enqueue_s (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestion
   return plain ? library->pairwise.enqueue.v * (fmax ((double)q->n_ranks, 2.0) - 2.0) : 0.0;
 }
 
+/* The kernel's arguments hold a batch of work for each channel, and its grid a block; kernels on symmetric memory and those of
+ * frameworks have one argument for all blocks. */
+static double
+further_channels (const MdlColl *coll, const MdlCollCost *cost)
+{
+  gboolean one = coll == &mdl_coll_symmetric || coll == &mdl_coll_one_shot;
+  return one || cost->channels == 0 ? 0.0 : (double)cost->channels - 1.0;
+}
+
 static void
 add_launch (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestion *q, double size_s, MdlCollCost *cost)
 {
@@ -92,8 +104,11 @@ add_launch (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestio
   double before_s = cost->latency_s;
   mdl_cost_term (q, cost, "launch", launch->extra.v, &launch->extra, "%.3g us per call", launch->extra.v * 1e6);
   double gpus = q->launch == MDL_LAUNCH_SERIAL ? (double)MAX (q->ranks_per_node, 1) : 1.0;
-  double each_s = launch->per_gpu.v + enqueue_s (library, coll, q), floor_s = each_s * gpus;
-  mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, &launch->per_gpu,
+  double kernel_s = launch->per_gpu.v + launch->per_channel.v * further_channels (coll, cost) + enqueue_s (library, coll, q);
+  const gboolean none = cost->launch_s > 0.0 && !mdl_launch_replays (q->launch);
+  const BaseNum *from = none ? &library->copy_engine.launch : &launch->per_gpu;
+  double each_s = none ? cost->launch_s : kernel_s, floor_s = each_s * gpus;
+  mdl_cost_term (q, cost, "launch wait", floor_s - cost->latency_s - size_s, from,
                  gpus > 1.0 ? "%.4g launches x %.3g us one after the other take longer than the call"
                             : "%.4g launch x %.3g us takes longer than the call",
                  gpus, each_s * 1e6);

@@ -203,6 +203,8 @@ pairwise_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
     mdl_cost_use (cost, wire);
   }
   double rate_Bps = channels_rate_Bps (spec, &s, q, hop.step) * (straight ? 1.0 + spec->registered.v : 1.0);
+  if (mdl_net_registered (library, proto, q, cost)) /* adapters read and write the buffers: no block limits them */
+    rate_Bps = HUGE_VAL;
   if (s.local > 0.0 && s.remote > 0.0) {
     const MdlStep *beside = &spec->hop[q->intra].at[proto];
     rate_Bps = fmin (rate_Bps, channels_rate_Bps (spec, &s, q, beside));

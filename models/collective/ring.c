@@ -92,19 +92,28 @@ shorten (MdlStepTime *step, const MdlCollQuestion *q, double halved)
   step->floor_s = fmin (step->floor_s, step->latency_s);
 }
 
-/* The slowest block's rate over the hops in use; HUGE_VAL where the library gives none. */
+/* The slowest block's rate over the hops in use; HUGE_VAL where the library gives none. `direct`: adapters need no block. */
 static double
-channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlStepTime *inter, const BaseNum **from)
+channel_rate_Bps (const MdlCollQuestion *q, const MdlStepTime *intra, const MdlStepTime *inter, gboolean direct,
+                  const BaseNum **from)
 {
   double rate_Bps = HUGE_VAL;
   *from = NULL;
-  const MdlStep *used[] = { q->n_ranks > q->n_nodes ? intra->step : NULL, q->n_nodes > 1 ? inter->step : NULL };
+  const MdlStep *used[] = { q->n_ranks > q->n_nodes ? intra->step : NULL, q->n_nodes > 1 && !direct ? inter->step : NULL };
   for (unsigned i = 0; i < G_N_ELEMENTS (used); i++)
     if (used[i] != NULL && used[i]->rate.set && used[i]->rate.v < rate_Bps) {
       rate_Bps = used[i]->rate.v;
       *from = &used[i]->rate;
     }
   return rate_Bps;
+}
+
+/* Of nodes with one GPU whose adapters reach the buffers NCCL takes as many as the library says. */
+static double
+ring_channels (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, gboolean direct)
+{
+  double channels = mdl_channels (library, proto, q, TRUE);
+  return direct && q->ranks_per_node <= 1 ? fmin (channels, library->registration.net_channels.v) : channels;
 }
 
 /* How often a short operation's threads are halved: while it has less than `bytes_per_thread` for each. */
@@ -355,12 +364,13 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
 {
   const MdlRingSpec *spec = &library->ring;
   const MdlProtocol *format = &library->protocols.at[proto];
-  double n = (double)q->n_ranks, channels = mdl_channels (library, proto, q, TRUE), halved = halvings (format, q);
+  const gboolean direct = mdl_net_registered (library, proto, q, cost);
+  double n = (double)q->n_ranks, channels = ring_channels (library, proto, q, direct), halved = halvings (format, q);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_network_step_time (library, network_hop (library, q), proto, q, channels, cost) };
   const MdlStepTime ring_step = mdl_step_time (&spec->hop[q->inter], proto, q->inter_latency_s, channels);
   const BaseNum *rate_from;
-  double rate_Bps = channel_rate_Bps (q, &step[0], &ring_step, &rate_from); /* a tree's blocks are others */
+  double rate_Bps = channel_rate_Bps (q, &step[0], &ring_step, direct, &rate_from); /* a tree's blocks are others */
   for (unsigned i = 0; i < 2; i++)
     shorten (&step[i], q, halved);
   wait_for_proxy (library, proto, q, channels, step, cost);
@@ -421,11 +431,12 @@ chain_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q,
 {
   const MdlRingSpec *spec = &library->ring;
   const MdlProtocol *format = &library->protocols.at[proto];
-  double channels = mdl_channels (library, proto, q, TRUE), halved = halvings (format, q);
+  const gboolean direct = mdl_net_registered (library, proto, q, cost);
+  double channels = ring_channels (library, proto, q, direct), halved = halvings (format, q);
   MdlStepTime step[2] = { mdl_step_time (&spec->hop[q->intra], proto, q->intra_latency_s, channels),
                           mdl_network_step_time (library, spec->hop, proto, q, channels, cost) };
   const BaseNum *rate_from;
-  double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], &rate_from);
+  double rate_Bps = channel_rate_Bps (q, &step[0], &step[1], direct, &rate_from);
   if (spec->chain.rate.at[proto].set && q->intra == MDL_HOP_NVLINK && spec->chain.rate.at[proto].v < rate_Bps) {
     rate_from = &spec->chain.rate.at[proto];
     rate_Bps = rate_from->v;

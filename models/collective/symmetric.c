@@ -222,25 +222,6 @@ cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, Md
 
 /* ---- where ---- */
 
-/* "2.28.9" is at least "2.27"; a version that is not known is the newest. */
-static gboolean
-is_from (const char *version, const char *least)
-{
-  unsigned a[3] = { 0 }, b[3] = { 0 };
-  if (version == NULL || least == NULL)
-    return TRUE;
-  const char *const texts[] = { version, least };
-  for (unsigned t = 0; t < G_N_ELEMENTS (texts); t++) {
-    g_auto (GStrv) words = g_strsplit (texts[t], ".", 3);
-    for (unsigned i = 0; words[i] != NULL; i++)
-      (t == 0 ? a : b)[i] = (unsigned)g_ascii_strtoull (words[i], NULL, 10);
-  }
-  for (unsigned i = 0; i < G_N_ELEMENTS (a); i++)
-    if (a[i] != b[i])
-      return a[i] > b[i];
-  return TRUE;
-}
-
 /* Later versions leave multicast between two ranks. */
 static MdlCollQuestion
 as_version (const MdlLibrary *library, const MdlCollQuestion *q)
@@ -248,7 +229,7 @@ as_version (const MdlLibrary *library, const MdlCollQuestion *q)
   MdlCollQuestion own = *q;
   const char *until = library->symmetric.pairs_until.v;
   if (q->n_ranks == 2 && until != NULL &&
-      (library->version == NULL || (is_from (library->version, until) && strcmp (library->version, until) != 0)))
+      (library->version == NULL || (mdl_version_from (library->version, until) && strcmp (library->version, until) != 0)))
     own.multicast = FALSE;
   return own;
 }
@@ -268,7 +249,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *quest
   Pick picked;
   if (spec->kernels.n == 0 || q.compute_capability == 0)
     return "NCCL's kernels on symmetric memory are for NVIDIA GPUs only";
-  if (!is_from (library->version, spec->from.v))
+  if (!mdl_version_from (library->version, spec->from.v))
     return "NCCL has kernels on symmetric memory from 2.27 on";
   if (proto == MDL_PROTO_LL128)
     return "these kernels have ll and simple";

@@ -24,6 +24,10 @@ mdl_buffers_registered (const MdlCollQuestion *question)
   return question->registered || question->launch == MDL_LAUNCH_REGISTERED;
 }
 
+/* Whether adapters read and write the buffers of rings that gather and broadcast, of sends and receives (registration.c). Notes
+ * the constant in `cost` where they do. */
+gboolean mdl_net_registered (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *question, MdlCollCost *cost);
+
 /* What the size moves at: min (bound, link rate / wire). */
 double mdl_cost_rate (const MdlCollQuestion *question, const MdlCollCost *cost);
 /* size / rate; 0 for nothing to move or nothing that limits. */
@@ -96,6 +100,9 @@ double mdl_plain_bound_Bps (const MdlCollQuestion *question, double share);
 /* What the algorithms that exchange parts pairwise share (MdlColl): their steps, and their textbook form, all at once. */
 unsigned mdl_exchange_steps (const MdlCollQuestion *question);
 void mdl_exchange_plain (const MdlCollQuestion *question, MdlCollCost *cost);
+
+/* Whether version ("2.28.9") is at least `least` ("2.27"); a version that is not known is the newest. */
+gboolean mdl_version_from (const char *version, const char *least);
 
 /* ceil (log2 (n)); 0 for n <= 1. */
 unsigned mdl_log2_ceil (unsigned n);

@@ -243,3 +243,21 @@ mdl_log2_ceil (unsigned n)
     log2++;
   return log2;
 }
+
+gboolean
+mdl_version_from (const char *version, const char *least)
+{
+  unsigned a[3] = { 0 }, b[3] = { 0 };
+  if (version == NULL || least == NULL)
+    return TRUE;
+  const char *const texts[] = { version, least };
+  for (unsigned t = 0; t < G_N_ELEMENTS (texts); t++) {
+    g_auto (GStrv) words = g_strsplit (texts[t], ".", 3);
+    for (unsigned i = 0; words[i] != NULL; i++)
+      (t == 0 ? a : b)[i] = (unsigned)g_ascii_strtoull (words[i], NULL, 10);
+  }
+  for (unsigned i = 0; i < G_N_ELEMENTS (a); i++)
+    if (a[i] != b[i])
+      return a[i] > b[i];
+  return TRUE;
+}

@@ -63,6 +63,7 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
   q->symmetric_ctas = settings->symmetric_ctas;
   q->symmetric_kernel = settings->symmetric_kernel;
   q->registered = settings->buffers == MDL_BUFFERS_REGISTERED;
+  q->no_pxn = settings->degrade.no_pxn;
   q->multicast = has_multicast (comm, request, q->compute_capability);
   col_comm_wait_cpu (comm, q);
   q->one_way = settings->one_way;
@@ -76,9 +77,11 @@ is_offered (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo)
   const ColSettings *settings = comm->settings;
   if (request->algo == algo)
     return TRUE;
-  return algo == MDL_ALGO_ONE_SHOT    ? settings->one_shot != NULL
-         : algo == MDL_ALGO_SYMMETRIC ? settings->buffers == MDL_BUFFERS_SYMMETRIC
-                                      : TRUE;
+  const gboolean windows = settings->buffers == MDL_BUFFERS_SYMMETRIC;
+  return algo == MDL_ALGO_ONE_SHOT      ? settings->one_shot != NULL
+         : algo == MDL_ALGO_SYMMETRIC   ? windows
+         : algo == MDL_ALGO_COPY_ENGINE ? windows && request->op != MDL_OP_SENDRECV
+                                        : TRUE;
 }
 
 /* `question`: of the request. `all`: also of algorithms that were not asked for, and with a look for room in the network's
@@ -170,7 +173,8 @@ first_of (const GArray *choices, MdlAlgo of, MdlProto wanted, MdlAlgo *algo, Mdl
   return FALSE;
 }
 
-/* Buffers in windows of symmetric memory, or the algorithm's name: of its kernels NCCL's choice. */
+/* Buffers in windows of symmetric memory, or the algorithm's name: copy engines where NCCL takes them, else its choice of its
+ * kernels. */
 static gboolean
 windows_choice (const ColComm *comm, const ColCollRequest *request, const GArray *choices, const MdlCollQuestion *question,
                 MdlAlgo *algo, MdlProto *proto)
@@ -179,8 +183,13 @@ windows_choice (const ColComm *comm, const ColCollRequest *request, const GArray
   MdlSymmetricChoice chosen;
   const gboolean asked =
       request->algo == MDL_ALGO_SYMMETRIC || (request->algo == MDL_ALGO_AUTO && settings->buffers == MDL_BUFFERS_SYMMETRIC);
-  if (!asked || request->proto != MDL_PROTO_AUTO || settings->library == NULL ||
-      !mdl_symmetric_choice (settings->library, MDL_PROTO_AUTO, question, &chosen))
+  const double elements = request->size_B / (double)comm->n / (double)mdl_dtype_size_B (request->dtype);
+  if (!asked || request->proto != MDL_PROTO_AUTO || settings->library == NULL)
+    return FALSE;
+  if (request->algo == MDL_ALGO_AUTO && mdl_copy_engine_chosen (settings->library, question, settings->zero_cta, elements) &&
+      first_of (choices, MDL_ALGO_COPY_ENGINE, MDL_PROTO_SIMPLE, algo, proto))
+    return TRUE;
+  if (!mdl_symmetric_choice (settings->library, MDL_PROTO_AUTO, question, &chosen))
     return FALSE;
   return first_of (choices, MDL_ALGO_SYMMETRIC, chosen.proto, algo, proto);
 }
@@ -268,7 +277,8 @@ finish (ColComm *comm, ColAnswer *out)
   out->time_hi_s = out->time_s * (1 + out->cost.band);
   out->algbw_Bps = out->time_s > 0 ? out->size_B / out->time_s : 0;
   out->busbw_Bps = out->algbw_Bps * mdl_op_busbw_factor (out->op, out->n_ranks);
-  out->wire_Bps = out->spread != NULL ? out->spread->bounds.most * out->cost.wire * out->algbw_Bps : 0;
+  out->wire_Bps = out->spread != NULL ? out->spread->bounds.most * fmax (out->cost.wire, 1) * out->algbw_Bps : 0;
+  out->register_s = mdl_registration_s (comm->settings->library, &out->question, comm->settings->buffers, &out->register_source);
   name_bound (comm, out);
 }
 

@@ -130,7 +130,6 @@ char *col_travel_fault (const ColTravel *travel, const char *name);
 /* The pipes of an algorithm that has messages: one a ring; one a rail for trees; one for pairwise and PAT. Returned: full, of
  * ColPipe *. */
 GPtrArray *col_comm_pipes (const ColPipesQuery *query, MdlAlgo algo);
-gboolean col_algo_has_messages (MdlAlgo algo);
 
 /* Parent of island `v` of n in tree 0 or 1 of a double binary tree; G_MAXUINT32 for the root. */
 guint32 col_dtree_parent (guint32 tree, guint32 v, guint32 n);

@@ -142,11 +142,23 @@ static const char *
 why_no_windows (const ColComm *comm, const ColAnswer *coll)
 {
   const ColSettings *settings = comm->settings;
-  if (settings->buffers != MDL_BUFFERS_SYMMETRIC || settings->library == NULL || comm->n == 1 || coll->algo == MDL_ALGO_SYMMETRIC ||
-      coll->algo == MDL_ALGO_ONE_SHOT)
+  const gboolean taken = coll->algo == MDL_ALGO_SYMMETRIC || coll->algo == MDL_ALGO_COPY_ENGINE || coll->algo == MDL_ALGO_ONE_SHOT;
+  if (settings->buffers != MDL_BUFFERS_SYMMETRIC || settings->library == NULL || comm->n == 1 || taken)
     return NULL;
   const char *reason = mdl_symmetric_why_not (settings->library, &coll->question);
   return reason != NULL ? reason : why_not_added (coll->op, coll->dtype);
+}
+
+/* Why NCCL_CTA_POLICY=ZERO leaves an operation to kernels; NULL where it does not, or another algorithm was named. */
+static const char *
+why_no_engines (const ColComm *comm, const ColAnswer *coll)
+{
+  const ColSettings *settings = comm->settings;
+  if (!settings->zero_cta || settings->library == NULL || comm->n == 1 || coll->algo == MDL_ALGO_COPY_ENGINE)
+    return NULL;
+  if (settings->buffers != MDL_BUFFERS_SYMMETRIC)
+    return "buffers must be in windows of symmetric memory (`buffers: symmetric`)";
+  return mdl_copy_engine_why_not (settings->library, &coll->question);
 }
 
 /* Rate, as specified, that a busbw is held against; infinite where there is none. */
@@ -175,6 +187,10 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
     g_ptr_array_add (texts, g_strdup_printf ("symmetric buffers have no effect on this %s, NCCL falls back to %s: %s",
                                              base_name (mdl_op_names, (int)coll->question.op),
                                              base_name (mdl_algo_names, (int)coll->algo), no_windows));
+  const char *no_engines = why_no_engines (comm, coll);
+  if (no_engines != NULL)
+    g_ptr_array_add (texts, g_strdup_printf ("NCCL_CTA_POLICY=ZERO has no effect on this %s, which kernels serve: %s",
+                                             base_name (mdl_op_names, (int)coll->question.op), no_engines));
   if (col_algo_has_messages (coll->algo) || comm->n == 1)
     return;
   const char *algo = base_name (mdl_algo_names, (int)coll->algo);

@@ -320,6 +320,7 @@ static const ColTravel travels[] = {
   [MDL_ALGO_IBGDA] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_ONE_SHOT] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_SYMMETRIC] = { .pipes = pairwise_pipes, .pairs = TRUE },
+  [MDL_ALGO_COPY_ENGINE] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_TORUS] = { .load = load_torus },
 };
 

@@ -97,7 +97,8 @@ static SCHEMA (channels_schema, "channels", "Number of channels (thread blocks).
                FROM (MdlChannels, p2p, COUNT, "1", "most channels of sends and receives"));
 
 static SCHEMA (launch_schema, "launch mode", "Cost of a launch.", NUM (MdlLaunchCost, extra, TIME, "added to each call"),
-               NUM (MdlLaunchCost, per_gpu, TIME, "CPU time of one launch"));
+               NUM (MdlLaunchCost, per_gpu, TIME, "CPU time of one launch on one channel"),
+               NUM (MdlLaunchCost, per_channel, TIME, "CPU time for each further channel"));
 
 static SCHEMA (launches_schema, "launch", "Cost of a launch, by mode.",
                MAP_AS (MdlLaunchCosts, "graph", at[MDL_LAUNCH_GRAPH], &launch_schema, "CUDA graph replay"),
@@ -337,6 +338,29 @@ static SCHEMA (symmetric_schema, "symmetric", "NCCL's kernels on windows of symm
                NUM (MdlSymmetricSpec, max, BYTES, "these kernels serve smaller sizes"),
                LIST (MdlSymmetricSpec, kernels, &symmetric_kernel_schema, MdlSymmetricKernel, "kernels"));
 
+static SCHEMA (registration_schema, "registration", "Buffers that are registered with a communicator.",
+               ROW (MdlRegistrationSpec, net_from, STR, "first version of NCCL whose adapters read and write them"),
+               FROM (MdlRegistrationSpec, net_channels, COUNT, "1", "channels of a ring that gathers among nodes of one GPU"),
+               NUM (MdlRegistrationSpec, call, TIME, "registering one buffer with a communicator"),
+               NUM (MdlRegistrationSpec, net, TIME, "the same with an adapter"),
+               FROM (MdlRegistrationSpec, net_rate, BANDWIDTH, "1 kB/s", "bytes that an adapter registers a second"),
+               NUM (MdlRegistrationSpec, window, TIME, "first window of symmetric memory"),
+               NUM (MdlRegistrationSpec, window_again, TIME, "each further window"));
+
+static SCHEMA (copy_engine_schema, "copy_engine", "NCCL's collectives by the GPUs' copy engines (NCCL_CTA_POLICY=ZERO).",
+               ROW (MdlCopyEngineSpec, from, STR, "first version of NCCL that has them"),
+               ROW (MdlCopyEngineSpec, puts_from, STR, "first version that has one-sided puts"),
+               ROW (MdlCopyEngineSpec, flags_from, STR, "first version that copies flags instead of writing them"),
+               ROW (MdlCopyEngineSpec, threshold_from, STR, "first version that takes them by `threshold`"),
+               NUM (MdlCopyEngineSpec, threshold, NUMBER, "elements a rank above which an all-gather on Blackwell takes them"),
+               NUM (MdlCopyEngineSpec, batch, TIME, "a batch of writes and waits, and the wait for the peers"),
+               NUM (MdlCopyEngineSpec, operation, TIME, "each write or wait of a batch"),
+               NUM (MdlCopyEngineSpec, copy, TIME, "a queued copy to a peer, beyond its bytes"),
+               NUM (MdlCopyEngineSpec, own, TIME, "copy of the rank's own part, beyond its bytes"),
+               NUM (MdlCopyEngineSpec, own_rate, BANDWIDTH, "rate of that copy"),
+               FROM (MdlCopyEngineSpec, wire, NUMBER, "0.1", "time of a byte on the links, over that of a kernel's stores"),
+               NUM (MdlCopyEngineSpec, launch, TIME, "CPU time of one call"));
+
 SCHEMA (cst_error_schema, "error", "Relative half-width of the error band.",
         NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),
         NUM (MdlErrorSpec, middle, RATIO, "half-width below `middle_max`"), NUM (MdlErrorSpec, large, RATIO, "half-width above"));
@@ -445,6 +469,8 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, torus, &torus_schema, "rings along the dimensions of a torus"),
         MAP (MdlLibrary, one_shot, &one_shot_schema, "all-reduce by kernels of inference frameworks"),
         MAP (MdlLibrary, symmetric, &symmetric_schema, "NCCL's kernels on windows of symmetric memory"),
+        MAP (MdlLibrary, registration, &registration_schema, "buffers that are registered with a communicator"),
+        MAP (MdlLibrary, copy_engine, &copy_engine_schema, "NCCL's collectives by copy engines"),
         MAP (MdlLibrary, error, &cst_error_schema, "half-width with measured constants, inside `range`"),
         MAP (MdlLibrary, assumed_error, &cst_error_schema, "half-width if a constant is assumed"),
         LIST (MdlLibrary, tested, &tested_schema, MdlTested, "half-width where predictions were tested; the first row that fits"),

@@ -32,6 +32,8 @@ struct ScnRunning {
   gdouble in_a_row; /* still to come, one after the other */
   gdouble at_once;  /* under way together */
   EngTime end;
+  ColComm *comm;     /* of a collective message by message, and its run; NULL */
+  ColExact *exact;
   TrnStepRun *step;  /* of a training job; NULL */
   StoIoRun *io;      /* of reads or writes; NULL */
   TrnRounds *rounds; /* of a training job of several steps, or that reads or saves; NULL */
@@ -39,6 +41,8 @@ struct ScnRunning {
 void scn_running_free (gpointer running);
 /* Starts running->spec so many times together, and again as often in a row. */
 void scn_running_start_flows (ScnRunning *running, double at_once, double in_a_row);
+/* Starts running->exact, and again so many times in a row. FALSE and *error where it cannot. */
+gboolean scn_running_start_exact (ScnRunning *running, double in_a_row, GError **error);
 /* Called when one of what is under way has ended; `user`: ScnRunning. */
 void scn_running_ended (Eng *eng, void *user, uint64_t arg);
 /* Whether it is more than one step, which is what other jobs have always been beside. */

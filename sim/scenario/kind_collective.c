@@ -138,11 +138,25 @@ bound_by (const ScnResult *result)
   return result->coll.bound_by;
 }
 
+/* Message by message, by a communicator that lives as long as its run. */
+static gboolean
+start_exact (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
+{
+  const Scn *view = &job->view;
+  running->comm = col_comm_new (view->system.clu, &view->system.settings,
+                                (const guint32 *)(const void *)view->system.gpus->data, alone->coll.n_ranks, error);
+  if (running->comm == NULL)
+    return FALSE;
+  running->exact = col_exact_new (running->comm, &alone->coll, (guint32)view->collective.root.v, running->net, TRUE, error);
+  col_net_count_coll (running->net, &alone->coll, alone->repeat);
+  return running->exact != NULL && scn_running_start_exact (running, alone->repeat, error);
+}
+
 static gboolean
 start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
 {
-  (void)job;
-  (void)error;
+  if (job->view.system.settings.steps == COL_STEPS_EXACT && alone->coll.n_ranks > 1 && col_algo_has_messages (alone->coll.algo))
+    return start_exact (job, alone, running, error);
   col_net_coll_flow (running->net, &alone->coll, running->uses, &running->spec);
   col_net_count_coll (running->net, &alone->coll, alone->repeat);
   scn_running_start_flows (running, alone->coll.n_ranks > 1 ? 1 : 0, alone->repeat);

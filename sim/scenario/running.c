@@ -6,6 +6,8 @@ scn_running_free (gpointer data)
 {
   ScnRunning *running = data;
   g_array_unref (running->uses);
+  g_clear_pointer (&running->exact, col_exact_free);
+  g_clear_pointer (&running->comm, col_comm_free);
   g_clear_pointer (&running->step, trn_step_free);
   g_clear_pointer (&running->io, sto_io_run_free);
   g_clear_pointer (&running->rounds, trn_rounds_free);
@@ -35,6 +37,26 @@ scn_running_start_flows (ScnRunning *running, double at_once, double in_a_row)
   running->in_a_row = in_a_row - 1;
   for (double i = 0; i < at_once; i++)
     eng_flow_start (col_net_engine (running->net), &running->spec);
+}
+
+static void
+exact_ended (Eng *eng, void *user, uint64_t arg)
+{
+  ScnRunning *running = user;
+  (void)arg;
+  running->end = eng_now (eng);
+  if (running->in_a_row <= 0)
+    return;
+  running->in_a_row--;
+  const gboolean again = col_exact_start (running->exact, exact_ended, running, NULL);
+  g_return_if_fail (again); /* its routes were found the first time */
+}
+
+gboolean
+scn_running_start_exact (ScnRunning *running, double in_a_row, GError **error)
+{
+  running->in_a_row = in_a_row - 1;
+  return col_exact_start (running->exact, exact_ended, running, error);
 }
 
 gboolean

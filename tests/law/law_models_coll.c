@@ -120,7 +120,8 @@ check_finite (const Case *c)
 {
   for (double size_B = 1.0; size_B <= 1099511627776.0; size_B *= 3.7) {
     MdlCollCost cost = cost_of (c, size_B, 100e9);
-    hold (isfinite (cost.time_s) && cost.time_s > 0.0 && cost.latency_s >= 0.0 && cost.wire >= 1.0 && cost.bound_Bps > 0.0,
+    double wire = c->coll->algo == MDL_ALGO_COPY_ENGINE ? 0.9 : 1.0; /* engines fill the links better than kernels' stores */
+    hold (isfinite (cost.time_s) && cost.time_s > 0.0 && cost.latency_s >= 0.0 && cost.wire >= wire && cost.bound_Bps > 0.0,
           "finite and positive", c, size_B);
     hold (cost.start_s >= 0.0 && cost.start_s <= cost.latency_s * (1.0 + 1e-12) && cost.hop_software_s[0] >= -0.37e-6 &&
               cost.hop_software_s[1] >= -2.01e-6 && cost.piece_B >= 0.0 && cost.piece_B <= size_B * (1.0 + 1e-12),

@@ -1,5 +1,7 @@
 forerun_test(test_models_op LABEL unit SOURCES unit/test_models_op.c USES models)
 forerun_test(test_models_coll LABEL unit SOURCES unit/test_models_coll.c USES models)
+forerun_test(test_models_copy_engine LABEL unit SOURCES unit/test_models_copy_engine.c USES models)
+forerun_test(test_models_registration LABEL unit SOURCES unit/test_models_registration.c USES models)
 forerun_test(test_models_moe LABEL unit SOURCES unit/test_models_moe.c USES constants)
 forerun_test(test_models_ring LABEL unit SOURCES unit/test_models_ring.c USES models)
 forerun_test(test_models_pairs LABEL unit SOURCES unit/test_models_pairs.c USES models)

@@ -198,6 +198,28 @@ what_reduces_is_switched (void)
   TEST_INT (query ("NCCL_NVLS_ENABLE=0", H200, MDL_OP_ALL_REDUCE, 1 << 28, MDL_ALGO_AUTO, MDL_PROTO_AUTO).algo, MDL_ALGO_RING);
 }
 
+/* One digit or names between |: which policy copy engines take, and whether one is not modelled. */
+static void
+the_policy_of_blocks_is_read_as_NCCL_reads_it (void)
+{
+  static const struct {
+    const char *pair;
+    gboolean zero, efficient;
+  } rows[] = { { "NCCL_CTA_POLICY=0", FALSE, FALSE },      { "NCCL_CTA_POLICY=1", FALSE, TRUE },
+               { "NCCL_CTA_POLICY=2", TRUE, FALSE },       { "NCCL_CTA_POLICY=zero", TRUE, FALSE },
+               { "NCCL_CTA_POLICY=Default", FALSE, FALSE }, { "NCCL_CTA_POLICY=EFFICIENCY|ZERO", TRUE, TRUE } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    ColSettings settings;
+    const char *pairs[] = { rows[i].pair, NULL };
+    g_autoptr (GError) error = NULL;
+    col_settings_default (&settings);
+    g_autoptr (BaseYaml) yaml = col_nccl_parse (pairs, "--nccl", &settings, &error);
+    TEST_TRUE (yaml != NULL);
+    TEST_INT (settings.zero_cta, rows[i].zero);
+    TEST_INT (settings.not_modelled != NULL, rows[i].efficient);
+  }
+}
+
 static void
 what_cannot_be_is_refused (void)
 {
@@ -209,6 +231,8 @@ what_cannot_be_is_refused (void)
     { "NCCL_ALGO=pairwise", "--nccl:1:12: unknown name 'pairwise'; accepted: tree, ring, " },
     { "NCCL_PROTO=alltoall:LL", "--nccl:1:13: unknown name 'alltoall'; accepted: AllReduce, AllGather, " },
     { "NCCL_BUFFSIZE=64M", "--nccl:1:16: NCCL reads '64M' as 64; accepted: a plain number" },
+    { "NCCL_CTA_POLICY=3", "--nccl:1:18: NCCL_CTA_POLICY has no policy '3'; accepted: DEFAULT, EFFICIENCY, ZERO, or 0 to 2" },
+    { "NCCL_CTA_POLICY=ZERO|2", "--nccl:1:18: NCCL_CTA_POLICY has no policy '2'" },
     { "NCCL_CROSS_NICS=0", "--nccl:1:1: unknown key 'NCCL_CROSS_NICS' in 'nccl' (did you mean 'NCCL_CROSS_NIC'?)" },
     { "NCCL_ALGO", "--nccl 'NCCL_ALGO': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)" },
     { "NCCL_ALGO=ring;tree",
@@ -236,6 +260,11 @@ the_table_is_sorted_and_has_no_modelled_variable (void)
   }
   TEST_TRUE (col_nccl_variable ("NCCL_NONE") == NULL);
   TEST_INT (col_nccl_variable ("NCCL_DEBUG")->effect, COL_VARIABLE_IDLE);
+  /* names that left NCCL between 2.28.3 and 2.30.7, that its typed parameters brought, and of the profiler that it ships */
+  static const char *const moved[] = { "NCCL_SHM_USE_CUDA_MEMCPY", "NCCL_GIN_EXCLUSIVE_CONTEXTS", "NCCL_PARAM_DUMP_ALL",
+                                       "NCCL_SET_THREAD_NAME", "NCCL_INSPECTOR_ENABLE" };
+  for (unsigned i = 0; i < G_N_ELEMENTS (moved); i++)
+    TEST_TRUE (col_nccl_variable (moved[i]) != NULL);
 }
 
 /* Writes `text` and reads it as --nccl env=FILE, with `pair` (NULL: none) beside it. Returned: full. */
@@ -382,6 +411,7 @@ static const TestCase cases[] = {
   { "lists hold for all operations or for one", lists_hold_for_all_operations_or_for_one },
   { "the choice follows the version", the_choice_follows_the_version },
   { "what reduces is switched", what_reduces_is_switched },
+  { "the policy of blocks is read as NCCL reads it", the_policy_of_blocks_is_read_as_NCCL_reads_it },
   { "what cannot be is refused", what_cannot_be_is_refused },
   { "the table is sorted and has no modelled variable", the_table_is_sorted_and_has_no_modelled_variable },
   { "an environment is read as it is printed", an_environment_is_read_as_it_is_printed },

@@ -232,6 +232,13 @@ launches_in_turn_floor_a_small_message (void)
   TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 53e-6, 1e-12);
   q.launch = MDL_LAUNCH_SERIAL; /* 8 launches of 7 us */
   TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 56e-6, 1e-12);
+  static MdlChannelRow row = { .one_node = { .v = 3 } };
+  library.channels.scale_up.item = &row; /* each further channel is work for the CPU, under plain launches alone */
+  library.launch.at[MDL_LAUNCH_SERIAL].per_channel = num (0.5e-6);
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 64e-6, 1e-12);
+  q.launch = MDL_LAUNCH_GRAPH;
+  TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 52e-6, 1e-12);
+  q.launch = MDL_LAUNCH_SERIAL;
   q.size_B = 1e9; /* 1.75 s of data: launches are long over */
   q.link_rate_Bps = 1e9 / 1.75;
   TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 1.750052, 1e-12);

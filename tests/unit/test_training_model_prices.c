@@ -133,6 +133,20 @@ communication_of_pairs_overlaps_as_pairs_do (void)
                                                                                                     : MDL_OVERLAP_SM);
 }
 
+/* NCCL_CTA_POLICY=ZERO: gathers of shards take no multiprocessor from kernels. */
+static void
+copy_engines_take_no_multiprocessor (void)
+{
+  static const char *const zero[] = { "nccl={buffers: symmetric, NCCL_CTA_POLICY: ZERO}", NULL };
+  g_auto (Priced) p;
+  price_on (&p, TWO, L8 "accumulate: 4, parallel: {tp: 8, pp: 2}", zero, FALSE);
+  const TrnPriced *gather = coll_of (&p, TRN_GROUP_TP, MDL_OP_ALL_GATHER, 100 * MB);
+  TEST_INT (gather->coll.algo, MDL_ALGO_COPY_ENGINE);
+  TEST_INT (gather->demand.kind, MDL_OVERLAP_COPY_ENGINE);
+  TEST_NEAR (gather->demand.channels, 0, 0);
+  TEST_INT (coll_of (&p, TRN_GROUP_TP, MDL_OP_REDUCE_SCATTER, 100 * MB)->coll.algo, MDL_ALGO_SYMMETRIC);
+}
+
 static void
 a_slow_adapter_slows_whoever_shares_it (void)
 {
@@ -235,6 +249,7 @@ main (void)
     { "the same question has the same answer", the_same_question_has_the_same_answer },
     { "all ranks of a stage send at once", all_ranks_of_a_stage_send_at_once },
     { "communication of pairs overlaps as pairs do", communication_of_pairs_overlaps_as_pairs_do },
+  { "copy engines take no multiprocessor", copy_engines_take_no_multiprocessor },
     { "a slow adapter slows whoever shares it", a_slow_adapter_slows_whoever_shares_it },
     { "folding keeps the answer", folding_keeps_the_answer },
     { "libraries of experts have their own times", libraries_of_experts_have_their_own_times },

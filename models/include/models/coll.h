@@ -44,6 +44,7 @@ typedef struct {
   unsigned in_a_row;    /* one of so many, as benchmarks time them: ranks whose part is done go on to the next; 0: one alone */
   gboolean terse;       /* leave the terms' text out: a search asks millions of times */
   gboolean registered;  /* buffers are registered with the communicator, as MDL_LAUNCH_REGISTERED has them under graphs */
+  gboolean no_pxn;      /* a GPU uses no other GPU's adapter */
   gboolean multicast;   /* the NVSwitch sends a store to all ranks, and adds what a load reads from all */
 } MdlCollQuestion;
 
@@ -99,6 +100,7 @@ typedef struct {
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
+  double launch_s;          /* of the CPU for one launch, where no kernel is launched; 0: a kernel's */
   MdlWay way;               /* no hops: hop_software_s is the algorithm's own */
   double hop_software_s[2]; /* latency of one message beyond its bytes and the wire, inside an island and between islands; negative
                                where data hide part of the wire's */
@@ -148,6 +150,10 @@ MdlSize mdl_size_class (double size_B, const double limits_B[2]);
 void mdl_coll_cost (const MdlLibrary *library, const MdlColl *coll, MdlProto proto, const MdlCollQuestion *question,
                     MdlCollCost *cost);
 
+/* Seconds that registering an input and an output of the question takes, once: with the communicator, or in windows of symmetric
+ * memory (`buffers`); 0 for plain ones, and without a library. *source: the weakest constant. Source: collective/registration.c. */
+double mdl_registration_s (const MdlLibrary *library, const MdlCollQuestion *question, MdlBuffers buffers, BaseSource *source);
+
 /* Which of NCCL's kernels on symmetric memory serves a question. */
 typedef struct {
   const char *name; /* "AllReduce_AGxLL_R"; borrowed from the library */
@@ -160,6 +166,12 @@ gboolean mdl_symmetric_choice (const MdlLibrary *library, MdlProto proto, const 
 GPtrArray *mdl_symmetric_kernels (const MdlLibrary *library);
 /* Why none of them serves the question (static text); NULL: one does, where its data type allows. */
 const char *mdl_symmetric_why_not (const MdlLibrary *library, const MdlCollQuestion *question);
+
+/* Whether NCCL lets copy engines serve buffers in windows: with NCCL_CTA_POLICY=ZERO (`zero_cta`), and all-gathers of many
+ * `elements` a rank on Blackwell. Source: collective/copy_engine.c. */
+gboolean mdl_copy_engine_chosen (const MdlLibrary *library, const MdlCollQuestion *question, gboolean zero_cta, double elements);
+/* Why they do not serve the question, whatever the policy (static text); NULL: they do. */
+const char *mdl_copy_engine_why_not (const MdlLibrary *library, const MdlCollQuestion *question);
 
 /* The kind of network that joins the ranks of the question, by the library's list; borrowed. NULL: they are in one node, or the
  * list has no such network. */

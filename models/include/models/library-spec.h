@@ -86,7 +86,8 @@ typedef struct {
 typedef struct {
   BaseHead head;
   BaseNum extra;    /* s on top of each call */
-  BaseNum per_gpu;  /* s of CPU for one launch: GPUs that one thread serves wait for each other */
+  BaseNum per_gpu;  /* s of CPU for one launch on one channel: GPUs that one thread serves wait for each other */
+  BaseNum per_channel; /* s of CPU more for each further channel, whose work is an argument of the kernel */
 } MdlLaunchCost;
 
 typedef struct {
@@ -437,6 +438,29 @@ typedef struct {
   BaseList kernels;        /* MdlSymmetricKernel */
 } MdlSymmetricSpec;
 
+/* Buffers that are registered with a communicator (collective/registration.c). */
+typedef struct {
+  BaseHead head;
+  BaseStr net_from;     /* NCCL's version from which on adapters read and write them */
+  BaseNum net_channels; /* of rings that gather and broadcast among nodes of one GPU */
+  BaseNum call, net, net_rate; /* s of ncclCommRegister; s, B/s of registering with an adapter */
+  BaseNum window, window_again; /* s of ncclCommWindowRegister, the first one and each other */
+} MdlRegistrationSpec;
+
+/* Copies by the GPUs' copy engines (collective/copy_engine.c). */
+typedef struct {
+  BaseHead head;
+  BaseStr from, puts_from;      /* NCCL's versions that brought its collectives, one-sided puts */
+  BaseStr flags_from;           /* that copied flags instead of writing them */
+  BaseStr threshold_from;       /* that takes them for all-gather on Blackwell … */
+  BaseNum threshold;            /* … of more elements a rank than these, whatever the policy */
+  BaseNum batch, operation;     /* s, of a batch of operations on a stream's memory and the wait for the peers; each operation */
+  BaseNum copy;                 /* s, of a queued copy to a peer, beyond its bytes */
+  BaseNum own, own_rate;        /* s, B/s: of the copy of the rank's own part */
+  BaseNum wire;                 /* time on the links for a byte, over that of a kernel's stores */
+  BaseNum launch;               /* s of CPU for one call */
+} MdlCopyEngineSpec;
+
 /* Threads of the host that serve the network. */
 typedef struct {
   BaseHead head;
@@ -477,6 +501,8 @@ struct MdlLibrary {
   MdlTorusSpec torus;
   MdlOneShotSpec one_shot;
   MdlSymmetricSpec symmetric;
+  MdlCopyEngineSpec copy_engine;
+  MdlRegistrationSpec registration;
   MdlErrorSpec error;         /* of measured constants, within `range` */
   MdlErrorSpec assumed_error; /* of all others */
   BaseNum small_max, middle_max; /* B: limits of the size bands */

@@ -29,7 +29,8 @@ typedef enum {
   ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically") \
   ROW (TORUS, torus, 'O', "rings along all dimensions of a torus at once")                                           \
   ROW (ONE_SHOT, one_shot, 'F', "kernels of vLLM, SGLang and TensorRT-LLM, one node; taken if `one_shot` names one") \
-  ROW (SYMMETRIC, symmetric, 'S', "NCCL's kernels on windows of symmetric memory, one NVLink domain; taken if `buffers` says so")
+  ROW (SYMMETRIC, symmetric, 'S', "NCCL's kernels on windows of symmetric memory, one NVLink domain; taken if `buffers` says so") \
+  ROW (COPY_ENGINE, copy_engine, 'E', "copies by the GPUs' copy engines, one NVLink domain; taken with NCCL_CTA_POLICY=ZERO")
 
 #define MDL_ALGO_ENUM_(code, name, letter, help) MDL_ALGO_##code,
 #define MDL_ALGO_COUNT_(code, name, letter, help) +1

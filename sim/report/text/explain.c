@@ -212,6 +212,11 @@ append_head (const ColAnswer *coll, GString *out)
            "limited by {bound_by}; provenance: {provenance} (the weakest constant)");
   if (coll->cost.band > 0)
     g_string_append_printf (out, "; error band %.3g %% either way", coll->cost.band * 100);
+  if (coll->register_s > 0) {
+    g_autofree char *once = rep_quantity (coll->register_s, BASE_DIM_TIME);
+    g_string_append_printf (out, "\nregistering both buffers takes %s, once, before the first call (%s)", once,
+                            base_source_name (coll->register_source));
+  }
   g_string_append (out, "\n\n");
 }
 
@@ -311,6 +316,8 @@ rep_explain_json (const RepExplain *explain, JsonBuilder *json)
   json_builder_begin_object (json);
   base_members_json (rep_coll_row_members, coll, json);
   rep_formula_json (&coll->cost, coll->question.link_rate_Bps, json);
+  if (coll->register_s > 0)
+    rep_json_number (json, "register_s", coll->register_s);
   rep_json_table (json, "loads", loads_table (explain));
   json_builder_set_member_name (json, "bottleneck");
   if (coll->bottleneck == CLU_NONE)

@@ -180,7 +180,8 @@ static void
 find_demand (TrnPriced *priced, gboolean two)
 {
   const ColAnswer *coll = &priced->coll;
-  MdlOverlapCommKind kind = two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV ? MDL_OVERLAP_PAIRWISE
+  MdlOverlapCommKind kind = coll->algo == MDL_ALGO_COPY_ENGINE ? MDL_OVERLAP_COPY_ENGINE
+                            : two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV ? MDL_OVERLAP_PAIRWISE
                             : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH
                                                                                               : MDL_OVERLAP_SM;
   priced->demand = (MdlOverlapComm){ .kind = kind, .channels = coll->cost.channels };

@@ -27,6 +27,7 @@ typedef struct {
   const char *one_shot;                                    /* framework whose all-reduce stands in NCCL's place; NULL: none */
   BaseMark one_shot_mark;                                  /* where that stands */
   MdlBuffers buffers;                                      /* of all operations */
+  gboolean zero_cta;                                       /* NCCL_CTA_POLICY=ZERO: copy engines serve where they can */
   gboolean no_tuner_plugin;                                /* NCCL_TUNER_PLUGIN=none */
   gboolean no_shm;                                         /* NCCL_SHM_DISABLE=1 */
   gboolean fi_tcp, fi_staged;                              /* FI_PROVIDER=tcp, FI_EFA_USE_DEVICE_RDMA=0: on networks of libfabric */
@@ -131,6 +132,8 @@ typedef struct {
   char bound_by[64];     /* "latency", "channels" or a link class */
   CluRes bottleneck;     /* CLU_NONE when nothing is crossed */
   BaseSource provenance; /* weakest part */
+  double register_s;     /* of registering input and output once, before the first call; 0: they are plain. Whence: */
+  BaseSource register_source;
   ColSpread *spread;     /* what links carry; NULL: `alike` lists each resource */
   GArray *alike;         /* ColLoad: of resources that are alike and carry the same, one; each, where nothing is to be folded */
   guint64 n_messages;    /* of exact steps */
@@ -183,6 +186,9 @@ GArray *col_comm_choices (ColComm *comm, const ColCollRequest *request); /* retu
 /* Whether the algorithm reduces in the network's switches on these ranks: CollNet, and NVLS over several NVLink domains. NCCL
  * leaves that off unless NCCL_COLLNET_ENABLE is set. */
 gboolean col_needs_fabric_sharp (const ColComm *comm, MdlAlgo algo);
+
+/* Whether exact steps of the algorithm have messages; where switches reduce they have none, and it is one activity. */
+gboolean col_algo_has_messages (MdlAlgo algo);
 
 /* Whether each algorithm of models says how its bytes travel. FALSE and *error where a row lacks its part. */
 gboolean col_self_check (GError **error);

@@ -39,6 +39,16 @@ ColNetCount col_net_counted (const ColNet *net, guint32 i);
 void col_net_count_coll (ColNet *net, const ColAnswer *coll, double times);
 void col_net_coll_flow (ColNet *net, const ColAnswer *coll, GArray *uses, EngFlowSpec *spec);
 
+/* A priced operation message by message, on a network that others may use beside it (`shared`; price it with no_fold then). `comm`,
+ * `coll` and `net` are borrowed and must outlive it. NULL and *error where ranks cannot reach each other, or it needs too much
+ * memory. Algorithms without messages are none of its (col_algo_has_messages). Returned: full. */
+typedef struct ColExact ColExact;
+ColExact *col_exact_new (ColComm *comm, const ColAnswer *coll, guint32 root, ColNet *net, gboolean shared, GError **error);
+void col_exact_free (ColExact *exact);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ColExact, col_exact_free)
+/* Begins now; `ended` (NULL: nothing) is called when the last message has arrived, and may start it again. */
+gboolean col_exact_start (ColExact *exact, EngFn ended, void *user, GError **error);
+
 /* Adds what was counted on the network over `time_s` to info->links, by class, sorted by utilisation (the fullest first). */
 void col_run_add_links (ColRunInfo *info, const Clu *clu, const ColNet *net, double time_s);
 

@@ -18,7 +18,7 @@ typedef struct {
   BaseNum socket_threads, socket_connections, ignore_affinity, device_rdma;
   BaseEnum provider;
   BaseStrs algo, proto;
-  BaseStr env, net, one_shot, symmetric_kernel;
+  BaseStr env, net, one_shot, symmetric_kernel, cta_policy;
   BaseNum symmetric_ctas;
   BaseEnum buffers;
 } Spec;
@@ -56,6 +56,9 @@ static const BaseField fields[] = {
                 .help = "0: no reduction in the NVSwitch (NVLS, NVLSTree)"),
   BASE_ROW_NUM (Spec, "NCCL_SYM_CTAS", symmetric_ctas, COUNT, .max = "64", .fallback = "0",
                 .help = "blocks of kernels on symmetric memory; 0: NCCL's own choice"),
+  BASE_ROW (Spec, "NCCL_CTA_POLICY", cta_policy, STR,
+            .help = "`ZERO` or 2: copy engines serve all-gather and all-to-all on `buffers: symmetric`; `DEFAULT` or 0; "
+                    "`EFFICIENCY` or 1 is not modelled"),
   BASE_ROW (Spec, "NCCL_SYM_KERNEL", symmetric_kernel, STR,
             .help = "the only kernel that may serve symmetric memory, as `AllReduce_AGxLL_R`; `^`: any"),
   BASE_ROW_NUM (Spec, "NCCL_PAT_ENABLE", pat_enable, COUNT, .max = "2", .fallback = "2", .help = "0: no PAT"),
@@ -317,6 +320,31 @@ note_not_modelled (const BaseYamlNode *node, BaseArena *arena, ColSettings *sett
   }
 }
 
+/* NCCL_CTA_POLICY: one digit, or names with | between them, which NCCL reads without regard to case. Source: src/init.cc at
+ * v2.30.7-1: getEnvCtaPolicyOnce. */
+static void
+take_policy (const BaseStr *policy, const BaseSchemaContext *context, ColSettings *settings)
+{
+  static const char *const names[] = { "DEFAULT", "EFFICIENCY", "ZERO" }; /* at the place of their digit */
+  if (!policy->set)
+    return;
+  g_auto (GStrv) words = g_strsplit (policy->v, "|", -1);
+  for (guint i = 0; words[i] != NULL; i++) {
+    guint is = 0;
+    while (is < G_N_ELEMENTS (names) && g_ascii_strcasecmp (words[i], names[is]) != 0 &&
+           !(words[1] == NULL && g_ascii_digit_value (*words[i]) == (int)is && words[i][1] == '\0'))
+      is++;
+    if (is == G_N_ELEMENTS (names)) {
+      base_diag_error (context->diag, policy->mark,
+                       "NCCL_CTA_POLICY has no policy '%s'; accepted: DEFAULT, EFFICIENCY, ZERO, or 0 to 2", words[i]);
+      return;
+    }
+    settings->zero_cta = settings->zero_cta || is == 2;
+    if (is == 1)
+      add_not_modelled (context->arena, "NCCL_CTA_POLICY=EFFICIENCY", "lets fewer blocks serve operations", settings);
+  }
+}
+
 /* NCCL reads a number up to the first character that belongs to none, so that "4M" is 4 bytes: src/misc/param.cc:ncclLoadParam. */
 static gboolean
 refuse_units (const BaseYamlNode *node, BaseDiag *diag)
@@ -405,6 +433,7 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   settings->symmetric_ctas = (unsigned)spec.symmetric_ctas.v;
   settings->symmetric_kernel = g_strcmp0 (spec.symmetric_kernel.v, "^") == 0 ? NULL : spec.symmetric_kernel.v;
   settings->symmetric_mark = spec.symmetric_kernel.mark;
+  take_policy (&spec.cta_policy, context, settings);
   if (spec.nvls_enable.v <= 0)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   if (spec.pat_enable.v <= 0)
