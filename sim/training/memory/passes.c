@@ -1,0 +1,209 @@
+/* What the passes of a rank's chunks hold: a backward pass block by block, and the turns of its schedule one after the other. */
+#include <math.h>
+
+#include "held-private.h"
+
+/* ---- one pass of a chunk ---- */
+
+static double
+load_B (const TrnHeldLoad *load)
+{
+  return load->activations_B + load->gradients_B + load->buffers_B;
+}
+
+static void
+trn_held_raise (TrnHeldLoad *most, const TrnHeldLoad *base, const TrnHeldLoad *more)
+{
+  const TrnHeldLoad sum = { base->activations_B + more->activations_B, base->gradients_B + more->gradients_B,
+                     base->buffers_B + more->buffers_B };
+  if (load_B (&sum) > load_B (most))
+    *most = sum;
+}
+
+/* Parameters gathered of shards. */
+typedef struct {
+  double root_B, layer_B, all_B; /* embedding and head; the largest layer; all layers */
+  gboolean keeps;
+  double ahead;
+} Gathered;
+
+static Gathered
+gathered_of (const TrnHeld *plan, guint32 position)
+{
+  const TrnFsdpSpec *fsdp = &plan->model->spec->model.fsdp;
+  Gathered g = { .keeps = fsdp->head.set && !fsdp->reshard.v, .ahead = fsdp->head.set ? fsdp->prefetch.v : 1 };
+  for (guint32 u = 0; plan->shards && u < trn_held_units (plan, position); u++) {
+    MdlPart part = trn_held_part (plan, position, u);
+    const TrnHeldCount count = trn_held_count (trn_held_unit (plan, position, u));
+    double bytes = (count.dense + count.expert) * plan->gather_B;
+    if (!trn_held_is_layer (part)) {
+      g.root_B += bytes;
+      continue;
+    }
+    g.layer_B = fmax (g.layer_B, bytes);
+    g.all_B += bytes;
+  }
+  return g;
+}
+
+/* While a unit's backward pass runs. */
+static double
+buffers_at (const TrnHeld *plan, const Gathered *g, MdlPart part, const TrnHeldUnit *unit)
+{
+  if (!plan->shards)
+    return 0;
+  const TrnHeldCount count = trn_held_count (unit);
+  double layers_B = g->keeps ? g->all_B : fmin (g->all_B, (g->ahead + (trn_held_is_layer (part) ? 1 : 0)) * g->layer_B);
+  double whole_B = trn_held_is_layer (part) ? (count.trained_dense + count.trained_expert) * (plan->unit_B + plan->reduce_B) : 0;
+  return g->root_B + layers_B + whole_B;
+}
+
+/* Gradients that come with a block; a table that embedding and head share has its own with the head. */
+static double
+coming_B (const TrnHeld *plan, guint32 position, MdlPart part, const TrnHeldBlock *block)
+{
+  const TrnStageLayers *cut = &plan->model->cut[position];
+  gboolean shares = plan->model->llm.tied.v && cut->embedding && cut->head;
+  if (shares && part == MDL_PART_EMBEDDING)
+    return 0;
+  double bytes = trn_held_coming (plan, block->trained_dense, block->trained_expert);
+  if (shares && part == MDL_PART_HEAD)
+    bytes += trn_held_coming (plan, plan->part[MDL_PART_EMBEDDING].block[0].trained_dense, 0);
+  return bytes;
+}
+
+/* The backward pass of a position, block by block. */
+static TrnHeldLoad
+find_back (const TrnHeld *plan, guint32 position, const Gathered *g, TrnHeldPass kind)
+{
+  const gboolean whole = (plan->model->query.recompute & MDL_MODULE_LAYER) != 0;
+  const TrnHeldLoad none = { 0 };
+  TrnHeldLoad most = { 0 }, now = { 0 };
+  double root = 0; /* elements of gradients of the root group, whole */
+  for (guint32 u = trn_held_units (plan, position); u-- > 0;) {
+    MdlPart part = trn_held_part (plan, position, u);
+    const TrnHeldUnit *unit = trn_held_unit (plan, position, u);
+    double again_B = 0;
+    for (guint k = 0; whole && k < unit->n; k++)
+      again_B += unit->block[k].held[0].again_B;
+    for (guint k = unit->n; k-- > 0;) {
+      const TrnHeldBlock *block = &unit->block[k];
+      const MdlActivationBytes *held = &block->held[kind == TRN_PASS_THERE];
+      double besides_B = whole ? again_B : held->again_B;
+      now.buffers_B = buffers_at (plan, g, part, unit) + root * plan->unit_B;
+      trn_held_raise (&most, &now, &(TrnHeldLoad){ .activations_B = besides_B + held->working_B });
+      now.activations_B -= held->kept_B;
+      again_B -= whole ? held->again_B : 0;
+      if (kind == TRN_PASS_COMES)
+        now.gradients_B += coming_B (plan, position, part, block);
+      trn_held_raise (&most, &now, &(TrnHeldLoad){ .activations_B = again_B + held->tail_B });
+      if (plan->shards && !trn_held_is_layer (part))
+        root += block->trained_dense;
+    }
+  }
+  now.buffers_B = plan->shards ? g->root_B + root * (plan->unit_B + plan->reduce_B) : 0;
+  trn_held_raise (&most, &now, &none);
+  return most;
+}
+
+/* Buffers of what comes from other stages, in eager code: of all micro-batches. */
+static double
+boundaries (const TrnHeld *plan, guint32 position, double *kept_B)
+{
+  const TrnModel *model = plan->model;
+  gboolean first = position == 0, last = position + 1 == model->n_positions;
+  double one_B = mdl_memory_boundary_B (&model->llm, &model->query), m = (double)model->pipe.m / mdl_schedule_copies (&model->pipe);
+  if (model->pipe.p == 1)
+    return 0;
+  if (!plan->eager)
+    return ((first ? 0 : 1) + (last ? 0 : 1)) * one_B;
+  *kept_B += (last ? 0 : one_B) - (first ? 0 : one_B); /* what it sent; what came lies in its buffer */
+  return ((first ? 0 : 1) + (last ? 0 : 1)) * m * one_B;
+}
+
+TrnHeldChunk
+trn_held_chunk (const TrnHeld *plan, guint32 position, double *buffers_B)
+{
+  TrnHeldChunk chunk = { .position = position };
+  const Gathered g = gathered_of (plan, position);
+  for (guint32 u = 0; u < trn_held_units (plan, position); u++) {
+    const TrnHeldUnit *unit = trn_held_unit (plan, position, u);
+    for (guint k = 0; k < unit->n; k++) {
+      const TrnHeldBlock *block = &unit->block[k];
+      chunk.kept_B += block->held[0].kept_B;
+      chunk.late_B += block->held[0].late_B;
+      chunk.gradients_B += trn_held_coming (plan, block->trained_dense, block->trained_expert);
+    }
+  }
+  *buffers_B += boundaries (plan, position, &chunk.kept_B);
+  chunk.forward_buffers_B = plan->shards ? g.root_B + (g.keeps ? g.all_B : fmin (g.all_B, (g.ahead + 1) * g.layer_B)) : 0;
+  for (int kind = 0; kind < TRN_PASS_N; kind++)
+    chunk.back[kind] = find_back (plan, position, &g, (TrnHeldPass)kind);
+  return chunk;
+}
+
+/* ---- the turns of a stage ---- */
+
+/* A gradient of inputs that its gradient of weights follows at once is one backward pass, but where PyTorch runs them as two. */
+static gboolean
+is_whole (const TrnHeld *plan, const GArray *turns, guint i)
+{
+  const MdlTurn *turn = &g_array_index (turns, MdlTurn, i);
+  gboolean apart = plan->eager && mdl_schedule_facts (plan->model->pipe.schedule)->never_joins;
+  if (apart || turn->kind != MDL_TURN_INPUT_GRADIENT || i + 1 >= turns->len)
+    return FALSE;
+  const MdlTurn *next = &g_array_index (turns, MdlTurn, i + 1);
+  return next->kind == MDL_TURN_WEIGHT_GRADIENT && next->chunk == turn->chunk && next->micro_batch == turn->micro_batch;
+}
+
+/* One turn of the schedule. */
+static void
+take_turn (const TrnHeld *plan, const TrnHeldChunk *chunk, const MdlTurn *turn, gboolean *there, TrnHeldLoad *now, TrnHeldLoad *most)
+{
+  const TrnHeldLoad none = { 0 };
+  TrnHeldLoad during = *now;
+  gboolean comes = (plan->dense_comes || plan->expert_comes) && !*there;
+  switch (turn->kind) {
+    case MDL_TURN_FORWARD:
+      now->activations_B += chunk->kept_B;
+      during.activations_B = now->activations_B;
+      during.buffers_B += chunk->forward_buffers_B;
+      trn_held_raise (most, &during, &none);
+      return;
+    case MDL_TURN_INPUT_GRADIENT:
+      trn_held_raise (most, &during, &chunk->back[TRN_PASS_INPUT]);
+      now->activations_B += chunk->late_B - chunk->kept_B;
+      trn_held_raise (most, now, &none);
+      return;
+    case MDL_TURN_WEIGHT_GRADIENT:
+      now->gradients_B += comes ? chunk->gradients_B : 0;
+      trn_held_raise (most, now, &none);
+      now->activations_B -= chunk->late_B;
+      break;
+    case MDL_TURN_BACKWARD:
+    case MDL_TURN_KINDS:
+    default:
+      trn_held_raise (most, &during, &chunk->back[comes ? TRN_PASS_COMES : TRN_PASS_THERE]);
+      now->activations_B -= chunk->kept_B;
+      now->gradients_B += comes ? chunk->gradients_B : 0;
+      break;
+  }
+  *there = TRUE;
+}
+
+TrnHeldLoad
+trn_held_walk (const TrnHeld *plan, const TrnHeldChunk *chunk, guint32 chunks, const GArray *turns, double *in_flight)
+{
+  g_autofree gboolean *there = g_new0 (gboolean, chunks);
+  TrnHeldLoad now = { 0 }, most = { 0 };
+  for (guint i = 0; i < turns->len; i++) {
+    MdlTurn turn = g_array_index (turns, MdlTurn, i);
+    if (is_whole (plan, turns, i)) {
+      turn.kind = MDL_TURN_BACKWARD;
+      i++;
+    }
+    take_turn (plan, &chunk[turn.chunk], &turn, &there[turn.chunk], &now, &most);
+  }
+  *in_flight = mdl_schedule_peak (turns, NULL, NULL);
+  return most;
+}
