@@ -269,7 +269,11 @@ static void
 add_head (Sum *sum)
 {
   const MdlMemorySpec *spec = sum->spec;
-  const MdlLossSpec *loss = !sum->eager ? &spec->loss_fused : sum->query->tp > 1 ? &spec->loss_sharded : &spec->loss;
+  const MdlLossSpec *loss = sum->query->loss == MDL_LOSS_FLASH      ? &spec->loss_flash
+                            : sum->query->loss == MDL_LOSS_IN_PLACE ? &spec->loss_in_place
+                            : !sum->eager                           ? &spec->loss_fused
+                            : sum->query->tp > 1                    ? &spec->loss_sharded
+                                                                    : &spec->loss;
   const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows * MAX (sum->query->outputs, 1);
   sum->out->kept_B = sum->rows * width * sum->unit_B + logits * loss->kept.v;
   if (trained (sum, 0))

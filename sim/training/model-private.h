@@ -117,6 +117,10 @@ typedef struct {
   gboolean overlap_tp;    /* collectives of tensor parallelism run part by part beside products */
   gboolean overlap_sends; /* sends between stages run beside compute */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
+  MdlScaling scaling;   /* of products in fp8 and fp4 */
+  gboolean only_narrow; /* the layers' matrices are held as their products read them, and in no other format */
+  guint32 again_layers; /* the first layers of each chunk that are computed again whole */
+  gboolean *again_stage; /* by pipeline rank: whether anything is computed again; NULL: on all */
 } TrnModel;
 
 /* Whether ranks hold parts of gradients, optimizer or parameters. */
@@ -126,6 +130,14 @@ gboolean trn_model_parts (const TrnModel *model);
 gboolean trn_model_plan (const TrnJob *job, TrnModel *model, GError **error);
 void trn_model_clear (TrnModel *model);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrnModel, trn_model_clear)
+
+/* again.c: what of a unit of a position is computed again, and whether its activations lie in the host's memory between its passes.
+ * trn_model_read_again() once layers are dealt out; FALSE and *error, with the place. */
+typedef enum { TRN_AGAIN_MODULES, TRN_AGAIN_LAYER, TRN_AGAIN_NOTHING, TRN_AGAIN_N } TrnAgain; /* those of the query; all of it */
+gboolean trn_model_read_again (TrnModel *model, GError **error);
+TrnAgain trn_model_again (const TrnModel *model, guint32 position, guint32 unit);
+unsigned trn_again_modules (const TrnModel *model, TrnAgain again); /* MdlModule bits */
+gboolean trn_model_offloads (const TrnModel *model, guint32 position, guint32 unit);
 
 /* keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
 gboolean trn_model_check_keys (const TrnJob *job, GError **error);
@@ -290,6 +302,9 @@ GHashTable *trn_products_new (void);
 void trn_costs_remember (TrnCosts *costs, GHashTable *products);
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const TrnUnit *trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GError **error);
+/* The same where not what the query says is computed again. */
+const TrnUnit *trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, TrnAgain again,
+                                     GError **error);
 /* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm; the first operation
  * of a network has no gradient of its input. */
 gboolean trn_is_first_fused (const TrnModel *model, guint32 layer);
@@ -330,6 +345,10 @@ gboolean trn_memory_turns_of_any_zero (const TrnModel *model);
 double trn_memory_communicators (const TrnModel *model);
 double trn_memory_capacity_B (const TrnModel *model);
 void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
+/* Format of the gradients that a rank ends up with. */
+MdlFormat trn_model_held_gradients (const TrnModel *model);
+/* What an allocator that holds `roomy_B` takes where there are `capacity_B`, 0: not known, and it can do with `least_B`. */
+double trn_memory_taken_B (double roomy_B, double least_B, double capacity_B);
 /* B of a parameter that the optimizer keeps: master copy and moments. */
 double trn_model_moments_B (const TrnModel *model);
 /* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */

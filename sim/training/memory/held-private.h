@@ -20,8 +20,8 @@ typedef struct {
 typedef struct {
   const TrnModel *model;
   const MdlMemorySpec *spec;
-  TrnHeldUnit part[MDL_PART_NET]; /* of a decoder */
-  TrnHeldUnit *net;               /* by item of a network of operations; NULL: a decoder */
+  TrnHeldUnit part[MDL_PART_NET][TRN_AGAIN_N]; /* of a decoder; MODULES always, others where any unit needs them */
+  TrnHeldUnit *net;                            /* by item of a network of operations; NULL: a decoder */
   gboolean eager, shards;
   /* gradients come with a backward pass and go with the optimizer: of what is not an expert's, and is */
   gboolean dense_comes, expert_comes;
@@ -39,6 +39,11 @@ void trn_held_open (const TrnModel *model, TrnHeld *plan);
 guint32 trn_held_units (const TrnHeld *plan, guint32 position);
 MdlPart trn_held_part (const TrnHeld *plan, guint32 position, guint32 unit);
 const TrnHeldUnit *trn_held_unit (const TrnHeld *plan, guint32 position, guint32 unit);
+/* Whether it is computed again whole. */
+gboolean trn_held_is_whole (const TrnHeld *plan, guint32 position, guint32 unit);
+/* B that it keeps on the GPU between its passes, and in the host's memory. */
+double trn_held_kept (const TrnHeld *plan, guint32 position, guint32 unit);
+double trn_held_away (const TrnHeld *plan, guint32 position, guint32 unit);
 gboolean trn_held_is_layer (MdlPart part);
 
 /* Elements of parameters of a rank. */
@@ -59,26 +64,33 @@ typedef struct {
   double activations_B, gradients_B, buffers_B;
 } TrnHeldLoad;
 
-typedef enum { TRN_PASS_COMES, TRN_PASS_THERE, TRN_PASS_INPUT, TRN_PASS_N } TrnHeldPass; /* gradients come; are there; are not made */
+typedef enum {
+  TRN_PASS_COMES,
+  TRN_PASS_THERE,
+  TRN_PASS_INPUT,
+  TRN_PASS_N
+} TrnHeldPass; /* gradients come; are there; are not made */
 
 typedef struct {
   guint32 position;
   double kept_B, late_B, gradients_B;
+  double away_B, passing_B; /* in the host's memory between its passes; at most on its way there or back */
   double forward_buffers_B;
   TrnHeldLoad back[TRN_PASS_N]; /* most, over what is there when the pass begins */
 } TrnHeldChunk;
 
 /* *buffers_B: what stays over the whole step is added. */
 TrnHeldChunk trn_held_chunk (const TrnHeld *plan, guint32 position, double *buffers_B);
-/* What the turns (MdlTurn) of a stage hold at their fullest moment; `chunk` by chunk of the rank. */
-TrnHeldLoad trn_held_walk (const TrnHeld *plan, const TrnHeldChunk *chunk, guint32 chunks, const GArray *turns, double *in_flight);
+/* What the turns (MdlTurn) of a stage hold at their fullest moment; `chunk` by chunk of the rank. *away_B: in the host's memory. */
+TrnHeldLoad trn_held_walk (const TrnHeld *plan, const TrnHeldChunk *chunk, guint32 chunks, const GArray *turns, double *in_flight,
+                           double *away_B);
 
 /* ---- memory.c, seen.c: of all stages ---- */
 
 /* Of a stage: what its turns make, however its states are shared. */
 typedef struct {
   TrnHeldLoad most;
-  double in_flight, buffers_B, largest_B, layers;
+  double in_flight, buffers_B, largest_B, layers, away_B;
   TrnHeldCount count;
 } TrnHeldTurns;
 

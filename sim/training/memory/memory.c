@@ -39,7 +39,7 @@ count_stage (const TrnHeld *plan, const TrnHeldChunk *chunk, guint32 chunks, dou
       sum.trained_expert += one.trained_expert;
     }
   if (head && !embedding && (plan->model->llm.tied.v || plan->model->mtp > 0)) {
-    const TrnHeldCount table = trn_held_count (&plan->part[MDL_PART_EMBEDDING]);
+    const TrnHeldCount table = trn_held_count (&plan->part[MDL_PART_EMBEDDING][TRN_AGAIN_MODULES]);
     sum.dense += table.dense;
     sum.trained_dense += table.trained_dense;
   }
@@ -53,8 +53,14 @@ copies_B (const TrnHeld *plan, const TrnHeldCount *count, double layers)
   const MdlLayerQuery *query = &plan->model->query;
   if (query->lora_rank > 0 && query->base != MDL_FORMAT_NONE) /* in their place */
     return layers / (plan->shards ? plan->dense_ranks : 1) * (mdl_base_B (query->base) - plan->param_B);
-  if (query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4)
-    return plan->shards ? 0 : layers * plan->spec->weight_copies.v * mdl_format_B (query->compute);
+  const MdlScaling scaling = plan->model->scaling;
+  if (plan->shards && plan->model->only_narrow) /* beside the shards that are updated, those that are gathered */
+    return layers / plan->dense_ranks;
+  if (query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4) {
+    const double copies_B = scaling != MDL_SCALING_NONE ? mdl_scaled_weight_B (scaling, plan->model->gpu.capability)
+                                                        : plan->spec->weight_copies.v * mdl_format_B (query->compute);
+    return plan->shards ? 0 : layers * (copies_B - (plan->model->only_narrow ? plan->param_B : 0));
+  }
   return !plan->shards && plan->param_B > plan->unit_B ? (count->dense + count->expert) * plan->unit_B : 0;
 }
 
@@ -81,7 +87,7 @@ trn_held_turns (const TrnHeld *plan, guint32 stage, const GArray *order)
     }
   }
   out.count = count_stage (plan, chunk, chunks, &out.layers);
-  out.most = trn_held_walk (plan, chunk, chunks, order != NULL ? order : own, &out.in_flight);
+  out.most = trn_held_walk (plan, chunk, chunks, order != NULL ? order : own, &out.in_flight, &out.away_B);
   return out;
 }
 
@@ -99,18 +105,25 @@ stage_memory (const TrnHeld *plan, const TrnHeldTurns *turns, guint32 stage, dou
   };
   m.weights_B = (plan->shards ? trn_held_share (plan, count->dense, count->expert) : count->dense + count->expert) * plan->param_B +
                 copies_B (plan, count, turns->layers);
-  m.optimizer_B = trn_held_share (plan, count->trained_dense, count->trained_expert) * plan->state_B;
+  const double states_B = trn_held_share (plan, count->trained_dense, count->trained_expert) * plan->state_B;
+  const double away = model->spec->model.offload.optimizer.v;
+  m.optimizer_B = states_B * (1 - away);
+  m.host_B = turns->away_B + (model->spec->model.offload.to.v == TRN_OFFLOAD_CPU ? states_B * away : 0);
   double all_B = trn_held_gradients (plan, count->trained_dense, count->trained_expert) * plan->gradient_B;
   m.gradients_B = turns->most.gradients_B + all_B - trn_held_coming (plan, count->trained_dense, count->trained_expert);
   buffers_B += (plan->outside ? all_B : 0) + (trn_model_copies_gradients (model) ? all_B : 0);
   m.activations_B = turns->most.activations_B;
   m.buffers_B = turns->most.buffers_B + buffers_B;
   m.allocated_B = m.weights_B + m.optimizer_B + m.gradients_B + m.activations_B + m.buffers_B + spec->workspace.v;
-  m.reserved_B = m.allocated_B * (1 + spec->fragmentation.v);
+  const double outside_B = spec->context.v + (n_comms > 0 ? spec->communication.v + n_comms * spec->communicator.v : 0);
+  const double tight = model->spec->model.allocator.v ? spec->fragmentation_expandable.v : spec->fragmentation_tight.v;
+  m.least_B = m.allocated_B * (1 + tight) + outside_B;
+  m.roomy_B = fmax (m.least_B, m.allocated_B * (1 + spec->fragmentation.v) + outside_B);
+  m.total_B = trn_memory_taken_B (m.roomy_B, m.least_B, capacity);
+  m.reserved_B = m.total_B - outside_B;
   m.other_B = spec->workspace.v + m.reserved_B - m.allocated_B + spec->context.v;
-  m.buffers_B += n_comms > 0 ? spec->communication.v + n_comms * spec->communicator.v : 0;
-  m.total_B = m.weights_B + m.gradients_B + m.optimizer_B + m.activations_B + m.buffers_B + m.other_B;
-  m.fits = capacity <= 0 || m.total_B <= capacity;
+  m.buffers_B += outside_B - spec->context.v;
+  m.fits = capacity <= 0 || m.least_B <= capacity;
   return m;
 }
 TrnMemoryTurns *

@@ -21,20 +21,22 @@ count_tensors (const TrnHeld *plan, MdlPart part, guint32 layer, TrnHeldUnit *un
 }
 
 static void
-plan_part (TrnHeld *plan, MdlPart part)
+plan_part (TrnHeld *plan, MdlPart part, TrnAgain again)
 {
   static const MdlBlock blocks[MDL_PART_NET][3] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
                                                     [MDL_PART_DENSE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP },
                                                     [MDL_PART_MOE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE },
                                                     [MDL_PART_HEAD] = { MDL_BLOCK_HEAD },
                                                     [MDL_PART_MTP] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE, MDL_BLOCK_HEAD } };
-  TrnHeldUnit *unit = &plan->part[part];
+  TrnHeldUnit *unit = &plan->part[part][again];
   const TrnModel *model = plan->model;
   gboolean dense_mtp = part == MDL_PART_MTP && model->llm.moe.experts.v < 1;
+  MdlLayerQuery query = model->query;
+  query.recompute = trn_again_modules (model, again);
   unit->n = part == MDL_PART_DENSE || part == MDL_PART_MOE ? 2 : part == MDL_PART_MTP ? 3 : 1;
   for (guint k = 0; k < unit->n; k++)
     for (int there = 0; there < 2; there++)
-      mdl_memory_block (plan->spec, &model->llm, &model->query, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
+      mdl_memory_block (plan->spec, &model->llm, &query, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
                         plan->eager && !plan->shards && there, &unit->block[k].held[there]);
   count_tensors (plan, part, 0, unit);
 }
@@ -70,17 +72,17 @@ trn_held_open (const TrnModel *model, TrnHeld *plan)
 {
   gboolean part = trn_model_parts (model), alone = model->sync == TRN_SYNC_NONE || model->sync == TRN_SYNC_REPLICAS;
   *plan = (TrnHeld){ .model = model,
-                  .spec = model->job->system->memory,
-                  .eager = model->query.framework == MDL_FRAMEWORK_EAGER,
-                  .shards = model->sync == TRN_SYNC_SHARDS,
-                  .unit_B = mdl_format_B (model->query.activation),
-                  .param_B = mdl_format_B (model->parameters),
-                  .gradient_B = mdl_format_B (model->sync == TRN_SYNC_SHARDS ? model->parameters : model->gradients),
-                  .state_B = trn_model_moments_B (model),
-                  .gather_B = mdl_format_B (model->gather),
-                  .reduce_B = mdl_format_B (model->reduce),
-                  .dense_ranks = part ? group_ranks (model, TRN_GROUP_SHARD) : 1,
-                  .expert_ranks = part ? group_ranks (model, TRN_GROUP_EDP) : 1 };
+                     .spec = model->job->system->memory,
+                     .eager = model->query.framework == MDL_FRAMEWORK_EAGER,
+                     .shards = model->sync == TRN_SYNC_SHARDS,
+                     .unit_B = mdl_format_B (model->query.activation),
+                     .param_B = mdl_format_B (model->parameters),
+                     .gradient_B = mdl_format_B (trn_model_held_gradients (model)),
+                     .state_B = trn_model_moments_B (model),
+                     .gather_B = mdl_format_B (model->gather),
+                     .reduce_B = mdl_format_B (model->reduce),
+                     .dense_ranks = part ? group_ranks (model, TRN_GROUP_SHARD) : 1,
+                     .expert_ranks = part ? group_ranks (model, TRN_GROUP_EDP) : 1 };
   gboolean buckets = model->sync == TRN_SYNC_DDP;
   plan->outside = plan->eager && buckets && model->m > 1; /* DDP's no_sync: those of micro-batches before the last */
   plan->dense_comes = plan->shards || plan->outside || (plan->eager && alone);
@@ -95,9 +97,15 @@ trn_held_make (const TrnModel *model, TrnHeld *plan)
     plan_net (plan);
     return;
   }
-  for (int p = 0; p < MDL_PART_NET; p++)
-    if ((p != MDL_PART_MOE || model->llm.moe.experts.v > 0) && (p != MDL_PART_MTP || model->mtp > 0))
-      plan_part (plan, (MdlPart)p);
+  for (int p = 0; p < MDL_PART_NET; p++) {
+    if ((p == MDL_PART_MOE && model->llm.moe.experts.v < 1) || (p == MDL_PART_MTP && model->mtp < 1))
+      continue;
+    plan_part (plan, (MdlPart)p, TRN_AGAIN_MODULES);
+    if (model->again_layers > 0 && (p == MDL_PART_DENSE || p == MDL_PART_MOE))
+      plan_part (plan, (MdlPart)p, TRN_AGAIN_LAYER);
+    if (model->again_stage != NULL)
+      plan_part (plan, (MdlPart)p, TRN_AGAIN_NOTHING);
+  }
 }
 
 /* ---- units of a position ---- */
@@ -127,7 +135,34 @@ trn_held_unit (const TrnHeld *plan, guint32 position, guint32 unit)
 {
   if (plan->net != NULL)
     return &plan->net[mdl_net_item (plan->model->llm.net, plan->model->cut[position].first + unit)];
-  return &plan->part[trn_held_part (plan, position, unit)];
+  return &plan->part[trn_held_part (plan, position, unit)][trn_model_again (plan->model, position, unit)];
+}
+
+gboolean
+trn_held_is_whole (const TrnHeld *plan, guint32 position, guint32 unit)
+{
+  return (trn_again_modules (plan->model, trn_model_again (plan->model, position, unit)) & MDL_MODULE_LAYER) != 0;
+}
+
+static double
+kept_B (const TrnHeldUnit *unit)
+{
+  double sum_B = 0;
+  for (guint k = 0; k < unit->n; k++)
+    sum_B += unit->block[k].held[0].kept_B;
+  return sum_B;
+}
+
+double
+trn_held_kept (const TrnHeld *plan, guint32 position, guint32 unit)
+{
+  return trn_model_offloads (plan->model, position, unit) ? 0 : kept_B (trn_held_unit (plan, position, unit));
+}
+
+double
+trn_held_away (const TrnHeld *plan, guint32 position, guint32 unit)
+{
+  return trn_model_offloads (plan->model, position, unit) ? kept_B (trn_held_unit (plan, position, unit)) : 0;
 }
 
 gboolean

@@ -67,6 +67,9 @@ ask_words (const TrnHeld *plan, GArray *words)
                              model->n_positions,
                              model->mtp,
                              model->query.recompute,
+                             model->again_layers,
+                             model->again_stage != NULL,
+                             model->spec->model.offload.layers.v,
                              model->llm.tied.v,
                              fsdp->head.set,
                              fsdp->reshard.v,
@@ -79,10 +82,15 @@ ask_words (const TrnHeld *plan, GArray *words)
                              plan->expert_ranks,
                              mdl_memory_boundary_B (&model->llm, &model->query) };
   g_array_append_vals (words, numbers, G_N_ELEMENTS (numbers));
-  for (int p = 0; p < MDL_PART_NET; p++) {
-    const guint64 n = plan->part[p].n;
+  for (int k = 0; k < MDL_PART_NET * TRN_AGAIN_N; k++) {
+    const TrnHeldUnit *unit = &plan->part[k / TRN_AGAIN_N][k % TRN_AGAIN_N];
+    const guint64 n = unit->n;
     g_array_append_val (words, n);
-    g_array_append_vals (words, plan->part[p].block, (guint)(n * sizeof (TrnHeldBlock) / sizeof n));
+    g_array_append_vals (words, unit->block, (guint)(n * sizeof (TrnHeldBlock) / sizeof n));
+  }
+  for (guint32 s = 0; model->again_stage != NULL && s < pipe->p; s++) {
+    const guint64 again = model->again_stage[s] ? 1 : 0;
+    g_array_append_val (words, again);
   }
   for (guint32 i = 0; i < model->n_positions; i++) {
     const TrnStageLayers *cut = &model->cut[i];

@@ -115,7 +115,10 @@ typedef struct {
   double allocated_B; /* what the framework's allocator gives out */
   double reserved_B;  /* what it takes from the GPU: fragmentation too */
   double total_B;     /* what the GPU has less: context and communicators too */
+  double roomy_B;     /* the total where memory is not short … */
+  double least_B;     /* … and where it is, and the allocator gives back all that it can */
   double capacity_B;  /* that it has; 0: not known */
+  double host_B;      /* of the host's memory: activations and states that it holds for this rank */
   double in_flight;   /* activations of chunks that are kept at a time, at most */
   gboolean fits;
 } TrnMemory;
