@@ -27,8 +27,8 @@ typedef struct {
   gboolean dense_comes, expert_comes;
   gboolean outside;                            /* they come beside the buckets that they are reduced in */
   double unit_B, param_B, gradient_B, state_B; /* of an element */
-  double gather_B, reduce_B;
-  double dense_ranks, expert_ranks; /* that share states of what is not an expert's, and is */
+  double gather_B, reduce_B, whole_B; /* of a gathered layer; of gradients on their way: reduced, all copies of whole ones */
+  double dense_ranks, expert_ranks;   /* that share states of what is not an expert's, and is */
 } TrnHeld;
 
 /* Fills *plan; trn_held_open() all but the parts. plan->net is the caller's to free. */

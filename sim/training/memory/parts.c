@@ -79,8 +79,10 @@ trn_held_open (const TrnModel *model, TrnHeld *plan)
                      .param_B = mdl_format_B (model->parameters),
                      .gradient_B = mdl_format_B (trn_model_held_gradients (model)),
                      .state_B = trn_model_moments_B (model),
-                     .gather_B = mdl_format_B (model->gather),
+                     .gather_B = model->only_narrow ? mdl_format_B (MDL_FORMAT_FP8) : mdl_format_B (model->gather),
                      .reduce_B = mdl_format_B (model->reduce),
+                     .whole_B = mdl_format_B (model->reduce) +
+                                (trn_model_fsdp_copies (model) ? mdl_format_B (model->query.activation) : 0),
                      .dense_ranks = part ? group_ranks (model, TRN_GROUP_SHARD) : 1,
                      .expert_ranks = part ? group_ranks (model, TRN_GROUP_EDP) : 1 };
   gboolean buckets = model->sync == TRN_SYNC_DDP;

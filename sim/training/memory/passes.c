@@ -35,7 +35,7 @@ gathered_of (const TrnHeld *plan, guint32 position)
   for (guint32 u = 0; plan->shards && u < trn_held_units (plan, position); u++) {
     MdlPart part = trn_held_part (plan, position, u);
     const TrnHeldCount count = trn_held_count (trn_held_unit (plan, position, u));
-    double bytes = (count.dense + count.expert) * plan->gather_B;
+    double bytes = (count.dense + count.expert) * (trn_held_is_layer (part) ? plan->gather_B : mdl_format_B (plan->model->gather));
     if (!trn_held_is_layer (part)) {
       g.root_B += bytes;
       continue;
@@ -54,7 +54,7 @@ buffers_at (const TrnHeld *plan, const Gathered *g, MdlPart part, const TrnHeldU
     return 0;
   const TrnHeldCount count = trn_held_count (unit);
   double layers_B = g->keeps ? g->all_B : fmin (g->all_B, (g->ahead + (trn_held_is_layer (part) ? 1 : 0)) * g->layer_B);
-  double whole_B = trn_held_is_layer (part) ? (count.trained_dense + count.trained_expert) * (plan->unit_B + plan->reduce_B) : 0;
+  double whole_B = trn_held_is_layer (part) ? (count.trained_dense + count.trained_expert) * plan->whole_B : 0;
   return g->root_B + layers_B + whole_B;
 }
 
@@ -126,7 +126,7 @@ find_back (const TrnHeld *plan, guint32 position, const Gathered *g, TrnHeldPass
   Back back = { .plan = plan, .position = position, .gathered = *g, .kind = kind };
   for (guint32 u = trn_held_units (plan, position); u-- > 0;)
     back_unit (&back, u);
-  back.now.buffers_B = plan->shards ? g->root_B + back.root * (plan->unit_B + plan->reduce_B) : 0;
+  back.now.buffers_B = plan->shards ? g->root_B + back.root * plan->whole_B : 0;
   trn_held_raise (&back.most, &back.now, &none);
   return back.most;
 }

@@ -78,6 +78,8 @@ ask_words (const TrnHeld *plan, GArray *words)
                              plan->gradient_B,
                              plan->gather_B,
                              plan->reduce_B,
+                             plan->whole_B,
+                             mdl_format_B (model->gather),
                              plan->dense_ranks,
                              plan->expert_ranks,
                              mdl_memory_boundary_B (&model->llm, &model->query) };

@@ -35,13 +35,18 @@ trn_memory_capacity_B (const TrnModel *model)
   return isfinite (least_B) ? least_B : 0;
 }
 
+gboolean
+trn_model_fsdp_copies (const TrnModel *model)
+{
+  const TrnFsdpSpec *fsdp = &model->spec->model.fsdp;
+  return !fsdp->head.set || fsdp->copies.v;
+}
+
 /* Shards of FSDP2 are parameters, and so are their gradients; Megatron-FSDP's have buffers of their own. */
 MdlFormat
 trn_model_held_gradients (const TrnModel *model)
 {
-  const TrnFsdpSpec *fsdp = &model->spec->model.fsdp;
-  gboolean buffers = fsdp->head.set && !fsdp->copies.v;
-  return model->sync == TRN_SYNC_SHARDS && !buffers ? model->parameters : model->gradients;
+  return model->sync == TRN_SYNC_SHARDS && trn_model_fsdp_copies (model) ? model->parameters : model->gradients;
 }
 
 double

@@ -296,14 +296,6 @@ forget_gathered (TrnSyncer *sync, const MdlTurn *turn)
   }
 }
 
-/* Parameters and gradients of shards lie elsewhere than in what is gathered and scattered. */
-static gboolean
-copies (const TrnSyncer *sync)
-{
-  const TrnFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
-  return !fsdp->head.set || fsdp->copies.v;
-}
-
 /* On the compute stream, out of the buffer that was gathered into. */
 static gboolean
 copy_out (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GError **error)
@@ -314,7 +306,7 @@ copy_out (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GErr
   const TrnUnit *what = trn_sync_unit (sync, turn->chunk, unit, error);
   if (what == NULL)
     return FALSE;
-  if (!copies (sync)) {
+  if (!trn_model_fsdp_copies (sync->model)) { /* in the buffers that are gathered and scattered */
     g_array_append_val (wait, task);
     return TRUE;
   }
@@ -390,7 +382,7 @@ leave_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 u, const TrnUnit *un
   if (dense + expert <= 0)
     return TRUE;
   double n = dense + expert;
-  double copy_s = !copies (sync) ? 0 : trn_costs_memory_s (sync->b->costs, n * from_B, n * to_B);
+  double copy_s = !trn_model_fsdp_copies (sync->model) ? 0 : trn_costs_memory_s (sync->b->costs, n * from_B, n * to_B);
   EngTask copied = trn_build_compute (sync->b, sync->lane, copy_s > 0 ? TRN_STEP_COPY : TRN_STEP_JOIN, copy_s, NULL, "copy in");
   trn_build_after_one (sync->b, copied, sync->scattered);
   return reduce (sync, FALSE, dense * to_B, copied, error) && reduce (sync, TRUE, expert * to_B, copied, error);
