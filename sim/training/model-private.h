@@ -117,9 +117,9 @@ typedef struct {
   gboolean overlap_tp;    /* collectives of tensor parallelism run part by part beside products */
   gboolean overlap_sends; /* sends between stages run beside compute */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
-  MdlScaling scaling;   /* of products in fp8 and fp4 */
-  gboolean only_narrow; /* the layers' matrices are held as their products read them, and in no other format */
-  guint32 again_layers; /* the first layers of each chunk that are computed again whole */
+  MdlScaling scaling;    /* of products in fp8 and fp4 */
+  gboolean only_narrow;  /* the layers' matrices are held as their products read them, and in no other format */
+  guint32 again_layers;  /* the first layers of each chunk that are computed again whole */
   gboolean *again_stage; /* by pipeline rank: whether anything is computed again; NULL: on all */
 } TrnModel;
 
@@ -183,6 +183,7 @@ typedef struct {
   double time_s;         /* of all together */
   guint32 n_groups;      /* that run together */
   MdlOverlapComm demand; /* of one GPU */
+  const char *operation; /* static: in place of one of NCCL; NULL: NCCL's */
   const char *library;   /* static: that of the experts' exchange, in place of an algorithm of NCCL; NULL: NCCL */
 } TrnPriced;
 
@@ -220,6 +221,16 @@ const TrnPriced *trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 
 const TrnPriced *trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *coll, GError **error);
 /* All ranks of pipeline rank `from` send to theirs of `to`. */
 const TrnPriced *trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
+
+/* Copies of `size_B` of each rank of a pipeline rank to its host's memory and back, between GPU and memory or memory and drives, all
+ * at once. NULL and *error, with the place, where a node has no such memory or drive. */
+typedef enum {
+  TRN_HOST_OUT,
+  TRN_HOST_IN,
+  TRN_HOST_READ,
+  TRN_HOST_WRITE
+} TrnHostCopy; /* GPU to memory, back; drives to memory, back */
+const TrnPriced *trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error);
 
 /* ---- what compute takes ---- */
 
@@ -303,8 +314,7 @@ void trn_costs_remember (TrnCosts *costs, GHashTable *products);
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const TrnUnit *trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GError **error);
 /* The same where not what the query says is computed again. */
-const TrnUnit *trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, TrnAgain again,
-                                     GError **error);
+const TrnUnit *trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, TrnAgain again, GError **error);
 /* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm; the first operation
  * of a network has no gradient of its input. */
 gboolean trn_is_first_fused (const TrnModel *model, guint32 layer);

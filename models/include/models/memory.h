@@ -26,6 +26,7 @@ typedef struct MdlMemorySpec {
   BaseNum fragmentation;   /* what the allocator holds and does not give out, over what was given out at the peak */
   BaseNum fragmentation_tight;      /* the least of it, where memory runs short and unused blocks are given back */
   BaseNum fragmentation_expandable; /* the same with expandable segments */
+  BaseNum host_core, host_memory; /* B/s of a host that updates a GPU's states: of one core; of the memory behind all of them */
   BaseNum context;         /* B outside of it: context of the driver, code of kernels */
   BaseNum communication;   /* B outside of it where there is any: what the library's first communicator takes more */
   BaseNum communicator;    /* B outside of it: buffers of one communicator */

@@ -10,6 +10,7 @@
 #include "collective/fold.h"
 #include "collective/moe.h"
 #include "model-private.h"
+#include "storage/copies.h"
 
 /* Groups that one communicator stands for: how many nodes on from its own each of them is. */
 typedef struct {
@@ -30,13 +31,16 @@ typedef struct {
   double most; /* of the fullest resource: what of its capacity a byte takes */
 } Shape;
 
-/* A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are tokens. */
+/* A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are tokens; copies with hosts:
+ * HOST_COPIES, of pipeline rank `from`, `to` says which way. */
 typedef struct {
   gint32 kind;
   guint32 from, to; /* of a collective: pipeline rank and operation */
   gint32 format;
   double size_B;
 } Question;
+
+enum { HOST_COPIES = -1000 };
 
 struct TrnPrices {
   const TrnModel *model;
@@ -508,6 +512,7 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   if (shape == NULL)
     return NULL;
   take_experts (&answer, &priced->coll);
+  priced->operation = "dispatch, combine";
   priced->library = base_name (mdl_dispatcher_names, (int)model->query.dispatcher);
   find_demand (priced, FALSE);
   settle (shape, priced);
@@ -540,5 +545,85 @@ trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GEr
     shape = keep_shape (prices, g_steal_pointer (&key), col_spread_ref (priced->coll.spread));
   find_demand (priced, TRUE);
   settle (shape, priced);
+  return priced;
+}
+
+/* ---- copies with hosts ---- */
+
+/* A GPU and the memory that is nearest to it, or that memory and the drive that it shares with its like. */
+static gboolean
+host_pair (const TrnPrices *prices, guint32 rank, TrnHostCopy way, StoPair *pair, GError **error)
+{
+  const Clu *clu = prices->model->job->system->clu;
+  const CluDev gpu = clu_gpu (clu, gpu_of (prices->model, rank));
+  const guint32 node = clu_dev_node (clu, gpu), at = clu_dev_index (clu, gpu), gpus = clu_gpus_per_node (clu, node);
+  const gboolean drives = way == TRN_HOST_READ || way == TRN_HOST_WRITE, out = way == TRN_HOST_OUT || way == TRN_HOST_WRITE;
+  const guint32 memories = clu_node_n (clu, node, CLU_DEV_MEMORY), n = drives ? clu_node_n (clu, node, CLU_DEV_NVME) : 0;
+  const CluDev memory = clu_node_device (clu, node, CLU_DEV_MEMORY, at * memories / gpus);
+  const TrnOffloadSpec *offload = &prices->model->spec->model.offload;
+  if (memories == 0 || (drives && n == 0))
+    return col_fail_at (error, drives ? offload->to.mark : offload->head.mark, "nodes of this topology have no %s%s",
+                        drives ? "drives" : "host memory", drives ? "; accepted: to: cpu, or a topology with `nvme`" : "");
+  const CluDev other = drives ? clu_node_device (clu, node, CLU_DEV_NVME, at * n / gpus) : gpu;
+  const char *name = drives ? "drive" : "GPU";
+  *pair = (StoPair){ out != drives ? other : memory, out != drives ? memory : other, out != drives ? name : "host",
+                     out != drives ? "host" : name, 1 };
+  return TRUE;
+}
+
+/* Of all ranks of a pipeline rank at once, StoCopy. */
+static GPtrArray *
+host_copies (const TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error)
+{
+  const TrnModel *model = prices->model;
+  const guint32 n = trn_grid_locals (&model->grid);
+  g_autofree StoPair *pair = g_new0 (StoPair, n);
+  for (guint32 i = 0; i < n; i++)
+    if (!host_pair (prices, trn_grid_rank (&model->grid, pp, i), way, &pair[i], error))
+      return NULL;
+  const StoCopies copies = { .pair = pair, .n = n, .size_B = size_B, .count = 1, .in_flight = 64 };
+  StoFault fault;
+  return sto_copies_price (model->job->system->clu, &model->job->system->settings, &copies, &fault, error);
+}
+
+const TrnPriced *
+trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error)
+{
+  const Question question = { HOST_COPIES, pp, way, 0, size_B };
+  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  if (priced != NULL)
+    return priced;
+  g_autoptr (GPtrArray) copies = host_copies (prices, pp, way, size_B, error);
+  if (copies == NULL)
+    return NULL;
+  priced = g_new0 (TrnPriced, 1);
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  priced->n_groups = copies->len;
+  priced->coll = (ColAnswer){ .op = MDL_OP_SENDRECV, .size_B = size_B, .n_ranks = 2, .n_nodes = 1 };
+  priced->operation = "copy";
+  priced->library = "copy engine";
+  ColScratch *scratch = col_routes_scratch (prices->routes);
+  const StoCopy *slowest = copies->pdata[0];
+  for (guint i = 0; i < copies->len; i++) {
+    const StoCopy *copy = copies->pdata[i];
+    slowest = copy->time_s > slowest->time_s ? copy : slowest;
+    for (guint k = 0; k < copy->uses->len; k++) {
+      const CluUse *use = &g_array_index (copy->uses, CluUse, k);
+      if (use->res != CLU_NONE)
+        col_scratch_add (scratch, use->res, use->share, 1);
+    }
+  }
+  priced->coll.cost = slowest->cost;
+  priced->coll.cost.wire = 1;
+  priced->coll.provenance = slowest->cost.source;
+  g_strlcpy (priced->coll.bound_by, "host", sizeof priced->coll.bound_by);
+  g_autofree char *key = g_strdup_printf ("host %u %d", pp, (int)way);
+  ColSpread *spread = col_spread_take (prices->routes, prices->model->job->system->clu);
+  const Shape *shape = g_hash_table_lookup (prices->shapes, key);
+  if (shape == NULL)
+    shape = keep_shape (prices, g_steal_pointer (&key), col_spread_ref (spread));
+  col_spread_unref (spread);
+  settle (shape, priced);
+  priced->demand = (MdlOverlapComm){ .kind = MDL_OVERLAP_COPY_ENGINE, .memory_Bps = size_B / priced->time_s };
   return priced;
 }

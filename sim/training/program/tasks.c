@@ -5,7 +5,7 @@
 #include "build-private.h"
 
 const char *const trn_role_names[TRN_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
-                                                "dp",      "expert dp", "replicas", "send forward", "send back" };
+                                                "dp",      "expert dp", "replicas", "send forward", "send back", "to host", "from host" };
 
 const TrnUnit *
 trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)

@@ -125,7 +125,7 @@ typedef struct {
 /* The largest of the terms: "weights", "gradients", "optimizer", "activations", "buffers" or "other". */
 const char *trn_memory_largest (const TrnMemory *memory, double *bytes);
 /* Communication of a rank in a step of a model, by what it is done for. */
-typedef enum { TRN_COMM_TP, TRN_COMM_CP, TRN_COMM_EP, TRN_COMM_DP, TRN_COMM_PP, TRN_COMM_N } TrnCommKind;
+typedef enum { TRN_COMM_TP, TRN_COMM_CP, TRN_COMM_EP, TRN_COMM_DP, TRN_COMM_PP, TRN_COMM_HOST, TRN_COMM_N } TrnCommKind;
 extern const char *const trn_comm_names[TRN_COMM_N]; /* "tp" … */
 typedef struct {
   double count;     /* collectives, or sends that it makes and gets */
@@ -135,6 +135,7 @@ typedef struct {
   MdlOp op;         /* where most of that time went */
   MdlAlgo algo;
   MdlProto proto;
+  const char *operation; /* static: in place of `op`; NULL: that */
   const char *library; /* static: the experts' dispatcher, in place of algorithm and protocol; NULL: NCCL */
 } TrnCommUse;
 
