@@ -183,7 +183,7 @@ typedef struct {
   double time_s;         /* of all together */
   guint32 n_groups;      /* that run together */
   MdlOverlapComm demand; /* of one GPU */
-  const char *operation; /* static: in place of one of NCCL; NULL: NCCL's */
+  const char *does;      /* static: what it does, in place of an operation of NCCL; NULL: that */
   const char *library;   /* static: that of the experts' exchange, in place of an algorithm of NCCL; NULL: NCCL */
 } TrnPriced;
 

@@ -512,7 +512,7 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   if (shape == NULL)
     return NULL;
   take_experts (&answer, &priced->coll);
-  priced->operation = "dispatch, combine";
+  priced->does = "dispatch, combine";
   priced->library = base_name (mdl_dispatcher_names, (int)model->query.dispatcher);
   find_demand (priced, FALSE);
   settle (shape, priced);
@@ -600,7 +600,7 @@ trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, 
   g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
   priced->n_groups = copies->len;
   priced->coll = (ColAnswer){ .op = MDL_OP_SENDRECV, .size_B = size_B, .n_ranks = 2, .n_nodes = 1 };
-  priced->operation = "copy";
+  priced->does = "copy";
   priced->library = "copy engine";
   ColScratch *scratch = col_routes_scratch (prices->routes);
   const StoCopy *slowest = copies->pdata[0];

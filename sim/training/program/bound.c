@@ -58,7 +58,7 @@ trn_step_communication (const TrnBuild *b, TrnResult *out)
       use->op = coll->op;
       use->algo = coll->algo;
       use->proto = coll->proto;
-      use->operation = note->comm->operation;
+      use->does = note->comm->does;
       use->library = note->comm->library;
     }
   }

@@ -135,7 +135,7 @@ typedef struct {
   MdlOp op;         /* where most of that time went */
   MdlAlgo algo;
   MdlProto proto;
-  const char *operation; /* static: in place of `op`; NULL: that */
+  const char *does;    /* static: in place of `op`; NULL: that */
   const char *library; /* static: the experts' dispatcher, in place of algorithm and protocol; NULL: NCCL */
 } TrnCommUse;
 
