@@ -64,11 +64,6 @@ read_map (TrnModel *model, const BaseYamlNode *node, GError **error)
   const unsigned known = (list != NULL ? 1u : 0u) + (layers != NULL ? 1u : 0u) + (stages != NULL ? 1u : 0u);
   if (base_yaml_n (node) != known || (list == NULL && layers == NULL) || (list != NULL && base_yaml_kind (list) != BASE_YAML_SEQ))
     return col_fail_at (error, base_yaml_mark (node), "%s", accepted_recompute);
-  if ((layers != NULL || stages != NULL) && model->llm.net != NULL)
-    return col_fail_at (
-        error, base_yaml_mark (layers != NULL ? layers : stages),
-        "'layers' and 'stages' are of a language model's layers, and this model lists operations; accepted: full, or "
-        "{modules: […]}");
   double n = 0;
   if (layers != NULL && !read_whole (layers, "a number of layers", 1, model->llm.layers.v, &n, error))
     return FALSE;
