@@ -88,7 +88,7 @@ static const BaseSchema create_schema = {
   .name = "communicators", .help = "Communicators of all ranks.", .fields = create_fields, .scalar_key = "count"
 };
 
-static const BaseName allocator_names[] = { { "usual", 0, "blocks of fixed size" },
+static const BaseName allocator_names[] = { { "default", 0, "blocks of fixed size" },
                                             { "expandable", 1, "expandable_segments: hardly any memory is lost between tensors" },
                                             { NULL, 0, NULL } };
 
@@ -124,10 +124,10 @@ static const BaseField training_fields[] = {
   MODEL ("precision", precision, precision, "number formats"),
   BASE_ROW (TrnSpec, "recompute", model.recompute, NODE,
             .help = "activations that the backward pass recomputes: none, selective, full, or {modules: [core_attention, mlp, …], "
-                    "layers: whole layers at the begin of each chunk, stages: [pipeline ranks]}"),
+                    "layers: whole layers at the start of each chunk, stages: [pipeline ranks]}"),
   MODEL ("offload", offload, offload, "activations and optimizer states in host memory"),
   BASE_ROW (TrnSpec, "loss", model.loss, ENUM, .names = mdl_loss_names, .fallback = "framework", .help = "cross-entropy kernel"),
-  BASE_ROW (TrnSpec, "allocator", model.allocator, ENUM, .names = allocator_names, .fallback = "usual",
+  BASE_ROW (TrnSpec, "allocator", model.allocator, ENUM, .names = allocator_names, .fallback = "default",
             .help = "PyTorch's allocator of device memory"),
   MODEL ("pipeline", pipeline, pipeline, "distribution of layers over stages"),
   MODEL ("overlap", overlap, overlap, "what overlaps with compute"),
