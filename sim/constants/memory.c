@@ -27,8 +27,8 @@ static SCHEMA (memory_schema, "step memory", "Device memory of a training step b
                NUM (MdlMemorySpec, fragmentation_expandable, RATIO, "the same with expandable segments", .min = "0", .max = "1",
                     .fallback = "0"),
                NUM (MdlMemorySpec, host_core, BANDWIDTH, "of a host that updates states, by core", .fallback = "25 GB/s"),
-               NUM (MdlMemorySpec, host_memory, BANDWIDTH, "of a host that updates states, of the memory that one GPU's cores share",
-                    .fallback = "145 GB/s"),
+               NUM (MdlMemorySpec, host_memory, BANDWIDTH,
+                    "of a host that updates states, of the memory that one GPU's cores share", .fallback = "145 GB/s"),
                NUM (MdlMemorySpec, context, BYTES, "outside the allocator: the driver's context, code of kernels", .fallback = "0"),
                NUM (MdlMemorySpec, communication, BYTES, "outside: extra memory of the first communicator", .fallback = "0"),
                NUM (MdlMemorySpec, communicator, BYTES, "outside: buffers of one communicator", .fallback = "0"));

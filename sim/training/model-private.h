@@ -222,14 +222,9 @@ const TrnPriced *trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWor
 /* All ranks of pipeline rank `from` send to theirs of `to`. */
 const TrnPriced *trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
 
-/* Copies of `size_B` of each rank of a pipeline rank to its host's memory and back, between GPU and memory or memory and drives, all
- * at once. NULL and *error, with the place, where a node has no such memory or drive. */
-typedef enum {
-  TRN_HOST_OUT,
-  TRN_HOST_IN,
-  TRN_HOST_READ,
-  TRN_HOST_WRITE
-} TrnHostCopy; /* GPU to memory, back; drives to memory, back */
+/* Copies of `size_B` of each rank of a pipeline rank, all at once: OUT from the GPU to the host's memory, IN back, READ from drives
+ * to that memory, WRITE back. NULL and *error, with the place, where a node has no such memory or drive. */
+typedef enum { TRN_HOST_OUT, TRN_HOST_IN, TRN_HOST_READ, TRN_HOST_WRITE } TrnHostCopy;
 const TrnPriced *trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error);
 
 /* ---- what compute takes ---- */

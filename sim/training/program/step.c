@@ -4,8 +4,8 @@
 
 #include "base/random.h"
 #include "base/units.h"
-#include "cluster/storage.h"
 #include "build-private.h"
+#include "cluster/storage.h"
 #include "training-private.h"
 
 #define MAX_COMMS 32u
@@ -391,7 +391,8 @@ warn_host (const TrnModel *model, const GArray *stages, ColRunInfo *info)
   if (has_B <= 0 || most_B <= has_B)
     return;
   g_autofree char *needs = base_quantity_format (most_B, BASE_DIM_BYTES, 4), *has = base_quantity_format (has_B, BASE_DIM_BYTES, 4);
-  col_run_warn (info, "offload needs %s of a node's host memory, which has %s; offload fewer layers, or states to: nvme", needs, has);
+  col_run_warn (info, "offload needs %s of a node's host memory, which has %s; offload fewer layers, or states to: nvme", needs,
+                has);
 }
 
 /* What the ranks hold, and whether they can. */
