@@ -44,7 +44,10 @@ simulate () # folder, "file <tab> sets", further sets…
   fi
   local times
   mapfile -t times < <(sed -n 's/^ *"step_time\(_lo\|_hi\|\)_s" : \([0-9.e+-]*\),$/\2/p' "$folder/$file.json")
-  printf '%s\t%s\t%s\t%s\n' "$file" "${times[0]-}" "${times[1]-}" "${times[2]-}"
+  printf '%s\t%s\t%s\t%s' "$file" "${times[0]-}" "${times[1]-}" "${times[2]-}"
+  # memory of the fullest rank: B that it needs and has, and whether that fits
+  sed -n '/"memory_B" : {/,/"largest"/s/^ *"\(total\|capacity\|fits\)" : \([^,]*\),$/\2/p' "$folder/$file.json" |
+    { mapfile -t memory; printf '\t%s\t%s\t%s\n' "${memory[@]:0:3}"; }
 }
 export -f simulate
 
@@ -55,7 +58,7 @@ predict () # out, further sets…
   shift
   tr '\n' '\0' <"$tmp/list" | xargs -0 -P "$(nproc)" -I{} bash -c 'simulate "$@"' _ "$tmp" {} "$@" >"$tmp/unsorted"
   # files have a _ for the / of a name
-  awk -F '\t' -v OFS='\t' 'NR == FNR { file = $1; gsub("/", "_", file); name[file] = $1; next } { print name[$1], $2, $3, $4 }' \
+  awk -F '\t' -v OFS='\t' 'NR == FNR { file = $1; gsub("/", "_", file); name[file] = $1; next } { print name[$1], $2, $3, $4, $5, $6, $7 }' \
     "$tmp/names" "$tmp/unsorted" | LC_ALL=C sort >"$out"
 }
 
@@ -114,6 +117,10 @@ score table -v limits="$source/tests/data/training/limits.txt" >"$tmp/table" || 
   echo '| run with an error above 15 % | use | measured (s) | predicted (s) | error |'
   echo '|---|---|---|---|---|'
   score misses || true # reported above
+  echo
+  echo '| run that is said not to fit | needs (GiB) | has (GiB) |'
+  echo '|---|---|---|'
+  awk -F '\t' '$7 == "false" { printf "| %s | %.1f | %.1f |\n", $1, $5 / 2 ^ 30, $6 / 2 ^ 30 }' "$tmp/predicted"
 } >"$tmp/rows"
 grep -qxF -- '<!-- tests/training.sh -->' "$document" || { echo "$document: no line '<!-- tests/training.sh -->'"; exit 1; }
 awk -v file="$tmp/block" '

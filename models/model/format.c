@@ -39,3 +39,30 @@ mdl_format_dtype (MdlFormat format)
                                                 MDL_DTYPE_BF16, MDL_DTYPE_FP32, MDL_DTYPE_FP32 };
   return format == MDL_FORMAT_NONE ? MDL_DTYPE_INT8 : dtype[format];
 }
+
+const BaseName mdl_scaling_names[] = {
+  { "delayed", MDL_SCALING_DELAYED, "fp8, one factor a tensor, of earlier steps" },
+  { "tensorwise", MDL_SCALING_TENSOR, "fp8, one factor a tensor (current scaling)" },
+  { "blockwise", MDL_SCALING_BLOCK, "fp8, one factor for 128 x 128 weights" },
+  { "mxfp8", MDL_SCALING_MXFP8, "fp8, one factor for 32 elements" },
+  { "nvfp4", MDL_SCALING_NVFP4, "fp4, one factor for 16 elements" },
+  { NULL, 0, NULL },
+};
+
+double
+mdl_scaled_weight_B (MdlScaling scaling, double capability)
+{
+  switch (scaling) {
+    case MDL_SCALING_BLOCK:
+      return 2 * (1 + 4.0 / (128 * 128));
+    case MDL_SCALING_MXFP8:
+      return 2 * (1 + 1.0 / 32);
+    case MDL_SCALING_NVFP4:
+      return 2 * (0.5 + 1.0 / 16);
+    case MDL_SCALING_DELAYED:
+    case MDL_SCALING_TENSOR:
+    case MDL_SCALING_NONE:
+    default:
+      return capability >= 100 ? 1 : 2;
+  }
+}

@@ -6,6 +6,8 @@
  * in them, just before their own backward. Embedding: a gather of rows; its gradient is added to the rows that were used (eager
  * code writes a whole table first). Loss: logits in fp32, one pass or the steps of log-softmax; with the vocabulary cut, three
  * all-reduces of a number a token. Multi-token prediction: embedding, two norms, a projection of both, a layer, the head again.
+ * Loss in 16 bits: flash-attention flash_attn/ops/triton/cross_entropy.py, TransformerEngine
+ * transformer_engine/common/triton/cross_entropy.py.
  * Source: Narayanan et al. 2104.04473 section 2.3; Korthikanti et al. 2205.05198 sections 4, 5; Megatron-LM
  * core/tensor_parallel/cross_entropy.py; DeepSeek-V3 2412.19437 section 2.2 (multi-token prediction).
  * Check: FLOP = closed form of models/llm.h, bytes of collectives = closed form (tests/unit). */
@@ -25,6 +27,13 @@ const BaseName mdl_cp_names[] = {
   { "ring", MDL_CP_RING, "keys and values travel round a ring, concurrently with core attention" },
   { "all_gather", MDL_CP_ALL_GATHER, "keys and values are gathered before core attention" },
   { "ulysses", MDL_CP_ULYSSES, "heads are exchanged for tokens by all-to-all" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_loss_names[] = {
+  { "framework", MDL_LOSS_FRAMEWORK, "the framework's own, with logits in fp32" },
+  { "flash", MDL_LOSS_FLASH, "flash-attention's cross-entropy: logits in 16 bits, and their gradient beside them" },
+  { "in_place", MDL_LOSS_IN_PLACE, "Transformer Engine's or Liger's: the gradient takes the logits' place in the forward pass" },
   { NULL, 0, NULL },
 };
 
@@ -273,7 +282,11 @@ loss_forward (MdlBuild *build)
 {
   const double logits = logits_of (build), tokens_B = build->tokens * 4;
   move_outputs (build, "gather_outputs");
-  if (build->fused) /* to fp32; the largest; less it, and the exponential; over their sum */
+  if (build->query->loss == MDL_LOSS_FLASH) /* one pass, which sums up as it goes */
+    mdl_build_memory (build, "loss", logits * build->element_B, 0, 1);
+  else if (build->query->loss == MDL_LOSS_IN_PLACE) /* the sum; then the gradient */
+    mdl_build_memory (build, "loss", logits * 2 * build->element_B, logits * build->element_B, 1);
+  else if (build->fused) /* to fp32; the largest; less it, and the exponential; over their sum */
     mdl_build_memory (build, "loss", logits * (build->element_B + 3 * 4), logits * (4 + 8 + 4), 1);
   else
     mdl_build_memory (build, "loss", logits * (build->element_B + 4), logits * (4 + 4), 4);
@@ -286,7 +299,9 @@ static void
 loss_back (MdlBuild *build)
 {
   const double logits = logits_of (build);
-  if (build->fused)
+  if (build->query->loss != MDL_LOSS_FRAMEWORK) /* the gradient, or times that of the loss */
+    mdl_build_memory (build, "loss", logits * build->element_B, logits * build->element_B, 1);
+  else if (build->fused)
     mdl_build_memory (build, "loss", logits * 4, logits * build->element_B, 1);
   else /* the target's gradient among zeros, of log-softmax, back from fp32 */
     mdl_build_memory (build, "loss", logits * (4 + 4 + 4), logits * (4 + 4 + build->element_B), 4);

@@ -5,8 +5,8 @@
  *              b·s²·H/t elements, with dropout its mask (1 B) and its result too; dropout after it a mask of h (1 B)
  *   MLP        x h, norm h, gate, up, activation, product 4 f/t (fused: 3; GELU: 2), dropout a mask of h (1 B)
  *   MoE        x h, norm h, chances 4 B an expert; of R rows of its experts: input h, the MLP's 4 f; eager code sorts rows by
- *              copies of which two more of h stay, three over ranks; fused: one, for the weighted sum; none with
- *              deepep and hybridep, where the experts' activation takes the weights (Megatron-LM core/transformer/moe)
+ *              copies of which two more of h stay, three over ranks; fused: none, as the experts' activation takes the weights
+ *              (Megatron-LM core/transformer/moe/experts.py since 2659630, April 2025)
  *   head       x h, norm h, and of T V/t logits what the loss keeps (data: MdlLossSpec)
  *   embedding  dropout a mask of h
  * Norms, masks after blocks and x are `rows`; the inputs of matrices cut by outputs too in fused code, which gathers them again
@@ -223,9 +223,8 @@ add_moe (Sum *sum)
   const MdlLayerQuery *query = sum->query;
   const double rows = mdl_layer_expert_rows (sum->llm, query), width = sum->llm->hidden.v, row_B = width * sum->unit_B;
   const double ffn = moe->ffn.v / query->etp, experts = moe->experts.v / query->ep;
-  /* libraries of experts add up results whose weights the activation took: their gradient needs no result */
-  const gboolean weighed = query->dispatcher != MDL_DISPATCHER_ALLTOALL && query->ep > 1;
-  const double sorted = !sum->eager ? (weighed ? 0 : 1) : query->ep > 1 ? 3 : 2;
+  /* fused code: the activation takes the weights, so that their gradient needs no result of an expert */
+  const double sorted = !sum->eager ? 0 : query->ep > 1 ? 3 : 2;
   keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
   keep (sum, sum->rows * moe->experts.v * 4, MDL_MODULE_MLP);
   keep_operand (sum, rows, width, MDL_MODULE_MLP, 0); /* adapters stand beside no expert */
@@ -269,7 +268,11 @@ static void
 add_head (Sum *sum)
 {
   const MdlMemorySpec *spec = sum->spec;
-  const MdlLossSpec *loss = !sum->eager ? &spec->loss_fused : sum->query->tp > 1 ? &spec->loss_sharded : &spec->loss;
+  const MdlLossSpec *loss = sum->query->loss == MDL_LOSS_FLASH      ? &spec->loss_flash
+                            : sum->query->loss == MDL_LOSS_IN_PLACE ? &spec->loss_in_place
+                            : !sum->eager                           ? &spec->loss_fused
+                            : sum->query->tp > 1                    ? &spec->loss_sharded
+                                                                    : &spec->loss;
   const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows * MAX (sum->query->outputs, 1);
   sum->out->kept_B = sum->rows * width * sum->unit_B + logits * loss->kept.v;
   if (trained (sum, 0))

@@ -117,6 +117,10 @@ typedef struct {
   gboolean overlap_tp;    /* collectives of tensor parallelism run part by part beside products */
   gboolean overlap_sends; /* sends between stages run beside compute */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
+  MdlScaling scaling;    /* of products in fp8 and fp4 */
+  gboolean only_narrow;  /* the layers' matrices are held as their products read them, and in no other format */
+  guint32 again_layers;  /* the first layers of each chunk that are computed again whole */
+  gboolean *again_stage; /* by pipeline rank: whether anything is computed again; NULL: on all */
 } TrnModel;
 
 /* Whether ranks hold parts of gradients, optimizer or parameters. */
@@ -126,6 +130,14 @@ gboolean trn_model_parts (const TrnModel *model);
 gboolean trn_model_plan (const TrnJob *job, TrnModel *model, GError **error);
 void trn_model_clear (TrnModel *model);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrnModel, trn_model_clear)
+
+/* again.c: what of a unit of a position is computed again, and whether its activations lie in the host's memory between its passes.
+ * trn_model_read_again() once layers are dealt out; FALSE and *error, with the place. */
+typedef enum { TRN_AGAIN_MODULES, TRN_AGAIN_LAYER, TRN_AGAIN_NOTHING, TRN_AGAIN_N } TrnAgain; /* those of the query; all of it */
+gboolean trn_model_read_again (TrnModel *model, GError **error);
+TrnAgain trn_model_again (const TrnModel *model, guint32 position, guint32 unit);
+unsigned trn_again_modules (const TrnModel *model, TrnAgain again); /* MdlModule bits */
+gboolean trn_model_offloads (const TrnModel *model, guint32 position, guint32 unit);
 
 /* keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
 gboolean trn_model_check_keys (const TrnJob *job, GError **error);
@@ -173,6 +185,7 @@ typedef struct {
   double time_s;         /* of all together */
   guint32 n_groups;      /* that run together */
   MdlOverlapComm demand; /* of one GPU */
+  const char *does;      /* static: what it does, in place of an operation of NCCL; NULL: that */
   const char *library;   /* static: that of the experts' exchange, in place of an algorithm of NCCL; NULL: NCCL */
 } TrnPriced;
 
@@ -202,7 +215,7 @@ const GArray *trn_prices_side_loads (const TrnPrices *prices, unsigned i);
 void trn_prices_fold (TrnPrices *prices);
 
 /* What was asked of prices. A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are
- * tokens. */
+ * tokens; copies with hosts: see trn_prices_host. */
 typedef struct {
   gint32 kind;
   guint32 from, to; /* of a collective: pipeline rank and operation */
@@ -220,6 +233,13 @@ const TrnPriced *trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 
 const TrnPriced *trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *coll, GError **error);
 /* All ranks of pipeline rank `from` send to theirs of `to`. */
 const TrnPriced *trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
+
+/* Copies of `size_B` of each rank of a pipeline rank, all at once: OUT from the GPU to the host's memory, IN back, READ from drives
+ * to that memory, WRITE back. NULL and *error, with the place, where a node has no such memory or drive. */
+typedef enum { TRN_HOST_OUT, TRN_HOST_IN, TRN_HOST_READ, TRN_HOST_WRITE } TrnHostCopy;
+/* The same as StoCopy of all ranks, not yet added up. Returned: full. */
+GPtrArray *trn_host_copies (const TrnModel *model, guint32 pp, TrnHostCopy way, double size_B, GError **error);
+const TrnPriced *trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error);
 
 /* ---- what compute takes ---- */
 
@@ -302,6 +322,8 @@ GHashTable *trn_products_new (void);
 void trn_costs_remember (TrnCosts *costs, GHashTable *products);
 /* A unit on a pipeline rank; `layer` of a layer. Borrowed; NULL and *error as of prices. */
 const TrnUnit *trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GError **error);
+/* The same where not what the query says is computed again. */
+const TrnUnit *trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, TrnAgain again, GError **error);
 /* The model's first layer, where it differs from others: there is no sum that fused code could add in its norm; the first operation
  * of a network has no gradient of its input. */
 gboolean trn_is_first_fused (const TrnModel *model, guint32 layer);
@@ -342,6 +364,12 @@ gboolean trn_memory_turns_of_any_zero (const TrnModel *model);
 double trn_memory_communicators (const TrnModel *model);
 double trn_memory_capacity_B (const TrnModel *model);
 void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
+/* Whether gathered parameters and gradients are copied out of and into buffers of shards (Megatron-FSDP's are used in place). */
+gboolean trn_model_fsdp_copies (const TrnModel *model);
+/* Format of the gradients that a rank ends up with. */
+MdlFormat trn_model_held_gradients (const TrnModel *model);
+/* What an allocator that holds `roomy_B` takes where there are `capacity_B`, 0: not known, and it can do with `least_B`. */
+double trn_memory_taken_B (double roomy_B, double least_B, double capacity_B);
 /* B of a parameter that the optimizer keeps: master copy and moments. */
 double trn_model_moments_B (const TrnModel *model);
 /* What a checkpoint saves, each part once, and what all ranks hold of it. Of adapters alone where the rest is frozen. */

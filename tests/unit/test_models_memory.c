@@ -5,7 +5,9 @@
 /* Whole numbers, so that sums are distinguishable. */
 static const MdlMemorySpec spec = { .loss = { .kept = { .v = 4 }, .peak = { .v = 12 } },
                                     .loss_sharded = { .kept = { .v = 4 }, .peak = { .v = 10 } },
-                                    .loss_fused = { .kept = { .v = 4 }, .peak = { .v = 6 } } };
+                                    .loss_fused = { .kept = { .v = 4 }, .peak = { .v = 6 } },
+                                    .loss_flash = { .kept = { .v = 2 }, .peak = { .v = 4 } },
+                                    .loss_in_place = { .kept = { .v = 2 }, .peak = { .v = 2 } } };
 
 static MdlActivationBytes
 held (const MdlLlm *llm, const MdlLayerQuery *query, MdlBlock block)
@@ -147,7 +149,8 @@ static void
 experts_keep_rows_by_what_they_get (void)
 {
   /* Mixtral, k 2, h 4096, f 14336. A token's rows: input, result of an expert and its copy sorted back 3 x 2 h, MLP 4 x 2 f; the
-   * chances of 8 experts in fp32; x and its norm 2 h. Over ranks one copy more; fused code: 2 x 2 h and 3 x 2 f */
+   * chances of 8 experts in fp32; x and its norm 2 h. Over ranks one copy more; fused code: 2 h and 3 x 2 f, as the weights are
+   * applied before the last product */
   g_autoptr (LlmFixture) f = llm_need ("mixtral_8x7b");
   MdlLayerQuery query = eager (4096);
   const double token_B = 2.0 * (6 * 4096 + 8 * 14336 + 2 * 4096) + 8 * 4;
@@ -155,13 +158,13 @@ experts_keep_rows_by_what_they_get (void)
   query.ep = 4;
   TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (token_B + 2.0 * 2 * 4096), 1e-12);
   query.framework = MDL_FRAMEWORK_FUSED;
-  TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (2.0 * (4 * 4096 + 6 * 14336 + 2 * 4096) + 8 * 4), 1e-12);
+  TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (2.0 * (2 * 4096 + 6 * 14336 + 2 * 4096) + 8 * 4), 1e-12);
   /* a rank with half as many rows again; a capacity of 1.25 */
   query.imbalance = 1.5;
-  TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (2.0 * (6 * 4096 + 9 * 14336 + 2 * 4096) + 8 * 4), 1e-12);
+  TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (2.0 * (3 * 4096 + 9 * 14336 + 2 * 4096) + 8 * 4), 1e-12);
   query.imbalance = 1;
   query.capacity = 1.25;
-  TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (2.0 * (5 * 4096 + 7.5 * 14336 + 2 * 4096) + 8 * 4), 1e-12);
+  TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_MOE).kept_B, 4096 * (2.0 * (2.5 * 4096 + 7.5 * 14336 + 2 * 4096) + 8 * 4), 1e-12);
 }
 
 static void
@@ -178,6 +181,15 @@ the_loss_is_at_its_most_when_its_backward_pass_begins (void)
   TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_HEAD).working_B, 6 * logits / 4, 1e-12);
   query.framework = MDL_FRAMEWORK_FUSED;
   TEST_NEAR (held (&f->llm, &query, MDL_BLOCK_HEAD).working_B, 2 * logits / 4, 1e-12);
+  /* in 16 bits: 2 B; the gradient beside them, or in their place */
+  query.loss = MDL_LOSS_FLASH;
+  head = held (&f->llm, &query, MDL_BLOCK_HEAD);
+  TEST_NEAR (head.kept_B, 2 * logits / 4 + 2 * 2 * 4096.0 * 4096, 1e-12);
+  TEST_NEAR (head.working_B, 2 * logits / 4, 1e-12);
+  query.loss = MDL_LOSS_IN_PLACE;
+  head = held (&f->llm, &query, MDL_BLOCK_HEAD);
+  TEST_NEAR (head.kept_B, 2 * logits / 4 + 2 * 2 * 4096.0 * 4096, 1e-12);
+  TEST_NEAR (head.working_B, 0, 0);
 }
 
 static void

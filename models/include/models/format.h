@@ -17,6 +17,18 @@ extern const BaseName mdl_format_names[]; /* "fp4" …, "none" too */
 double mdl_format_B (MdlFormat format);
 /* The same of frozen weights kept in `base`: fp4 is NF4 with its scales, 4.127 bits (Dettmers et al. 2305.14314, section 3). */
 double mdl_base_B (MdlFormat base);
+/* Scaling factors of products in fp8 and fp4, by Transformer Engine's recipes. */
+typedef enum {
+  MDL_SCALING_NONE, /* not said */
+  MDL_SCALING_DELAYED, MDL_SCALING_TENSOR, MDL_SCALING_BLOCK, MDL_SCALING_MXFP8, MDL_SCALING_NVFP4
+} MdlScaling;
+extern const BaseName mdl_scaling_names[];
+/* Bytes of an element of a weight as its products read it, scales and copies both ways round included. fp8 products of compute
+ * capability 90 take operands in one order only, so that a transposed copy stays; from 100 on they take either. Blocks are scaled
+ * along one direction, so that both are kept on any GPU: mxfp8 1 B for 32 elements, nvfp4 1 B for 16, blocks of 128 x 128 4 B.
+ * Source: NVIDIA/TransformerEngine transformer_engine/pytorch/tensor (float8_tensor.py, mxfp8_tensor.py, nvfp4_tensor.py) and
+ * is_non_tn_fp8_gemm_supported() of pytorch/utils.py. Not of NONE. */
+double mdl_scaled_weight_B (MdlScaling scaling, double capability);
 /* What a GPU computes such elements in; not of NONE. */
 MdlPrecision mdl_format_precision (MdlFormat format);
 /* What a collective of such elements counts as; fp4 travels as bytes (int8), as NCCL has no type for it. */

@@ -23,7 +23,13 @@ typedef enum {
 } MdlDispatcher;
 /* Sorts of rows by expert: one kernel where code is fused, else several; or as asked (Megatron's moe_permute_fusion). */
 typedef enum { MDL_PERMUTE_USUAL, MDL_PERMUTE_FUSED, MDL_PERMUTE_APART } MdlPermute;
-extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[], mdl_dispatcher_names[];
+/* Whose cross-entropy it is. */
+typedef enum {
+  MDL_LOSS_FRAMEWORK, /* logits in fp32, as PyTorch and Megatron-LM have it (models/memory.h: loss, loss_sharded, loss_fused) */
+  MDL_LOSS_FLASH,     /* flash-attention's: logits in 16 bits, beside their gradient */
+  MDL_LOSS_IN_PLACE   /* Transformer Engine's, Liger's: the forward pass puts the gradient in the logits' place */
+} MdlLoss;
+extern const BaseName mdl_framework_names[], mdl_cp_names[], mdl_experts_names[], mdl_dispatcher_names[], mdl_loss_names[];
 
 /* What is computed again in the backward pass: bits. */
 typedef enum {
@@ -57,6 +63,7 @@ typedef struct {
   MdlFramework framework;
   gboolean flash;                /* attention in one kernel that keeps no scores */
   gboolean dropout;              /* after attention, MLP and embedding */
+  MdlLoss loss;
   unsigned recompute;            /* MdlModule bits */
   MdlFormat compute;             /* of the layers' matrix products */
   MdlFormat head_compute;        /* of the head's */

@@ -20,9 +20,13 @@ typedef struct MdlMemorySpec {
   MdlLossSpec loss;        /* eager, a vocabulary that one rank has whole */
   MdlLossSpec loss_sharded; /* eager, cut over ranks */
   MdlLossSpec loss_fused;  /* fused kernels */
+  MdlLossSpec loss_flash, loss_in_place; /* MDL_LOSS_FLASH, MDL_LOSS_IN_PLACE */
   BaseNum weight_copies;   /* of a weight whose products are in fp8 or fp4, in that format */
   BaseNum workspace;       /* B of matrix libraries, within the framework's allocator */
   BaseNum fragmentation;   /* what the allocator holds and does not give out, over what was given out at the peak */
+  BaseNum fragmentation_tight;      /* the least of it, where memory runs short and unused blocks are given back */
+  BaseNum fragmentation_expandable; /* the same with expandable segments */
+  BaseNum host_core, host_memory; /* B/s of a host that updates a GPU's states: of one core; of the memory behind all of them */
   BaseNum context;         /* B outside of it: context of the driver, code of kernels */
   BaseNum communication;   /* B outside of it where there is any: what the library's first communicator takes more */
   BaseNum communicator;    /* B outside of it: buffers of one communicator */

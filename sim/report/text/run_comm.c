@@ -5,8 +5,8 @@
 #include "run-private.h"
 
 BASE_MEMBER_NUMBER_OF (whole_count, TrnCommUse, round (it->count))
-/* Libraries of the experts' exchange have neither NCCL's operation nor its algorithm. */
-BASE_MEMBER_TEXT_OF (op_text, TrnCommUse, it->library != NULL ? "dispatch, combine" : base_name (mdl_op_names, (int)it->op))
+/* Libraries of the experts' exchange and copies have neither NCCL's operation nor its algorithm. */
+BASE_MEMBER_TEXT_OF (op_text, TrnCommUse, it->does != NULL ? it->does : base_name (mdl_op_names, (int)it->op))
 BASE_MEMBER_TEXT_OF (algo_text, TrnCommUse, it->library != NULL ? it->library : base_name (mdl_algo_names, (int)it->algo))
 BASE_MEMBER_TEXT_OF (proto_text, TrnCommUse, it->library != NULL ? NULL : base_name (mdl_proto_names, (int)it->proto))
 

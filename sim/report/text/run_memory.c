@@ -38,6 +38,7 @@ const BaseMember rep_memory_members[] = {
   MEMBER ("allocated", fullest.allocated_B),
   MEMBER ("reserved", fullest.reserved_B),
   MEMBER ("capacity", fullest.capacity_B, .positive = TRUE),
+  MEMBER ("host", fullest.host_B, .positive = TRUE),
   BASE_MEMBER_AS (BASE_MEMBER_BOOL, TrnResult, "fits", fullest.fits, .names = fits_names, .when = is_capacity_known),
   { .key = "largest", .kind = BASE_MEMBER_TEXT, .text = largest_part },
   MEMBER ("stage", fullest.stage),
@@ -70,6 +71,10 @@ rep_memory_text (const TrnResult *training, GString *out)
     g_string_append (out, m->fits ? "fits" : "DOES NOT FIT");
   g_string_append_printf (out, "\n# largest part: %s, %s", largest, most);
   rep_say (out, rep_training_members, training, "; the framework allocates {memory_B.allocated}\n");
+  if (m->host_B > 0) {
+    g_autofree char *host = rep_quantity (m->host_B, BASE_DIM_BYTES);
+    g_string_append_printf (out, "# in host memory: %s for this rank\n", host);
+  }
   if (training->memory_advice != NULL)
     g_string_append_printf (out, "# %s\n", training->memory_advice);
   rep_text (rep_memory_table (training->memory), out);

@@ -10,9 +10,9 @@
 struct TrnMemoryLine {
   guint32 p;
   double capacity_B;
-  double at[2];       /* 1 / dp of the two */
-  double *total_B[2]; /* by stage */
-  double kept_B[2];   /* that all ranks hold of parameters and optimizer, over dp */
+  double at[2];                    /* 1 / dp of the two */
+  double *roomy_B[2], *least_B[2]; /* by stage: the total where memory is not short, and where it is */
+  double kept_B[2];                /* that all ranks hold of parameters and optimizer, over dp */
 };
 
 static void
@@ -23,12 +23,14 @@ hold (const TrnModel *model, const TrnMemoryTurns *turns, TrnMemoryLine *held, g
   trn_memory_with (model, turns, stages);
   trn_model_state (model, stages, &state_B, &held->kept_B[k]);
   held->kept_B[k] /= model->grid.size[TRN_DIM_DP];
-  held->total_B[k] = g_new (double, stages->len);
+  held->roomy_B[k] = g_new (double, stages->len);
+  held->least_B[k] = g_new (double, stages->len);
   held->at[k] = 1.0 / model->grid.size[TRN_DIM_DP];
   held->p = stages->len;
   for (guint32 s = 0; s < stages->len; s++) {
     const TrnMemory *memory = &g_array_index (stages, TrnMemory, s);
-    held->total_B[k][s] = memory->total_B;
+    held->roomy_B[k][s] = memory->roomy_B;
+    held->least_B[k][s] = memory->least_B;
     held->capacity_B = memory->capacity_B;
   }
 }
@@ -70,26 +72,31 @@ trn_memory_line_free (TrnMemoryLine *held)
 {
   if (held == NULL)
     return;
-  g_free (held->total_B[0]);
-  g_free (held->total_B[1]);
+  for (guint k = 0; k < 2; k++) {
+    g_free (held->roomy_B[k]);
+    g_free (held->least_B[k]);
+  }
   g_free (held);
 }
 
 void
 trn_memory_line_at (const TrnMemoryLine *held, guint32 dp, TrnClosedStep *out)
 {
-  double share = held->total_B[1] != NULL ? (1.0 / dp - held->at[0]) / (held->at[1] - held->at[0]) : 0;
+  const gboolean two = held->roomy_B[1] != NULL;
+  double share = two ? (1.0 / dp - held->at[0]) / (held->at[1] - held->at[0]) : 0, least_B = -1;
   out->restore_B = dp * (held->kept_B[0] + share * (held->kept_B[1] - held->kept_B[0]));
-  out->memory_B = -1;
   out->capacity_B = held->capacity_B;
   for (guint32 s = 0; s < held->p; s++) {
-    double total_B = held->total_B[0][s];
-    if (held->total_B[1] != NULL)
-      total_B += share * (held->total_B[1][s] - total_B);
-    if (total_B > out->memory_B) {
-      out->memory_B = total_B;
+    double roomy_B = held->roomy_B[0][s], here_B = held->least_B[0][s];
+    if (two) {
+      roomy_B += share * (held->roomy_B[1][s] - roomy_B);
+      here_B += share * (held->least_B[1][s] - here_B);
+    }
+    if (here_B > least_B) {
+      least_B = here_B;
+      out->memory_B = trn_memory_taken_B (roomy_B, here_B, held->capacity_B);
       out->fullest = s;
     }
   }
-  out->fits = held->capacity_B <= 0 || out->memory_B <= held->capacity_B;
+  out->fits = held->capacity_B <= 0 || least_B <= held->capacity_B;
 }

@@ -52,6 +52,7 @@ trn_variant_plan (const TrnJob *job, const TrnClosedQuery *query, TrnVariant *ou
   set_count (&spec->model.accumulate, query->micro_batches);
   spec->model.global_batch.set = FALSE;
   spec->model.recompute = NULL;
+  spec->model.offload = (TrnOffloadSpec){ 0 };
   spec->model.cp.head.set = spec->model.cp.head.set && query->cp > 1;
   spec->schedule.v = (int)query->schedule;
   spec->schedule.set = TRUE;

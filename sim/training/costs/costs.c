@@ -561,18 +561,26 @@ trn_is_first_fused (const TrnModel *model, guint32 layer)
 const TrnUnit *
 trn_costs_unit (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, GError **error)
 {
+  return trn_costs_unit_again (costs, pp, kind, layer, TRN_AGAIN_MODULES, error);
+}
+
+const TrnUnit *
+trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 layer, TrnAgain again, GError **error)
+{
   const TrnModel *model = costs->model;
   MdlPart part = part_of (model, kind, layer);
   guint32 item = model->llm.net != NULL ? mdl_net_item (model->llm.net, layer) : 0;
   gboolean windowed = kind == TRN_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
   gboolean first = kind == TRN_UNIT_LAYER && trn_is_first_fused (model, layer);
-  gint64 key = (gint64)item << 32 | (gint64)pp << 8 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
+  gint64 key = (gint64)item << 32 | (gint64)pp << 8 | (gint64)again << 5 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
   TrnUnit *unit = g_hash_table_lookup (costs->units, &key);
   if (unit != NULL)
     return unit;
   g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)),
                      backward = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-  mdl_layer_works (&model->llm, &model->query, part, layer, forward, backward);
+  MdlLayerQuery query = model->query;
+  query.recompute = trn_again_modules (model, again);
+  mdl_layer_works (&model->llm, &query, part, layer, forward, backward);
   unit = g_new0 (TrnUnit, 1);
   g_hash_table_insert (costs->units, g_memdup2 (&key, sizeof key), unit);
   count_parameters (model, part, layer, pp, unit);

@@ -10,6 +10,7 @@
 #include "collective/fold.h"
 #include "collective/moe.h"
 #include "model-private.h"
+#include "storage/copies.h"
 
 /* Groups that one communicator stands for: how many nodes on from its own each of them is. */
 typedef struct {
@@ -30,6 +31,9 @@ typedef struct {
   ColSpread *spread;
   double most; /* of the fullest resource: what of its capacity a byte takes */
 } Shape;
+
+/* Of TrnQuestion: copies with hosts, of pipeline rank `from`; `to` says which way. */
+enum { HOST_COPIES = -1000 };
 
 struct TrnPrices {
   const TrnModel *model;
@@ -596,6 +600,7 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   if (shape == NULL)
     return NULL;
   take_experts (&answer, &priced->coll);
+  priced->does = "dispatch, combine";
   priced->library = base_name (mdl_dispatcher_names, (int)model->query.dispatcher);
   find_demand (priced, FALSE);
   settle (shape, priced);
@@ -628,5 +633,49 @@ trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GEr
     shape = keep_shape (prices, g_steal_pointer (&key), col_spread_ref (priced->coll.spread));
   find_demand (priced, TRUE);
   settle (shape, priced);
+  return priced;
+}
+
+/* ---- copies with hosts ---- */
+
+const TrnPriced *
+trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error)
+{
+  const TrnQuestion question = { HOST_COPIES, pp, way, 0, size_B };
+  TrnPriced *priced = recall (prices, &question);
+  if (priced != NULL)
+    return priced;
+  g_autoptr (GPtrArray) copies = trn_host_copies (prices->model, pp, way, size_B, error);
+  if (copies == NULL)
+    return NULL;
+  priced = g_new0 (TrnPriced, 1);
+  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  priced->n_groups = copies->len;
+  priced->coll = (ColAnswer){ .op = MDL_OP_SENDRECV, .size_B = size_B, .n_ranks = 2, .n_nodes = 1 };
+  priced->does = "copy";
+  priced->library = "copy engine";
+  ColScratch *scratch = col_routes_scratch (prices->routes);
+  const StoCopy *slowest = copies->pdata[0];
+  for (guint i = 0; i < copies->len; i++) {
+    const StoCopy *copy = copies->pdata[i];
+    slowest = copy->time_s > slowest->time_s ? copy : slowest;
+    for (guint k = 0; k < copy->uses->len; k++) {
+      const CluUse *use = &g_array_index (copy->uses, CluUse, k);
+      if (use->res != CLU_NONE)
+        col_scratch_add (scratch, use->res, use->share, 1);
+    }
+  }
+  priced->coll.cost = slowest->cost;
+  priced->coll.cost.wire = 1;
+  priced->coll.provenance = slowest->cost.source;
+  g_strlcpy (priced->coll.bound_by, "host", sizeof priced->coll.bound_by);
+  g_autofree char *key = g_strdup_printf ("host %u %d", pp, (int)way);
+  ColSpread *spread = col_spread_take (prices->routes, prices->model->job->system->clu);
+  const Shape *shape = g_hash_table_lookup (prices->shapes, key);
+  if (shape == NULL)
+    shape = keep_shape (prices, g_steal_pointer (&key), col_spread_ref (spread));
+  col_spread_unref (spread);
+  settle (shape, priced);
+  priced->demand = (MdlOverlapComm){ .kind = MDL_OVERLAP_COPY_ENGINE, .memory_Bps = size_B / priced->time_s };
   return priced;
 }

@@ -116,11 +116,11 @@ try_change (Search *search, const int rungs[KNOB_N])
   g_array_set_size (search->stages, 0);
   trn_model_memory (&changed, search->stages);
   const TrnMemory *fullest = trn_memory_fullest (search->stages);
-  if (!fullest->fits && fullest->total_B >= search->least_B)
+  if (!fullest->fits && fullest->least_B >= search->least_B)
     return FALSE;
   g_autofree char *text = describe (search->model, &changed, rungs),
                   *size = base_quantity_format (fullest->total_B, BASE_DIM_BYTES, 4);
-  search->least_B = fullest->total_B;
+  search->least_B = fullest->least_B;
   g_free (search->least);
   search->least = g_strdup_printf ("%s: %s", text, size);
   if (fullest->fits)

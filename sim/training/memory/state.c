@@ -32,11 +32,31 @@ trn_memory_capacity_B (const TrnModel *model)
   return isfinite (least_B) ? least_B : 0;
 }
 
+gboolean
+trn_model_fsdp_copies (const TrnModel *model)
+{
+  const TrnFsdpSpec *fsdp = &model->spec->model.fsdp;
+  return !fsdp->head.set || fsdp->copies.v;
+}
+
+/* Shards of FSDP2 are parameters, and so are their gradients; Megatron-FSDP's have buffers of their own. */
+MdlFormat
+trn_model_held_gradients (const TrnModel *model)
+{
+  return model->sync == TRN_SYNC_SHARDS && trn_model_fsdp_copies (model) ? model->parameters : model->gradients;
+}
+
 double
 trn_model_moments_B (const TrnModel *model)
 {
   const TrnModelSpec *spec = &model->spec->model;
   return mdl_format_B (model->master) + mdl_optimizer_moments_B ((MdlOptimizer)spec->optimizer.v, &model->llm, model->moment);
+}
+
+double
+trn_memory_taken_B (double roomy_B, double least_B, double capacity_B)
+{
+  return capacity_B <= 0 || roomy_B <= capacity_B ? roomy_B : fmax (least_B, capacity_B);
 }
 
 gboolean
@@ -50,7 +70,7 @@ trn_memory_fullest (const GArray *stages)
 {
   const TrnMemory *fullest = &g_array_index (stages, TrnMemory, 0);
   for (guint i = 1; i < stages->len; i++)
-    if (g_array_index (stages, TrnMemory, i).total_B > fullest->total_B)
+    if (g_array_index (stages, TrnMemory, i).least_B > fullest->least_B)
       fullest = &g_array_index (stages, TrnMemory, i);
   return fullest;
 }

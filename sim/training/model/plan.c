@@ -46,6 +46,16 @@ check_formats (const TrnModel *model, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (needed); i++)
     if (needed[i].format == MDL_FORMAT_NONE)
       return col_fail_at (error, needed[i].given->mark, "'%s' cannot be none; only 'master' can", needed[i].key);
+  const gboolean four = p->scaling.v == MDL_SCALING_NVFP4;
+  if (p->scaling.set && model->query.compute != (four ? MDL_FORMAT_FP4 : MDL_FORMAT_FP8))
+    return col_fail_at (error, p->scaling.mark, "scaling %s is of products in %s, and compute is %s",
+                        base_name (mdl_scaling_names, p->scaling.v), four ? "fp4" : "fp8",
+                        base_name (mdl_format_names, (int)model->query.compute));
+  if (model->only_narrow && (p->weights.v != MDL_FORMAT_FP8 || !p->scaling.set || four))
+    return col_fail_at (error, p->weights.mark,
+                        "weights that products read as they are held need their format's scaling; accepted: %s, or weights: fp8 "
+                        "with scaling delayed, tensorwise, blockwise or mxfp8",
+                        base_name (mdl_format_names, (int)model->parameters));
   const BaseEnum *optimizer = &model->spec->model.optimizer;
   if (p->optimizer.set && (optimizer->v == MDL_OPTIMIZER_ADAMW_8BIT || optimizer->v == MDL_OPTIMIZER_SGD))
     return col_fail_at (error, p->optimizer.mark, "'optimizer' of precision is of moments, and %s has %s",
@@ -78,6 +88,9 @@ settle_formats (TrnModel *model)
   model->master = format_or (&p->master, masters ? MDL_FORMAT_FP32 : MDL_FORMAT_NONE);
   model->moment = format_or (&p->optimizer, model->master != MDL_FORMAT_NONE ? MDL_FORMAT_FP32 : model->parameters);
   query->gradient = model->gradients;
+  query->loss = (MdlLoss)model->spec->model.loss.v;
+  model->scaling = p->scaling.set ? (MdlScaling)p->scaling.v : MDL_SCALING_NONE;
+  model->only_narrow = p->weights.set && (MdlFormat)p->weights.v != model->parameters;
 }
 
 /* A GPU whose file lacks what compute is estimated from. */
@@ -106,47 +119,7 @@ settle_router (TrnModel *model)
     model->query.router = model->query.head_compute;
 }
 
-/* ---- recompute, adapters ---- */
-
-static gboolean
-read_modules (const BaseYamlNode *list, const BaseName *names, unsigned *bits, GError **error)
-{
-  for (unsigned i = 0; i < base_yaml_n (list); i++) {
-    const BaseYamlNode *item = base_yaml_item (list, i);
-    const BaseName *known = base_yaml_text (item) != NULL ? base_name_find (names, base_yaml_text (item)) : NULL;
-    if (known == NULL) {
-      g_autofree char *accepted = base_names_accepted (base_yaml_text (item), names, NULL);
-      return col_fail_at (error, base_yaml_mark (item), "'%s' is not a module that recompute knows%s",
-                          base_yaml_text (item) != NULL ? base_yaml_text (item) : "", accepted);
-    }
-    *bits |= (unsigned)known->code;
-  }
-  return TRUE;
-}
-
-static gboolean
-read_recompute (TrnModel *model, GError **error)
-{
-  const BaseYamlNode *node = model->spec->model.recompute;
-  const char *text = node != NULL ? base_yaml_text (node) : "none";
-  if (node != NULL && base_yaml_kind (node) == BASE_YAML_SEQ)
-    return read_modules (node, mdl_module_names, &model->query.recompute, error);
-  if (node != NULL && base_yaml_kind (node) == BASE_YAML_MAP) {
-    const BaseYamlNode *list = base_yaml_get (node, "modules");
-    if (list == NULL || base_yaml_n (node) != 1 || base_yaml_kind (list) != BASE_YAML_SEQ)
-      return col_fail_at (error, base_yaml_mark (node), "'recompute' is none, selective, full, or {modules: [core_attention, …]}");
-    return read_modules (list, mdl_module_names, &model->query.recompute, error);
-  }
-  if (g_strcmp0 (text, "none") == 0)
-    return TRUE;
-  if (g_strcmp0 (text, "selective") == 0)
-    model->query.recompute = mdl_recompute_selective (model->query.flash);
-  else if (g_strcmp0 (text, "full") == 0)
-    model->query.recompute = MDL_MODULE_LAYER;
-  else
-    return col_fail_at (error, base_yaml_mark (node), "'recompute' is none, selective, full, or {modules: [core_attention, …]}");
-  return TRUE;
-}
+/* ---- adapters ---- */
 
 static gboolean
 read_lora (TrnModel *model, GError **error)
@@ -487,8 +460,8 @@ trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
   trn_model_take_gpus (model);
   settle_router (model);
   trn_model_take_software (model);
-  if (!check_formats (model, error) || !check_gpu (model, error) || !read_recompute (model, error) || !read_lora (model, error) ||
-      !trn_model_cut (model, error))
+  if (!check_formats (model, error) || !check_gpu (model, error) || !read_lora (model, error) ||
+      !trn_model_cut (model, error) || !trn_model_read_again (model, error))
     return FALSE;
   count_ep_nodes (model);
   return trn_model_check_stragglers (model, error);
@@ -498,6 +471,7 @@ void
 trn_model_clear (TrnModel *model)
 {
   g_clear_pointer (&model->cut, g_free);
+  g_clear_pointer (&model->again_stage, g_free);
   g_clear_pointer (&model->types, g_array_unref);
   g_clear_pointer (&model->layers, trn_layers_free);
 }

@@ -17,7 +17,7 @@ trn_step_part (TrnStepKind kind)
     [TRN_STEP_OPTIMIZER] = TRN_PART_OPTIMIZER, [TRN_STEP_COPY] = TRN_PART_COMPUTE,         [TRN_STEP_JOIN] = TRN_PART_COMPUTE,
     [TRN_STEP_HOST] = TRN_PART_LAUNCH_GAP,     [TRN_STEP_SYNC] = TRN_PART_LAUNCH_GAP,      [TRN_STEP_TP] = TRN_PART_EXPOSED_TP,
     [TRN_STEP_CP] = TRN_PART_EXPOSED_CP,       [TRN_STEP_EP] = TRN_PART_EXPOSED_EP,        [TRN_STEP_DP] = TRN_PART_EXPOSED_DP,
-    [TRN_STEP_SEND_UP] = TRN_PART_EXPOSED_PP,  [TRN_STEP_SEND_DOWN] = TRN_PART_EXPOSED_PP,
+    [TRN_STEP_SEND_UP] = TRN_PART_EXPOSED_PP,  [TRN_STEP_SEND_DOWN] = TRN_PART_EXPOSED_PP, [TRN_STEP_OFFLOAD] = TRN_PART_COPY_WAIT,
   };
   return parts[kind];
 }
@@ -114,7 +114,8 @@ trn_step_account (const TrnBuild *b, TrnResult *out)
   for (EngTask t = 0; t < eng_graph_n_tasks (b->graph); t++) {
     const TrnNote *note = &g_array_index (b->notes, TrnNote, t);
     EngTime start = eng_graph_task_start (b->graph, t), end = eng_graph_task_end (b->graph, t);
-    if (note->comm != NULL && (note->lane == last || note->other == last)) {
+    if (note->comm != NULL && eng_graph_task_kind (b->graph, t) != TRN_STEP_OFFLOAD &&
+        (note->lane == last || note->other == last)) { /* copies with the host are no communication */
       communication += end - start;
       alone_s += comm_alone_s (note);
     }

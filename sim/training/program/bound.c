@@ -6,11 +6,12 @@
 #include "build-private.h"
 
 const char *const trn_comm_names[TRN_COMM_N] = {
-  [TRN_COMM_TP] = "tp", [TRN_COMM_CP] = "cp", [TRN_COMM_EP] = "ep", [TRN_COMM_DP] = "dp", [TRN_COMM_PP] = "pp",
+  [TRN_COMM_TP] = "tp", [TRN_COMM_CP] = "cp", [TRN_COMM_EP] = "ep",
+  [TRN_COMM_DP] = "dp", [TRN_COMM_PP] = "pp", [TRN_COMM_HOST] = "host",
 };
 static const TrnPart exposed[TRN_COMM_N] = {
   [TRN_COMM_TP] = TRN_PART_EXPOSED_TP, [TRN_COMM_CP] = TRN_PART_EXPOSED_CP, [TRN_COMM_EP] = TRN_PART_EXPOSED_EP,
-  [TRN_COMM_DP] = TRN_PART_EXPOSED_DP, [TRN_COMM_PP] = TRN_PART_EXPOSED_PP,
+  [TRN_COMM_DP] = TRN_PART_EXPOSED_DP, [TRN_COMM_PP] = TRN_PART_EXPOSED_PP, [TRN_COMM_HOST] = TRN_PART_COPY_WAIT,
 };
 
 /* Of a task with communication. */
@@ -57,6 +58,7 @@ trn_step_communication (const TrnBuild *b, TrnResult *out)
       use->op = coll->op;
       use->algo = coll->algo;
       use->proto = coll->proto;
+      use->does = note->comm->does;
       use->library = note->comm->library;
     }
   }

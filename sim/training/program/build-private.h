@@ -25,6 +25,7 @@ typedef enum {
   TRN_STEP_DP,
   TRN_STEP_SEND_UP,
   TRN_STEP_SEND_DOWN,
+  TRN_STEP_OFFLOAD, /* copies with the host */
   TRN_STEP_KINDS
 } TrnStepKind;
 
@@ -39,6 +40,8 @@ typedef enum {
   TRN_ROLE_REPLICA,
   TRN_ROLE_UP,
   TRN_ROLE_DOWN,
+  TRN_ROLE_OUT,
+  TRN_ROLE_IN, /* copies to the host and back */
   TRN_ROLES
 } TrnRole;
 

@@ -7,12 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "offload-private.h"
 #include "pair-private.h"
 
 /* What a pipeline rank runs. */
 typedef struct {
   TrnBuild *b;
   TrnSyncer *sync;
+  TrnOffloader *offload;
   guint32 lane;
   const GArray *turns; /* MdlTurn */
   TrnDone *done;       /* likewise */
@@ -29,6 +31,7 @@ typedef struct {
 typedef struct {
   TrnBuild *b;
   TrnSyncer *sync;
+  TrnOffloader *offload;
   const MdlTurn *turn;
   guint32 lane, index, position;
   gboolean whole;          /* all units of the turn are one */
@@ -245,7 +248,9 @@ open_unit (Cursor *c, GError **error)
   const TrnUnit *unit = trn_unit_at (c->b, c->lane, c->position, number, error);
   c->unit = number;
   set_at (c);
-  if (unit == NULL || !trn_sync_enter (c->sync, c->turn, number, c->wait, error))
+  const TrnUnitPlace at = { c->turn, c->position, number };
+  if (unit == NULL || !trn_sync_enter (c->sync, c->turn, number, c->wait, error) ||
+      !trn_offload_enter (c->offload, &at, c->wait, error))
     return FALSE;
   clear_unit (c);
   c->items = unit->pass[c->turn->kind];
@@ -275,7 +280,9 @@ close_unit (Cursor *c, GError **error)
     g_array_append_vals (wait, c->wait->data, c->wait->len);
   g_array_unref (c->wait);
   c->wait = wait;
-  return trn_sync_leave (c->sync, c->turn, c->index, c->unit, c->last, error);
+  const TrnUnitPlace at = { c->turn, c->position, c->unit };
+  return trn_offload_leave (c->offload, &at, c->last, error) &&
+         trn_sync_leave (c->sync, c->turn, c->index, c->unit, c->last, error);
 }
 
 /* Closes units that are done and opens the next, so that collectives it begins with are queued before those that the other turn
@@ -326,9 +333,14 @@ open_turn (Cursor *c, const Lane *of, guint32 index, EngTask entry)
 {
   const TrnBuild *b = of->b;
   const MdlTurn *turn = &g_array_index (of->turns, MdlTurn, index);
-  *c = (Cursor){
-    .b = of->b, .sync = of->sync, .turn = turn, .lane = of->lane, .index = index, .last = entry, .queued = ENG_NO_TASK
-  };
+  *c = (Cursor){ .b = of->b,
+                 .sync = of->sync,
+                 .offload = of->offload,
+                 .turn = turn,
+                 .lane = of->lane,
+                 .index = index,
+                 .last = entry,
+                 .queued = ENG_NO_TASK };
   c->position = mdl_schedule_position (&b->model->pipe, (MdlPlace){ of->lane, turn->chunk });
   c->whole = b->model->layers != NULL && !b->host.first && !trn_sync_sends (of->sync, index);
   c->n_units = c->whole ? 1 : trn_cut_units (b->model, c->position);
@@ -458,7 +470,8 @@ trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done,
 {
   TrnSyncer *sync = trn_sync_new (b, lane, turns);
   GArray *pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
-  const Lane of = { b, sync, lane, turns, done, pairs };
+  TrnOffloader *offload = trn_offload_new (b, lane);
+  const Lane of = { b, sync, offload, lane, turns, done, pairs };
   g_array_set_clear_func (pairs, pair_clear);
   gboolean ok = TRUE;
   const guint32 end = b->rehearses && b->few > 0 ? MIN (b->few, turns->len) : turns->len;
@@ -470,6 +483,7 @@ trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done,
   b->at = (TrnTaskPlace){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
   ok = ok && (!trn_build_fits (b) || end < turns->len || trn_sync_finish (sync, error));
   trn_sync_free (sync);
+  trn_offload_free (offload);
   g_array_unref (pairs);
   return ok;
 }

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/units.h"
 #include "build-private.h"
+#include "cluster/storage.h"
 #include "training-private.h"
 
 #define MAX_COMMS 32u
@@ -439,6 +440,23 @@ warn_selective (const TrnModel *model, ColRunInfo *info)
                         "{modules: [norm, activation, …]}, to save memory");
 }
 
+/* Whether a node can hold what its GPUs put there. */
+static void
+warn_host (const TrnModel *model, const GArray *stages, ColRunInfo *info)
+{
+  const Clu *clu = model->job->system->clu;
+  const guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, 0)));
+  const double gpus = fmin (clu_gpus_per_node (clu, node), model->grid.n), has_B = clu_node_memory_B (clu, node);
+  double most_B = 0;
+  for (guint i = 0; i < stages->len; i++)
+    most_B = fmax (most_B, g_array_index (stages, TrnMemory, i).host_B * gpus);
+  if (has_B <= 0 || most_B <= has_B)
+    return;
+  g_autofree char *needs = base_quantity_format (most_B, BASE_DIM_BYTES, 4), *has = base_quantity_format (has_B, BASE_DIM_BYTES, 4);
+  col_run_warn (info, "offload needs %s of a node's host memory, which has %s; offload fewer layers, or states to: nvme", needs,
+                has);
+}
+
 /* What the ranks hold, and whether they can. */
 static void
 add_memory (const TrnModel *model, TrnResult *training, ColRunInfo *info)
@@ -447,6 +465,7 @@ add_memory (const TrnModel *model, TrnResult *training, ColRunInfo *info)
   trn_model_memory (model, training->memory);
   training->fullest = *trn_memory_fullest (training->memory);
   trn_model_state (model, training->memory, &training->state_B, &training->restore_B);
+  warn_host (model, training->memory, info);
   if (training->fullest.fits)
     return;
   double bytes;

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "offload-private.h"
 #include "sync-private.h"
 
 static double
@@ -296,14 +297,6 @@ forget_gathered (TrnSyncer *sync, const MdlTurn *turn)
   }
 }
 
-/* Parameters and gradients of shards lie elsewhere than in what is gathered and scattered. */
-static gboolean
-copies (const TrnSyncer *sync)
-{
-  const TrnFsdpSpec *fsdp = &sync->model->spec->model.fsdp;
-  return !fsdp->head.set || fsdp->copies.v;
-}
-
 /* On the compute stream, out of the buffer that was gathered into. */
 static gboolean
 copy_out (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GError **error)
@@ -314,7 +307,7 @@ copy_out (TrnSyncer *sync, const MdlTurn *turn, guint32 unit, GArray *wait, GErr
   const TrnUnit *what = trn_sync_unit (sync, turn->chunk, unit, error);
   if (what == NULL)
     return FALSE;
-  if (!copies (sync)) {
+  if (!trn_model_fsdp_copies (sync->model)) { /* in the buffers that are gathered and scattered */
     g_array_append_val (wait, task);
     return TRUE;
   }
@@ -390,7 +383,7 @@ leave_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 u, const TrnUnit *un
   if (dense + expert <= 0)
     return TRUE;
   double n = dense + expert;
-  double copy_s = !copies (sync) ? 0 : trn_costs_memory_s (sync->b->costs, n * from_B, n * to_B);
+  double copy_s = !trn_model_fsdp_copies (sync->model) ? 0 : trn_costs_memory_s (sync->b->costs, n * from_B, n * to_B);
   EngTask copied = trn_build_compute (sync->b, sync->lane, copy_s > 0 ? TRN_STEP_COPY : TRN_STEP_JOIN, copy_s, NULL, "copy in");
   trn_build_after_one (sync->b, copied, sync->scattered);
   return reduce (sync, FALSE, dense * to_B, copied, error) && reduce (sync, TRUE, expert * to_B, copied, error);
@@ -575,10 +568,13 @@ trn_sync_finish (TrnSyncer *sync, GError **error)
   double dense = sync->trained_dense / (part ? ranks_of (model, TRN_GROUP_SHARD) : 1);
   double expert = sync->trained_expert / (part ? ranks_of (model, TRN_GROUP_EDP) : 1);
   double held = reduces_always (model) ? dense + expert : sync->trained_dense + sync->trained_expert;
-  double time_s = trn_costs_optimizer_s (b->costs, sync->lane, dense + expert, held, sync->tensors);
+  const double away = model->spec->model.offload.optimizer.v;
+  double time_s = trn_costs_optimizer_s (b->costs, sync->lane, (1 - away) * (dense + expert), held, sync->tensors);
   lane->update = trn_build_compute (b, sync->lane, TRN_STEP_OPTIMIZER, time_s, NULL, "optimizer");
   trn_build_after_one (b, lane->update, summed);
   lane->end = lane->update;
+  if (away > 0 && !trn_offload_update (b, sync->lane, away * (dense + expert), summed, &lane->end, error))
+    return FALSE;
   if (model->software.step_s > 0) /* the loop around the step */
     lane->end = trn_build_compute (b, sync->lane, TRN_STEP_OPTIMIZER, model->software.step_s, NULL, "between steps");
   if (model->sync == TRN_SYNC_REPLICAS)
@@ -587,7 +583,7 @@ trn_sync_finish (TrnSyncer *sync, GError **error)
   if (!gathers || model->spec->model.overlap.parameters.v)
     return TRUE;
   g_autoptr (GArray) after = g_array_new (FALSE, FALSE, sizeof (EngTask));
-  g_array_append_val (after, lane->update);
+  g_array_append_val (after, lane->end);
   EngTask task;
   double element_B = mdl_format_B (model->gather);
   const Needs needs = { TRN_NO_CHUNK, 0, sync->trained_dense * element_B, sync->trained_expert * element_B };

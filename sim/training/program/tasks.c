@@ -5,8 +5,8 @@
 #include "base/append.h"
 #include "build-private.h"
 
-const char *const trn_role_names[TRN_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
-                                                "dp",      "expert dp", "replicas", "send forward", "send back" };
+const char *const trn_role_names[TRN_ROLES] = { "compute",   "host",     "tp",           "cp",        "ep",      "dp",
+                                                "expert dp", "replicas", "send forward", "send back", "to host", "from host" };
 
 const TrnUnit *
 trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError **error)
@@ -18,7 +18,8 @@ trn_unit_at (TrnBuild *b, guint32 lane, guint32 position, guint32 unit, GError *
   if (unit < front)
     return trn_costs_unit (b->costs, lane, TRN_UNIT_EMBEDDING, 0, error);
   if (unit - front < cut->n)
-    return trn_costs_unit (b->costs, lane, TRN_UNIT_LAYER, cut->first + unit - front, error);
+    return trn_costs_unit_again (b->costs, lane, TRN_UNIT_LAYER, cut->first + unit - front,
+                                 trn_model_again (b->model, position, unit), error);
   return trn_costs_unit (b->costs, lane, unit - front == cut->n ? TRN_UNIT_HEAD : TRN_UNIT_MTP, 0, error);
 }
 

@@ -191,6 +191,7 @@ kind_of (unsigned kind)
     [TRN_STEP_DP] = TRN_TRACE_DP,
     [TRN_STEP_SEND_UP] = TRN_TRACE_SEND,
     [TRN_STEP_SEND_DOWN] = TRN_TRACE_SEND,
+    [TRN_STEP_OFFLOAD] = TRN_TRACE_COPY,
   };
   return kinds[kind];
 }

@@ -21,9 +21,31 @@ static const BaseField precision_fields[] = {
             .help = "master copy that the optimizer updates; default: fp32 with 16-bit parameters and fp32 gradients, else none"),
   BASE_ROW (TrnPrecisionSpec, "optimizer", optimizer, ENUM, .names = mdl_format_names,
             .help = "moments of the optimizer; default: fp32, or `parameters` if there is no master copy"),
+  BASE_ROW (TrnPrecisionSpec, "scaling", scaling, ENUM, .names = mdl_scaling_names,
+            .help = "scaling factors of products in fp8 or fp4: what copies of weights they need; default: two copies"),
+  BASE_ROW (TrnPrecisionSpec, "weights", weights, ENUM, .names = mdl_format_names,
+            .help = "format in which the layers' matrices are held; `fp8` with `scaling`: no other copy (Megatron's "
+                    "fp8_param_gather); default: `parameters`"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_precision = { .name = "precision", .help = "Number formats.", .fields = precision_fields };
+
+static const BaseName offload_names[] = {
+  { "cpu", TRN_OFFLOAD_CPU, "memory of the host (ZeRO-Offload)" },
+  { "nvme", TRN_OFFLOAD_NVME, "drives of the node, read and written in each step (ZeRO-Infinity)" },
+  { NULL, 0, NULL },
+};
+static const BaseField offload_fields[] = {
+  BASE_ROW_NUM (TrnOffloadSpec, "layers", layers, COUNT, .max = "100000", .fallback = "0",
+                .help = "activations of the first so many layers of each chunk go to host memory after their forward pass"),
+  BASE_ROW_NUM (TrnOffloadSpec, "optimizer", optimizer, RATIO, .min = "0", .max = "1", .fallback = "0",
+                .help = "fraction of the optimizer's states that the host keeps and updates"),
+  BASE_ROW (TrnOffloadSpec, "to", to, ENUM, .names = offload_names, .fallback = "cpu", .help = "where it keeps them"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_offload = { .name = "offload",
+                                        .help = "What the host holds in place of the GPU.",
+                                        .fields = offload_fields };
 
 static const BaseField pipeline_fields[] = {
   BASE_ROW (TrnPipelineSpec, "embedding_as_layer", embedding, BOOL, .fallback = "false",

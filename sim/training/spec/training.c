@@ -88,6 +88,10 @@ static const BaseSchema create_schema = {
   .name = "communicators", .help = "Communicators of all ranks.", .fields = create_fields, .scalar_key = "count"
 };
 
+static const BaseName allocator_names[] = { { "default", 0, "blocks of fixed size" },
+                                            { "expandable", 1, "expandable_segments: hardly any memory is lost between tensors" },
+                                            { NULL, 0, NULL } };
+
 #define MODEL(key, member, schema, what) BASE_ROW (TrnSpec, key, model.member, MAP, .sub = &trn_schema_##schema, .help = what)
 static const BaseField training_fields[] = {
   BASE_ROW (TrnSpec, "kind", kind, ENUM, .names = kind_names, .required = TRUE, .help = "training"),
@@ -119,7 +123,12 @@ static const BaseField training_fields[] = {
                 .help = "micro-batches per replica, instead of `global_batch`"),
   MODEL ("precision", precision, precision, "number formats"),
   BASE_ROW (TrnSpec, "recompute", model.recompute, NODE,
-            .help = "activations that the backward pass recomputes: none, selective, full, or {modules: [core_attention, mlp, …]}"),
+            .help = "activations that the backward pass recomputes: none, selective, full, or {modules: [core_attention, mlp, …], "
+                    "layers: whole layers at the start of each chunk, stages: [pipeline ranks]}"),
+  MODEL ("offload", offload, offload, "activations and optimizer states in host memory"),
+  BASE_ROW (TrnSpec, "loss", model.loss, ENUM, .names = mdl_loss_names, .fallback = "framework", .help = "cross-entropy kernel"),
+  BASE_ROW (TrnSpec, "allocator", model.allocator, ENUM, .names = allocator_names, .fallback = "default",
+            .help = "PyTorch's allocator of device memory"),
   MODEL ("pipeline", pipeline, pipeline, "distribution of layers over stages"),
   MODEL ("overlap", overlap, overlap, "what overlaps with compute"),
   BASE_ROW (TrnSpec, "optimizer", model.optimizer, ENUM, .names = mdl_optimizer_names, .fallback = "adamw", .help = "optimizer"),

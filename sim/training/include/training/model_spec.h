@@ -13,6 +13,8 @@ typedef struct {
   BaseEnum gradients;                        /* that weight gradients are added up in */
   BaseEnum reduce, gather;                   /* that they, and sharded parameters, travel in */
   BaseEnum master, optimizer;                /* copies that the optimizer updates; its moments */
+  BaseEnum scaling;                          /* MdlScaling, of products in fp8 and fp4 */
+  BaseEnum weights;                          /* that the layers' matrices are held in */
 } TrnPrecisionSpec;
 
 typedef struct {
@@ -89,12 +91,24 @@ typedef struct {
   BaseNum compute; /* standard deviation of a rank's compute, relative */
 } TrnJitterSpec;
 
+/* What leaves the GPU between its uses. */
+typedef struct {
+  BaseHead head;
+  BaseNum layers;    /* whose activations go to the host's memory: the first so many of a chunk */
+  BaseNum optimizer; /* of the optimizer's states: kept and updated by the host */
+  BaseEnum to;       /* TrnOffloadTo, of these states */
+} TrnOffloadSpec;
+typedef enum { TRN_OFFLOAD_CPU, TRN_OFFLOAD_NVME } TrnOffloadTo;
+
 typedef struct {
   const BaseYamlNode *model; /* NULL: layers with given times */
   BaseNum sequence, global_batch, micro_batch, accumulate;
   gboolean sequence_assumed; /* not a key: `sequence` was left out, and is the one that the model was trained with */
   TrnPrecisionSpec precision;
-  const BaseYamlNode *recompute; /* none, selective, full, or {modules: […]} */
+  const BaseYamlNode *recompute; /* none, selective, full, or {modules: […], layers: N, stages: […]} */
+  TrnOffloadSpec offload;
+  BaseEnum loss;      /* MdlLoss */
+  BaseEnum allocator; /* 1: expandable segments */
   TrnPipelineSpec pipeline;
   TrnOverlapSpec overlap;
   BaseEnum optimizer;

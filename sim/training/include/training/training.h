@@ -115,14 +115,17 @@ typedef struct {
   double allocated_B; /* what the framework's allocator gives out */
   double reserved_B;  /* what it takes from the GPU: fragmentation too */
   double total_B;     /* what the GPU has less: context and communicators too */
+  double roomy_B;     /* the total where memory is not short … */
+  double least_B;     /* … and where it is, and the allocator gives back all that it can */
   double capacity_B;  /* that it has; 0: not known */
+  double host_B;      /* of the host's memory: activations and states that it holds for this rank */
   double in_flight;   /* activations of chunks that are kept at a time, at most */
   gboolean fits;
 } TrnMemory;
 /* The largest of the terms: "weights", "gradients", "optimizer", "activations", "buffers" or "other". */
 const char *trn_memory_largest (const TrnMemory *memory, double *bytes);
 /* Communication of a rank in a step of a model, by what it is done for. */
-typedef enum { TRN_COMM_TP, TRN_COMM_CP, TRN_COMM_EP, TRN_COMM_DP, TRN_COMM_PP, TRN_COMM_N } TrnCommKind;
+typedef enum { TRN_COMM_TP, TRN_COMM_CP, TRN_COMM_EP, TRN_COMM_DP, TRN_COMM_PP, TRN_COMM_HOST, TRN_COMM_N } TrnCommKind;
 extern const char *const trn_comm_names[TRN_COMM_N]; /* "tp" … */
 typedef struct {
   double count;     /* collectives, or sends that it makes and gets */
@@ -132,6 +135,7 @@ typedef struct {
   MdlOp op;         /* where most of that time went */
   MdlAlgo algo;
   MdlProto proto;
+  const char *does;    /* static: in place of `op`; NULL: that */
   const char *library; /* static: the experts' dispatcher, in place of algorithm and protocol; NULL: NCCL */
 } TrnCommUse;
 
