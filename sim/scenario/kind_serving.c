@@ -28,7 +28,9 @@ static const BaseField fields[] = {
   KEY ("pools", pools, LIST, .sub = &srv_schema_pool, .item_size = sizeof (SrvPoolSpec),
        .help = "pools of replicas: one of role `all`, or one `prefill` and one `decode`; default: `replicas` of role all"),
   KEY ("transfer", transfer, MAP, .sub = &srv_schema_transfer, .help = "KV from the prefill pool to the decode pool"),
-  KEY ("router", router, ENUM, .names = srv_router_names, .fallback = "round_robin", .help = "how requests choose a replica"),
+  KEY ("offload", offload, LIST, .sub = &srv_schema_offload, .item_size = sizeof (SrvOffloadSpec),
+       .help = "KV of prompts in host memory, on drives and on shared storage, for later prompts that begin alike"),
+  KEY ("router", router, MAP, .sub = &srv_schema_router, .help = "how requests choose a replica; a name is its policy"),
   KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
   KEY ("slo", slo, MAP, .sub = &slo_schema, .help = "limits of a good request, for goodput"),
   BASE_ROW_NUM (ScnServingSpec, "gpu_price", gpu_price, MONEY_PER_TIME,
@@ -152,6 +154,12 @@ check (const Scn *scenario, GError **error)
   const ScnServingSpec *spec = scenario->own;
   Pool pools[2];
   guint n = 0;
+  if (spec->router.policy.v == SRV_ROUTER_SESSION && !(spec->load.turns.set && spec->load.turns.v > 1) && !spec->load.trace.set)
+    return col_fail_at (error, spec->router.head.mark,
+                        "router 'session' needs requests of sessions; give 'turns' of at least 2 or a trace in 'load', or take "
+                        "another router");
+  if (!srv_offload_check (&scenario->system, spec->offload.item, spec->offload.n, error))
+    return FALSE;
   if (!read_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
     return FALSE;
   for (guint i = 0; i < n; i++)
@@ -185,6 +193,19 @@ static const BaseMember times_members[] = {
 #define COLUMN(key, member, head) RESULT (key, member, .title = (head), .rank = 3)
 BASE_MEMBER_WHEN (is_apart, ScnServingResult, it->apart)
 #define APART(...) RESULT (__VA_ARGS__, .when = is_apart)
+#define TIER(...)  BASE_MEMBER (ScnServingTier, __VA_ARGS__)
+static const BaseMember tier_members[] = {
+  TIER ("tier", tier, .title = "tier"),
+  TIER ("hit_fraction", hits, BASE_SHOWN ("of prompts (%)", 100, "%.1f")),
+  TIER ("reads", reads, .title = "reads", .rank = 1),
+  TIER ("read_s", read_s, BASE_SHOWN ("a read (ms)", 1e3, "%.4g")),
+  TIER ("declined", declined, .title = "computed instead", .rank = 1),
+  TIER ("written_bytes", written_B, .title = "written", .rank = 1),
+  TIER ("saved_fraction", saves, BASE_SHOWN ("of GPU time (%)", 100, "%.1f")),
+  TIER ("worth_per_Mtok", worth, BASE_SHOWN ("worth (USD/Mtok)", 1, "%.4g")),
+  TIER ("cost_per_Mtok", cost, BASE_SHOWN ("costs (USD/Mtok)", 1, "%.4g")),
+  BASE_MEMBER_END,
+};
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
 static const BaseMember members[] = {
   TIMES ("ttft", ttft, "TTFT"),
@@ -231,6 +252,8 @@ static const BaseMember members[] = {
   RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
   BASE_MEMBER_PARTS_OF (ScnServingResult, "watched_s", run.watched.part_s, srv_wait_names, SRV_WAIT_N, .when = has_watched),
   RESULT ("bound_by", bound_by, .title = "bottleneck", .rank = 1),
+  RESULT ("tiers", tiers, .sub = tier_members,
+          .title = "KV below the GPU: part of prompts that tiers gave, GPU time that this saved, and its price by output tokens"),
   BASE_MEMBER_END,
 };
 
@@ -287,6 +310,20 @@ request_finished (gpointer load, guint64 index, double now_s)
   return srv_load_finished (load, index, now_s);
 }
 
+static SrvRouting
+routing (const SrvRouterSpec *spec)
+{
+  return (SrvRouting){ .policy = (SrvRouter)spec->policy.v,
+                       .credit = spec->credit.v,
+                       .scale = spec->scale.v,
+                       .host = spec->host_credit.v,
+                       .nvme = spec->nvme_credit.v,
+                       .temperature = spec->temperature.v,
+                       .prefix = spec->prefix.v,
+                       .usage = spec->usage.v,
+                       .queue = spec->queue.v };
+}
+
 static SrvRunSpec
 run_spec (const Scn *scenario, const Pool *pool, const SrvMemory *memory, SrvStepModel *model)
 {
@@ -314,7 +351,7 @@ run_spec (const Scn *scenario, const Pool *pool, const SrvMemory *memory, SrvSte
                        .caching = engine->prefix_cache.v,
                        .max_model_len = (guint)engine->max_model_len.v,
                        .replicas = pool->replicas,
-                       .router = (SrvRouter)spec->router.v,
+                       .router = routing (&spec->router),
                        .seed = scenario->seed,
                        .slo = { or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) },
                        .watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64 };
@@ -363,20 +400,36 @@ open_pool (Play *play, guint i, SrvMemory *memory, SrvRunSpec *run, ColRunInfo *
   return TRUE;
 }
 
+static SrvTierWays *
+tier_ways (const Play *play, ColNet *net)
+{
+  const ScnServingSpec *spec = play->scenario->own;
+  return srv_tier_ways_new (&spec->llm, &play->scenario->system, net, &play->pools[0].replica, play->pools[0].first,
+                            spec->offload.item, spec->offload.n);
+}
+
 /* One run with steps at that end of their band. */
 static gboolean
 play (Play *play, int band, SrvRunResult *out, GError **error)
 {
   const ScnServingSpec *spec = play->scenario->own;
   SrvRunSpec *run = &play->run;
+  g_autoptr (ColNet) net = NULL;
   g_autoptr (SrvKvFabric) fabric = NULL;
+  g_autoptr (SrvTierWays) ways = NULL;
   g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, play->scenario->seed, error);
   if (load == NULL)
     return FALSE;
+  if (play->n == 2 || spec->offload.n > 0)
+    net = col_net_new (play->scenario->system.clu);
+  if (spec->offload.n > 0) {
+    ways = tier_ways (play, net);
+    run->offload = srv_tier_ways_run (ways);
+  }
   if (play->n == 2) {
     const SrvPlacedPool from = { &play->pools[0].replica, play->pools[0].first },
                         to = { &play->pools[1].replica, play->pools[1].first };
-    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, &from, &to, &spec->transfer);
+    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, net, &from, &to, &spec->transfer);
     run->fabric = srv_kv_fabric_run (fabric);
     run->first_by_decode = spec->transfer.first_token.v == SRV_FIRST_DECODE;
     run->decode = &play->decode;
@@ -385,7 +438,7 @@ play (Play *play, int band, SrvRunResult *out, GError **error)
     run->limits.drafts = 0;
   }
   run->source = (SrvSource){
-    .load = load, .next = next_request, .finished = request_finished, .open = play->n == 1 && srv_load_is_open (load)
+    .load = load, .next = next_request, .finished = request_finished, .open = net == NULL && srv_load_is_open (load)
   };
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
@@ -419,6 +472,41 @@ bound_of_pools (const SrvRunResult *run)
   return fmax (prefill, decode) < 0.7 ? "load" : prefill > decode ? "prefill pool" : "decode pool";
 }
 
+static double
+or_unknown (gboolean known, double value)
+{
+  return known ? value : (double)NAN;
+}
+
+/* What tiers gave, and what that is worth: the price of the GPU time that it saved. */
+static void
+weigh_tiers (const ScnServingSpec *spec, const Play *play, ScnServingResult *own)
+{
+  const SrvRunResult *run = &own->run;
+  const double replica_gpus = srv_replica_gpus (&play->pools[0].replica), replicas = play->pools[0].replicas;
+  const double a_token = 1e6 / (double)run->output_tokens;
+  own->tiers = g_array_new (FALSE, FALSE, sizeof (ScnServingTier));
+  for (guint i = 0; i < spec->offload.n; i++) {
+    const SrvOffloadSpec *item = BASE_LIST_AT (spec->offload, SrvOffloadSpec, i);
+    const SrvTierKind t = srv_tier_kind (item->tier.v);
+    const SrvTierResult *tier = &run->tiers[t];
+    const double stores = play->run.offload.tier[t].shared ? 1 : replicas * play->run.times.ranks;
+    const ScnServingTier row = {
+      .tier = item->tier.v,
+      .hits = run->prompt_tokens > 0 ? (double)tier->hit_tokens / (double)run->prompt_tokens : 0,
+      .read_s = or_unknown (tier->reads > 0, tier->read_s / (double)tier->reads),
+      .reads = tier->reads,
+      .declined = tier->declined,
+      .written_B = tier->written_B,
+      .saves = tier->saved_s / (run->duration_s * replicas),
+      .worth = or_unknown (spec->gpu_price.set, spec->gpu_price.v * replica_gpus * tier->saved_s * a_token),
+      .cost = or_unknown (item->price.set, item->price.v * stores * run->duration_s * a_token),
+    };
+    own->cost_per_Mtok += item->price.set ? row.cost : 0;
+    g_array_append_val (own->tiers, row);
+  }
+}
+
 static void
 summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
 {
@@ -441,6 +529,8 @@ summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo,
   own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
                            : (double)NAN;
+  if (spec->offload.n > 0)
+    weigh_tiers (spec, play, own);
   own->bound_by = own->apart ? bound_of_pools (run) : run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
 }
 
@@ -515,6 +605,9 @@ run (const Scn *scenario, ScnResult *result, GError **error)
 static void
 clear (ScnResult *result)
 {
+  ScnServingResult *own = result->own;
+  if (own != NULL && own->tiers != NULL)
+    g_array_unref (own->tiers);
   g_clear_pointer (&result->own, g_free);
 }
 

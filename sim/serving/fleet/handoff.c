@@ -136,11 +136,9 @@ srv_handoff_start (SrvSim *sim, GError **error)
   return sim->at->pool == 0 || pull (sim, sim->at, error);
 }
 
-gboolean
-srv_handoff_land (SrvSim *sim, GError **error)
+void
+srv_handoff_land (SrvSim *sim)
 {
-  if (!eng_run (sim->spec->fabric.eng, sim->now, 0, error))
-    return FALSE;
   for (guint i = 0; i < sim->landed->len; i++) {
     SrvHandoff *handoff = sim->landed->pdata[i];
     SrvReplica *source = &sim->replicas[handoff->source];
@@ -152,7 +150,6 @@ srv_handoff_land (SrvSim *sim, GError **error)
     g_ptr_array_remove_fast (sim->moving, handoff);
   }
   g_ptr_array_set_size (sim->landed, 0);
-  return TRUE;
 }
 
 void

@@ -25,6 +25,30 @@ SCHEMA (srv_schema_pool, "pool", "Replicas that are alike, on GPUs of their own.
         MAP_AS (SrvPoolSpec, "moe", replica.moe, &srv_schema_moe, "exchange and load of experts"),
         MAP_AS (SrvPoolSpec, "speculative", replica.speculative, &srv_schema_speculative, "speculative decoding"));
 
+/* A bare name is the policy. */
+const BaseSchema srv_schema_router = {
+  .name = "router",
+  .help = "How requests choose a replica, or a rank of attention data parallelism in it.",
+  .scalar_key = "policy",
+  .fields =
+      (const BaseField[]){
+          ROW (SrvRouterSpec, policy, ENUM, "which replica takes a request", .names = srv_router_names, .fallback = "round_robin"),
+          NUM (SrvRouterSpec, credit, NUMBER, "kv: what a block in the cache counts against a block to compute", .max = "10",
+               .fallback = "1"),
+          NUM (SrvRouterSpec, host_credit, NUMBER, "kv: the same of a block in host memory (`offload`)", .max = "10",
+               .fallback = "0.75"),
+          NUM (SrvRouterSpec, nvme_credit, NUMBER, "kv: the same of a block on the node's drives", .max = "10", .fallback = "0.25"),
+          NUM (SrvRouterSpec, scale, NUMBER, "kv: weight of blocks to compute against blocks in use", .max = "1000",
+               .fallback = "1"),
+          NUM (SrvRouterSpec, temperature, NUMBER, "kv: 0 takes the lowest cost, more draws with a softmax of scaled costs",
+               .max = "1000", .fallback = "0"),
+          NUM (SrvRouterSpec, prefix, NUMBER, "llm_d: weight of the prefix that is cached", .max = "1000", .fallback = "3"),
+          NUM (SrvRouterSpec, usage, NUMBER, "llm_d: weight of KV memory that is free", .max = "1000", .fallback = "2"),
+          NUM (SrvRouterSpec, queue, NUMBER, "llm_d: weight of a short queue", .max = "1000", .fallback = "2"),
+          BASE_ROW_END,
+      },
+};
+
 SCHEMA (srv_schema_transfer, "transfer", "How KV goes from the prefill pool to the decode pool.",
         ROW (SrvTransferSpec, first_token, ENUM, "pool that gives the first token", .names = first_names, .fallback = "prefill"),
         NUM (SrvTransferSpec, start, TIME, "time of each transfer before bytes move, on top of the route's latency",

@@ -124,6 +124,9 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {
   SrvSim *sim = user;
   (void)tokens;
+  srv_route_prefilled (sim->at, seq);
+  if (seq->units > 0 && sim->at->pool == 0)
+    g_ptr_array_add (sim->prefilled, seq);
   if (seq->answer > 1) {
     srv_handoff_begin (sim, seq);
     return;

@@ -16,6 +16,7 @@ typedef struct {
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
   guint in_flight;
+  guint64 *prefill; /* by scheduler: tokens of prompts on their way to a first token, as the router counts them */
   /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
   gboolean jumping;
   guint n, most; /* the step in progress, from 1, and the last one that can be */
@@ -28,6 +29,14 @@ typedef struct {
 
 typedef struct SrvSim SrvSim;
 
+/* What a router remembers. */
+typedef struct {
+  guint64 turn;         /* requests routed */
+  GHashTable *sessions; /* session → replica + 1 */
+  double *costs;        /* by scheduler of all replicas … */
+  SrvScored *scored;    /* … likewise */
+} SrvRoute;
+
 /* A request between two pools. */
 typedef struct {
   SrvSim *sim;
@@ -39,17 +48,23 @@ typedef struct {
   EngUse *uses; /* owned */
 } SrvHandoff;
 
+typedef struct SrvTiers SrvTiers;
+
 struct SrvSim {
   const SrvRunSpec *spec;
+  Eng *eng; /* of flows; NULL: nothing flows */
   SrvRunResult *out;
   SrvReplica *replicas; /* of the first pool, then of the decode pool */
   guint n_replicas;
-  GPtrArray *handoffs; /* SrvHandoff *: just prefilled */
-  GPtrArray *moving;   /* SrvHandoff *: all that exist */
-  GPtrArray *landed;   /* SrvHandoff *: flows that have ended at this instant */
-  GArray *uses;        /* EngUse, of the flow in hand */
+  GPtrArray *prefilled; /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
+  GPtrArray *handoffs;  /* SrvHandoff *: just prefilled */
+  GPtrArray *moving;    /* SrvHandoff *: all that exist */
+  GPtrArray *landed;    /* SrvHandoff *: flows that have ended at this instant */
+  GArray *uses;         /* EngUse, of the flow in hand */
   double pool_busy_ps[2], pool_kv_ps[2];
   double wait_ps, move_ps;
+  SrvRoute route;
+  SrvTiers *tiers;   /* NULL: none */
   EngQueue *queue;   /* ends of steps, by replica */
   SrvBatch *batches; /* of one step */
   GPtrArray *pool;   /* SrvSeq *, to use again */
@@ -76,17 +91,40 @@ void srv_replica_begin (SrvSim *sim, SrvReplica *replica);
 /* The step in progress ends at sim->now. FALSE: the next one, of the same kind, is in progress already. */
 gboolean srv_replica_end (SrvSim *sim, SrvReplica *replica);
 
+/* ---- choice of a replica (route.c) ---- */
+
+void srv_route_init (SrvSim *sim);
+void srv_route_clear (SrvSim *sim);
+/* The replica of a request that leaves the front end; sets seq->rank and what the router counts of it. */
+SrvReplica *srv_route (SrvSim *sim, SrvSeq *seq);
+/* Its prompt is computed: the router counts it no longer. */
+void srv_route_prefilled (SrvReplica *replica, SrvSeq *seq);
+
 /* ---- from prefill to decode (fleet/handoff.c) ---- */
 
 /* Its prompt is computed, in a step of sim->at. */
 void srv_handoff_begin (SrvSim *sim, SrvSeq *seq);
 /* Those that began find a decode replica, and transfers start for which blocks are free. */
 gboolean srv_handoff_start (SrvSim *sim, GError **error);
-/* Flows to sim->now. */
-gboolean srv_handoff_land (SrvSim *sim, GError **error);
+/* Takes those whose flows have ended. */
+void srv_handoff_land (SrvSim *sim);
 /* Sequences whose KV is there join; the replica is between steps. */
 void srv_handoff_join (SrvReplica *replica);
 void srv_handoff_clear (SrvSim *sim);
+
+/* ---- KV below the GPU (tiers/tiers.c) ---- */
+
+void srv_tiers_init (SrvSim *sim);
+void srv_tiers_clear (SrvSim *sim);
+/* What is in a tier of a routed request's prompt is loaded, if that takes less than computing it. *loads: it is on its way, and
+ * will be queued by srv_tiers_land. */
+gboolean srv_tiers_fetch (SrvSim *sim, SrvReplica *replica, SrvSeq *seq, gboolean *loads, GError **error);
+/* Its prompt has been computed: what tiers lack is written. */
+gboolean srv_tiers_write (SrvSim *sim, SrvReplica *replica, SrvSeq *seq, GError **error);
+/* Takes flows that have ended: prompts that were loaded join the queue, writes go on to the next tier. */
+gboolean srv_tiers_land (SrvSim *sim, GError **error);
+/* Units of a prompt from `from` on that the scheduler's own host and drives have. */
+void srv_tiers_has (SrvSim *sim, const SrvReplica *replica, guint rank, const SrvSeq *seq, guint from, guint units[2]);
 
 /* ---- counting (count.c) ---- */
 

@@ -13,6 +13,7 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
   replica->coming = g_new0 (guint, spec->times.ranks);
+  replica->prefill = g_new0 (guint64, spec->times.ranks);
   replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
   for (guint i = 0; i < spec->times.ranks; i++) {
     replica->scheds[i] =
@@ -28,6 +29,7 @@ srv_replica_clear (SrvReplica *replica)
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
   g_free (replica->coming);
+  g_free (replica->prefill);
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_free (replica->scheds[i]);
   g_free (replica->scheds);

@@ -35,6 +35,7 @@ put_before (SrvSched *sched, SrvSeq *seq, SrvSeq *next)
   *(prev != NULL ? &prev->after : &sched->head) = seq;
   *(next != NULL ? &next->before : &sched->tail) = seq;
   sched->n_waiting++;
+  sched->waiting_tokens += seq->input;
 }
 
 static void
@@ -44,6 +45,7 @@ take_out (SrvSched *sched, SrvSeq *seq)
   *(seq->after != NULL ? &seq->after->before : &sched->tail) = seq->before;
   seq->before = seq->after = NULL;
   sched->n_waiting--;
+  sched->waiting_tokens -= seq->input;
 }
 
 void

@@ -20,8 +20,9 @@ typedef struct {
   const BaseYamlNode *model;
   SrvReplicaSpec replica;
   BaseNum replicas;
-  BaseEnum router; /* SrvRouter */
-  BaseList pools;  /* SrvPoolSpec; absent: `replicas` of role all */
+  SrvRouterSpec router;
+  BaseList offload; /* SrvOffloadSpec; absent: none */
+  BaseList pools;   /* SrvPoolSpec; absent: `replicas` of role all */
   SrvTransferSpec transfer;
   SrvLoadSpec load;
   ScnSloSpec slo;
@@ -36,6 +37,17 @@ typedef struct {
   double median_lo_s, median_hi_s;
 } ScnServingTimes;
 
+/* What a tier below the GPU gave, and what that is worth. */
+typedef struct {
+  const char *tier; /* borrowed from the scenario */
+  double hits;      /* fraction of prompts' tokens */
+  double read_s;    /* mean of a read; NAN: none */
+  guint64 reads, declined;
+  double written_B;
+  double saves;       /* fraction of the replicas' time that steps of these tokens would have taken */
+  double worth, cost; /* USD a million output tokens: of that time, and of the tier; NAN without a price */
+} ScnServingTier;
+
 /* ScnResult.own */
 typedef struct {
   SrvRunResult run;
@@ -46,8 +58,9 @@ typedef struct {
   double gpus, requests, output_tokens_per_s_gpu;
   double hits;          /* fraction of prompts' tokens that the prefix cache had */
   double good;          /* fraction of requests within the SLO; NAN without one */
-  double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
-  gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
+  double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
+  GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
+  gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
 } ScnServingResult;
 

@@ -26,7 +26,16 @@ typedef struct {
   BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
 } SrvTransferSpec;
 
-extern const BaseSchema srv_schema_pool, srv_schema_transfer;
+/* `router:`; a name alone is its policy. */
+typedef struct {
+  BaseHead head;
+  BaseEnum policy;                    /* SrvRouter */
+  BaseNum credit, scale, temperature; /* of kv */
+  BaseNum host_credit, nvme_credit;   /* likewise */
+  BaseNum prefix, usage, queue;       /* weights of llm_d */
+} SrvRouterSpec;
+
+extern const BaseSchema srv_schema_pool, srv_schema_transfer, srv_schema_router;
 extern const BaseName srv_role_names[];
 
 /* GPUs of a pool: replica after replica, from `first` of the system on. */
@@ -39,7 +48,7 @@ typedef struct {
 typedef struct SrvKvFabric SrvKvFabric;
 
 /* All is borrowed and outlives it. Returned: full. */
-SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, const SrvPlacedPool *prefill,
+SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
                                 const SrvPlacedPool *decode, const SrvTransferSpec *transfer);
 void srv_kv_fabric_free (SrvKvFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)

@@ -7,6 +7,7 @@
 #include "serving/sample.h"
 #include "serving/schedule.h"
 #include "serving/step.h"
+#include "serving/tiers.h"
 
 /* Times of steps, of the form of srv_step_time_s and srv_step_decode_line. */
 typedef struct {
@@ -25,8 +26,42 @@ typedef struct {
   gboolean open; /* `finished` is always FALSE: no request waits for an answer */
 } SrvSource;
 
-typedef enum { SRV_ROUTER_ROUND_ROBIN, SRV_ROUTER_LEAST_LOADED } SrvRouter;
+typedef enum {
+  SRV_ROUTER_ROUND_ROBIN,
+  SRV_ROUTER_LEAST_LOADED,
+  SRV_ROUTER_TWO_CHOICES,
+  SRV_ROUTER_SESSION,
+  SRV_ROUTER_KV,   /* Dynamo's cost */
+  SRV_ROUTER_LLM_D /* llm-d's scores */
+} SrvRouter;
 extern const BaseName srv_router_names[];
+
+/* How a request chooses a replica. All 0: round robin. */
+typedef struct {
+  SrvRouter policy;
+  double credit, scale, temperature; /* of SRV_ROUTER_KV */
+  double host, nvme;                 /* of SRV_ROUTER_KV: credit of a block in the scheduler's own tiers below the GPU */
+  double prefix, usage, queue;       /* weights of SRV_ROUTER_LLM_D */
+} SrvRouting;
+
+/* Blocks of a prompt that a scheduler has, on its GPUs and in its own tiers below. */
+typedef struct {
+  double gpu, host, nvme;
+} SrvOverlap;
+
+/* Of SRV_ROUTER_KV, in blocks: scale · max (prefill - overlaps, each times its credit, 0) + decode. The least wins. */
+double srv_router_kv_cost (const SrvRouting *routing, double prefill, const SrvOverlap *overlap, double decode);
+
+/* What SRV_ROUTER_LLM_D sees of a scheduler. */
+typedef struct {
+  double matched; /* fraction of the prompt in its cache */
+  guint waiting;  /* requests in its queue */
+  double usage;   /* fraction of its blocks in use */
+} SrvScored;
+
+/* scores[i] of each of `n` schedulers; the highest wins:
+ *     prefix · matched + usage · (1 - use) + queue · waiting scaled to 1 … 0 */
+void srv_router_llm_d_scores (const SrvRouting *routing, const SrvScored *scored, guint n, double *scores);
 
 /* Limits that a good request keeps; INFINITY: none. */
 typedef struct {
@@ -75,8 +110,9 @@ struct SrvRunSpec {
   gboolean caching;
   guint max_model_len; /* tokens; 0: no limit */
   guint replicas;
-  SrvRouter router;
-  guint64 seed;             /* of accepted drafts */
+  SrvRouting router;
+  SrvOffload offload;       /* of the pool that takes requests */
+  guint64 seed;             /* of accepted drafts and of routers that draw */
   const double *acceptance; /* of each draft, that it is accepted given those before; limits.drafts entries; NULL: all */
   gboolean stepwise;        /* each step by itself; else steps that only decode are jumped over, with the same result */
   int band;                 /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
@@ -152,6 +188,7 @@ typedef struct {
   SrvWatched watched;
   SrvPoolResult pools[2]; /* [1]: decode, where it is apart */
   SrvTransferResult transfer;
+  SrvTierResult tiers[SRV_TIER_N];
 } SrvRunResult;
 
 /* FALSE and *error (BASE_ERROR_INPUT): a request that can never be answered, or a bad line of a trace. Same spec, same result. */

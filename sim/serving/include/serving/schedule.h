@@ -22,8 +22,12 @@ struct SrvSeq {
   guint32 hit;      /* tokens that it found in the cache when it was first taken */
   guint32 lost;     /* tokens whose KV preemptions discarded */
   guint32 preemptions;
-  guint32 answer; /* tokens of the whole answer where another replica continues it after this one; else 0 */
-  guint32 rank;   /* scheduler of its replica */
+  guint32 session; /* as of SrvRequest */
+  gboolean fresh;  /* it waits for no answer of another one */
+  guint32 charge;  /* tokens of its prompt that the router counts until its first token */
+  guint32 units;   /* keys of its prompt that tiers are to have */
+  guint32 answer;  /* tokens of the whole answer where another replica continues it after this one; else 0 */
+  guint32 rank;    /* scheduler of its replica */
   SrvHold kv;
   SrvSeq *before, *after; /* in the queue */
 };
@@ -63,8 +67,9 @@ struct SrvSched {
   gboolean priorities; /* some request is not of priority 0 */
   SrvSeq *head, *tail; /* queue of those that wait */
   guint n_waiting;
-  gboolean fresh;   /* another one is first in the queue since the last step was chosen */
-  SrvSeq **running; /* in the order of admission */
+  guint64 waiting_tokens; /* of their prompts */
+  gboolean fresh;         /* another one is first in the queue since the last step was chosen */
+  SrvSeq **running;       /* in the order of admission */
   guint n_running, room;
   /* The step that is chosen. */
   SrvSeq **chosen;
