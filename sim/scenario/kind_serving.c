@@ -286,30 +286,6 @@ or_never (const BaseNum *limit)
   return limit->set ? limit->v : (double)INFINITY;
 }
 
-static double
-step_time_s (gpointer model, const SrvBatch *batches, SrvStepCost *cost)
-{
-  return srv_step_time_s (model, batches, cost);
-}
-
-static void
-decode_line (gpointer model, guint n_decode, double context, double windowed, SrvDecodeLine *line)
-{
-  srv_step_decode_line (model, n_decode, context, windowed, line);
-}
-
-static gboolean
-next_request (gpointer load, SrvRequest *out, GError **error)
-{
-  return srv_load_next (load, out, error);
-}
-
-static gboolean
-request_finished (gpointer load, guint64 index, double now_s)
-{
-  return srv_load_finished (load, index, now_s);
-}
-
 static SrvRouting
 routing (const SrvRouterSpec *spec)
 {
@@ -328,33 +304,14 @@ static SrvRunSpec
 run_spec (const Scn *scenario, const Pool *pool, const SrvMemory *memory, SrvStepModel *model)
 {
   const ScnServingSpec *spec = scenario->own;
-  const SrvEngineSpec *engine = &pool->replica.engine;
-  const SrvTimes times = { .model = model,
-                           .ranks = srv_step_ranks (model),
-                           .window = (guint)srv_step_window (model),
-                           .time_s = step_time_s,
-                           .line = decode_line };
-  return (SrvRunSpec){ .times = times,
-                       .engine = (SrvEngineName)engine->name.v,
-                       .front = srv_step_front (model),
-                       .limits = { .max_seqs = (guint)engine->max_num_seqs.v,
-                                   .max_tokens = (guint)engine->max_num_batched_tokens.v,
-                                   .chunk = (guint)engine->chunk.v,
-                                   .chunked = engine->chunked.v,
-                                   .drafts = (guint)srv_speculative_drafts (&pool->replica.speculative),
-                                   .window = times.window,
-                                   .wait = (guint)engine->balance.v,
-                                   .mixed = engine->mixed.v,
-                                   .poll = (guint)engine->poll.v },
-                       .blocks = (guint64)memory->blocks,
-                       .block = (guint)memory->block_tokens,
-                       .caching = engine->prefix_cache.v,
-                       .max_model_len = (guint)engine->max_model_len.v,
-                       .replicas = pool->replicas,
-                       .router = routing (&spec->router),
-                       .seed = scenario->seed,
-                       .slo = { or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) },
-                       .watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64 };
+  SrvRunSpec run;
+  srv_run_take_replica (&pool->replica, memory, model, &run);
+  run.replicas = pool->replicas;
+  run.router = routing (&spec->router);
+  run.seed = scenario->seed;
+  run.slo = (SrvSlo){ or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) };
+  run.watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64;
+  return run;
 }
 
 /* All that a run needs, ready to be played. */
@@ -437,9 +394,7 @@ play (Play *play, int band, SrvRunResult *out, GError **error)
     play->decode.caching = FALSE;
     run->limits.drafts = 0;
   }
-  run->source = (SrvSource){
-    .load = load, .next = next_request, .finished = request_finished, .open = net == NULL && srv_load_is_open (load)
-  };
+  run->source = srv_run_source (load, net != NULL);
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
   GError *why = NULL;

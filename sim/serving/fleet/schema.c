@@ -9,6 +9,16 @@ const BaseName srv_role_names[] = {
   { NULL, 0, NULL },
 };
 
+const BaseName srv_router_names[] = {
+  { "round_robin", SRV_ROUTER_ROUND_ROBIN, "one replica after the other" },
+  { "least_loaded", SRV_ROUTER_LEAST_LOADED, "the replica with the fewest requests in flight" },
+  { "two_choices", SRV_ROUTER_TWO_CHOICES, "of two replicas drawn at random the one with fewer requests in flight" },
+  { "session", SRV_ROUTER_SESSION, "the replica of the session's first request, which is the least loaded one" },
+  { "kv", SRV_ROUTER_KV, "the lowest cost of prompt blocks to compute and blocks in use (Dynamo)" },
+  { "llm_d", SRV_ROUTER_LLM_D, "the highest weighted score of cached prefix, free KV memory and queue (llm-d)" },
+  { NULL, 0, NULL },
+};
+
 static const BaseName first_names[] = {
   { "prefill", SRV_FIRST_PREFILL, "the prefill pool gives the first token" },
   { "decode", SRV_FIRST_DECODE, "the decode pool computes the prompt's last token again and gives the first one" },

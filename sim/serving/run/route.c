@@ -12,16 +12,6 @@
 #include "base/random.h"
 #include "run/sim-private.h"
 
-const BaseName srv_router_names[] = {
-  { "round_robin", SRV_ROUTER_ROUND_ROBIN, "one replica after the other" },
-  { "least_loaded", SRV_ROUTER_LEAST_LOADED, "the replica with the fewest requests in flight" },
-  { "two_choices", SRV_ROUTER_TWO_CHOICES, "of two replicas drawn at random the one with fewer requests in flight" },
-  { "session", SRV_ROUTER_SESSION, "the replica of the session's first request, which is the least loaded one" },
-  { "kv", SRV_ROUTER_KV, "the lowest cost of prompt blocks to compute and blocks in use (Dynamo)" },
-  { "llm_d", SRV_ROUTER_LLM_D, "the highest weighted score of cached prefix, free KV memory and queue (llm-d)" },
-  { NULL, 0, NULL },
-};
-
 #define ROUTE_DRAW 0x726f757465u /* apart from other draws of a request */
 
 /* ---- costs ---- */

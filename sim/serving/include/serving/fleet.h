@@ -36,7 +36,7 @@ typedef struct {
 } SrvRouterSpec;
 
 extern const BaseSchema srv_schema_pool, srv_schema_transfer, srv_schema_router;
-extern const BaseName srv_role_names[];
+extern const BaseName srv_role_names[], srv_router_names[];
 
 /* GPUs of a pool: replica after replica, from `first` of the system on. */
 typedef struct {

@@ -4,6 +4,7 @@
 
 #include "engine/flow.h"
 #include "serving/load.h"
+#include "serving/memory.h"
 #include "serving/sample.h"
 #include "serving/schedule.h"
 #include "serving/step.h"
@@ -34,7 +35,6 @@ typedef enum {
   SRV_ROUTER_KV,   /* Dynamo's cost */
   SRV_ROUTER_LLM_D /* llm-d's scores */
 } SrvRouter;
-extern const BaseName srv_router_names[];
 
 /* How a request chooses a replica. All 0: round robin. */
 typedef struct {
@@ -190,6 +190,12 @@ typedef struct {
   SrvTransferResult transfer;
   SrvTierResult tiers[SRV_TIER_N];
 } SrvRunResult;
+
+/* What a run needs of a replica, with its KV pool and times of steps; all else is 0. The model is borrowed. */
+void srv_run_take_replica (const SrvReplicaSpec *replica, const SrvMemory *memory, SrvStepModel *model, SrvRunSpec *out);
+/* Requests of a load, which is borrowed. `apart`: something flows between replicas or tiers, so that they may wait for each
+ * other. */
+SrvSource srv_run_source (SrvLoad *load, gboolean apart);
 
 /* FALSE and *error (BASE_ERROR_INPUT): a request that can never be answered, or a bad line of a trace. Same spec, same result. */
 gboolean srv_run (const SrvRunSpec *spec, SrvRunResult *out, GError **error);
