@@ -164,8 +164,9 @@ pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row)
   for (guint i = 0; i < G_N_ELEMENTS (as_they_are); i++)
     add_key (root, as_they_are[i], out);
   add_precision (fleet, row, root, out);
+  g_string_append (out, "  router: least_loaded\n");
   if (row->apart) {
-    g_string_append (out, "  router: least_loaded\n  pools:\n");
+    g_string_append (out, "  pools:\n");
     for (guint i = 0; i < 2; i++) {
       g_string_append_printf (out, "    - {role: %s, replicas: %u, ", i == 0 ? "prefill" : "decode", row->replicas[i]);
       if (i == 1)

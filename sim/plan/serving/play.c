@@ -1,8 +1,8 @@
 /* The engine on a row: whether the promises hold, and with how few replicas.
  *
- * * Replicas that do both are played as one with its share of the requests: arrivals that are dealt out at random are again of that
- * law. Pools that are apart are played together, with their KV over the fabric. Numbers of replicas are searched one by one from
-  * the closed form's: up while a promise breaks, of the pool that breaks it; then down while all hold. */
+ * * Requests go to the replica with the fewest. Pools that are apart are played together, with their KV over the fabric. Many
+ * replicas are played as some of them with their share of the load. Numbers of replicas are searched one by one from the closed
+  * form's: up while a promise breaks, of the pool that breaks it; then down while all hold. */
 #include <math.h>
 
 #include "base/error.h"
@@ -12,6 +12,7 @@
 #define OF_A_REPLICA  100.0  /* and of each replica, where several are played */
 #define MOST_WARM     20000.0
 #define MOST_REPLICAS 64u /* that are played; more are played as a part of the load on a part of them */
+#define MOST_ALIKE    16u /* the same of replicas that do both */
 #define MOST_STEPS    24u
 
 /* What the engine says of one number of replicas. */
@@ -35,6 +36,7 @@ spec_of (const PlnFleet *fleet, PlnFleetCut *cut, guint replicas)
   double fraction;
   srv_run_take_replica (&cut->replica, &cut->memory, cut->model, &run);
   run.replicas = replicas;
+  run.router.policy = SRV_ROUTER_LEAST_LOADED;
   run.seed = fleet->seed;
   run.slo.e2e_s = (double)INFINITY;
   pln_fleet_slo (fleet, &run.slo.ttft_s, &run.slo.tpot_s, &fraction);
@@ -75,9 +77,11 @@ play_all (PlnFleet *fleet, const PlnFleetRow *row, Played *out, GError **error)
 {
   const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, row->machine);
   PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, row->layouts[0]);
-  SrvRunSpec run = spec_of (fleet, cut, 1);
+  const guint n = MIN (row->replicas[0], MOST_ALIKE);
+  const double rate = fleet->spec.goal.load.rate.v * n / row->replicas[0];
+  SrvRunSpec run = spec_of (fleet, cut, n);
   g_autofree double *acceptance = srv_speculative_acceptance (&cut->replica.speculative);
-  g_autoptr (SrvLoad) load = load_at (fleet, row, fleet->spec.goal.load.rate.v / row->replicas[0], 1, &run.warm_up, error);
+  g_autoptr (SrvLoad) load = load_at (fleet, row, rate, n, &run.warm_up, error);
   if (load == NULL)
     return FALSE;
   run.acceptance = acceptance;
@@ -120,7 +124,6 @@ play_apart (PlnFleet *fleet, const PlnFleetRow *row, Played *out, GError **error
     decode.acceptance = acceptance;
     decode.caching = FALSE;
     run.limits.drafts = 0;
-    run.router.policy = SRV_ROUTER_LEAST_LOADED;
     run.decode = &decode;
     run.fabric = srv_kv_fabric_run (fabric);
     run.first_by_decode = fleet->spec.transfer.first_token.v == SRV_FIRST_DECODE;
