@@ -35,6 +35,30 @@ SCHEMA (srv_schema_pool, "pool", "Replicas that are alike, on GPUs of their own.
         MAP_AS (SrvPoolSpec, "moe", replica.moe, &srv_schema_moe, "exchange and load of experts"),
         MAP_AS (SrvPoolSpec, "speculative", replica.speculative, &srv_schema_speculative, "speculative decoding"));
 
+static const BaseName lose_names[] = {
+  { "gpu", SRV_LOSE_GPU, "a GPU, and with it the replica that has it" },
+  { "node", SRV_LOSE_NODE, "a node, and all replicas that have GPUs of it" },
+  { "nic", SRV_LOSE_NIC, "the NIC of a GPU: its replica, where it uses the network (pools apart, or several nodes)" },
+  { NULL, 0, NULL },
+};
+
+static const BaseName tokens_names[] = {
+  { "again", 0, "the answer begins again" },
+  { "kept", 1, "the answer goes on behind its tokens, whose KV is computed again (Dynamo's request migration)" },
+  { NULL, 0, NULL },
+};
+
+SCHEMA (srv_schema_failure, "failures",
+        "A part that is lost under load: its replicas forget all, and their requests are sent again.",
+        NUM (SrvFailureSpec, at, TIME, "when, from the start of the run on", .required = TRUE),
+        ROW (SrvFailureSpec, lose, ENUM, "what is lost", .names = lose_names, .required = TRUE),
+        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), or which node, from 0", .required = TRUE),
+        NUM_AS (SrvFailureSpec, "for", lasts, TIME, "until its replicas serve again, with empty caches; default: for good"));
+
+SCHEMA (srv_schema_retry, "retry", "What happens to requests of a lost replica.",
+        NUM (SrvRetrySpec, detect, TIME, "until they are sent again (assumed)", .fallback = "1 s"),
+        ROW (SrvRetrySpec, tokens, ENUM, "what becomes of tokens that were given", .names = tokens_names, .fallback = "again"));
+
 /* A bare name is the policy. */
 const BaseSchema srv_schema_router = {
   .name = "router",

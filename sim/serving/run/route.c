@@ -46,14 +46,26 @@ draw (const SrvSim *sim, const SrvSeq *seq, guint what)
   return base_random_hash (sim->spec->seed, seq->index, what, ROUTE_DRAW);
 }
 
+/* NULL: all are lost. */
 static SrvReplica *
 least_loaded (const SrvSim *sim)
 {
-  SrvReplica *best = &sim->replicas[0];
-  for (guint i = 1; i < sim->spec->replicas; i++)
-    if (sim->replicas[i].in_flight < best->in_flight)
+  SrvReplica *best = NULL;
+  for (guint i = 0; i < sim->spec->replicas; i++)
+    if (!sim->replicas[i].down && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
       best = &sim->replicas[i];
   return best;
+}
+
+/* The first that is there, from `at` on; NULL: all are lost. */
+static SrvReplica *
+next_of (const SrvSim *sim, guint64 at)
+{
+  const guint n = sim->spec->replicas;
+  for (guint i = 0; i < n; i++)
+    if (!sim->replicas[(at + i) % n].down)
+      return &sim->replicas[(at + i) % n];
+  return NULL;
 }
 
 static SrvReplica *
@@ -61,9 +73,10 @@ of_two (const SrvSim *sim, const SrvSeq *seq)
 {
   const guint n = sim->spec->replicas;
   if (n == 1)
-    return &sim->replicas[0];
+    return next_of (sim, 0);
   const guint a = (guint)(draw (sim, seq, 0) % n), b = (a + 1 + (guint)(draw (sim, seq, 1) % (n - 1))) % n;
-  return &sim->replicas[sim->replicas[b].in_flight < sim->replicas[a].in_flight ? b : a];
+  SrvReplica *first = next_of (sim, a), *second = next_of (sim, b);
+  return first != NULL && second->in_flight < first->in_flight ? second : first;
 }
 
 static SrvReplica *
@@ -73,8 +86,9 @@ of_session (SrvSim *sim, const SrvSeq *seq)
     return least_loaded (sim);
   const gpointer key = GUINT_TO_POINTER (seq->session);
   const guint known = GPOINTER_TO_UINT (g_hash_table_lookup (sim->route.sessions, key));
-  SrvReplica *replica = known > 0 ? &sim->replicas[known - 1] : least_loaded (sim);
-  if (known == 0)
+  const gboolean stays = known > 0 && !sim->replicas[known - 1].down;
+  SrvReplica *replica = stays ? &sim->replicas[known - 1] : least_loaded (sim);
+  if (!stays && replica != NULL)
     g_hash_table_insert (sim->route.sessions, key, GUINT_TO_POINTER (replica->index + 1));
   return replica;
 }
@@ -135,7 +149,7 @@ softmax (const double *costs, guint n, double temperature, double u)
   double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
   for (guint i = 0; i < n; i++) {
     least = fmin (least, costs[i]);
-    most = fmax (most, costs[i]);
+    most = isfinite (costs[i]) ? fmax (most, costs[i]) : most; /* others are lost */
   }
   const double width = most > least ? (most - least) * temperature : 1;
   for (guint i = 0; i < n; i++)
@@ -157,7 +171,7 @@ by_cost (SrvSim *sim, const SrvSeq *seq)
   double *costs = sim->route.costs;
   if (routing->policy == SRV_ROUTER_KV)
     for (guint i = 0; i < n; i++)
-      costs[i] = kv_cost (sim, seq, &sim->replicas[i / ranks], i % ranks);
+      costs[i] = sim->replicas[i / ranks].down ? (double)INFINITY : kv_cost (sim, seq, &sim->replicas[i / ranks], i % ranks);
   else {
     for (guint i = 0; i < n; i++) {
       const SrvSched *sched = sim->replicas[i / ranks].scheds[i % ranks];
@@ -168,7 +182,7 @@ by_cost (SrvSim *sim, const SrvSeq *seq)
     }
     srv_router_llm_d_scores (routing, sim->route.scored, n, costs);
     for (guint i = 0; i < n; i++)
-      costs[i] = -costs[i];
+      costs[i] = sim->replicas[i / ranks].down ? (double)INFINITY : -costs[i];
   }
   if (routing->policy == SRV_ROUTER_KV && routing->temperature > 0)
     return softmax (costs, n, routing->temperature, (double)(draw (sim, seq, 2) >> 11) * 0x1p-53);
@@ -205,7 +219,7 @@ replica_of (SrvSim *sim, SrvSeq *seq)
       return of_session (sim, seq);
     case SRV_ROUTER_ROUND_ROBIN:
     default:
-      return &sim->replicas[sim->route.turn % sim->spec->replicas];
+      return next_of (sim, sim->route.turn);
   }
 }
 
@@ -217,12 +231,14 @@ srv_route (SrvSim *sim, SrvSeq *seq)
   SrvReplica *replica;
   if (policy == SRV_ROUTER_KV || policy == SRV_ROUTER_LLM_D) {
     const guint at = by_cost (sim, seq);
-    replica = &sim->replicas[at / ranks];
+    replica = sim->replicas[at / ranks].down ? NULL : &sim->replicas[at / ranks];
     seq->rank = at % ranks;
   } else {
     replica = replica_of (sim, seq);
-    seq->rank = even_rank (replica);
+    seq->rank = replica != NULL ? even_rank (replica) : 0;
   }
+  if (replica == NULL)
+    return NULL;
   sim->route.turn++;
   if (policy == SRV_ROUTER_KV) {
     const SrvKv *kv = replica->scheds[seq->rank]->kv;

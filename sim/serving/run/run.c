@@ -112,13 +112,9 @@ latency_s (const SrvRunSpec *spec, guint64 index)
   return -spec->front.request_s * log1p (-u);
 }
 
-/* The first that comes enters the front end, and another one is known to come, if there is one. */
-static gboolean
-arrive (Run *run, GError **error)
+static void
+put_front (Run *run, SrvSeq *seq)
 {
-  SrvSim *sim = &run->sim;
-  SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
-  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
   GList *before = run->front.tail;
   while (before != NULL && ((const SrvSeq *)before->data)->ready > seq->ready)
     before = before->prev;
@@ -126,6 +122,30 @@ arrive (Run *run, GError **error)
     g_queue_insert_after (&run->front, before, seq);
   else
     g_queue_push_head (&run->front, seq);
+}
+
+/* Requests that lost their replica are sent again. */
+static void
+send_again (Run *run)
+{
+  SrvSim *sim = &run->sim;
+  for (guint i = 0; i < sim->again->len; i++) {
+    SrvSeq *seq = sim->again->pdata[i];
+    seq->ready = eng_time_add (sim->now, eng_time_from_s (sim->spec->detect_s));
+    put_front (run, seq);
+  }
+  g_ptr_array_set_size (sim->again, 0);
+}
+
+/* The first that comes enters the front end, and another one is known to come, if there is one. */
+static gboolean
+arrive (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
+  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
+  seq->phase = sim->n_down > 0 ? SRV_PHASE_DURING : sim->next_loss > 0 ? SRV_PHASE_BEHIND : SRV_PHASE_BEFORE;
+  put_front (run, seq);
   sim->in_flight++;
   sim->out->most_in_flight = MAX (sim->out->most_in_flight, sim->in_flight);
   return !seq->fresh || run->dry || take_request (run, TRUE, error);
@@ -139,6 +159,11 @@ enqueue (Run *run, GError **error)
   SrvSeq *seq = g_queue_pop_head (&run->front);
   SrvReplica *replica = srv_route (sim, seq);
   gboolean loads = FALSE;
+  if (replica == NULL) { /* the front end holds it until one is back */
+    seq->ready = srv_outage_back (sim);
+    put_front (run, seq);
+    return TRUE;
+  }
   replica->in_flight++;
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
@@ -204,12 +229,26 @@ tell_source (Run *run, GError **error)
 }
 
 static gboolean
-flows_to_now (SrvSim *sim, GError **error)
+flows_to_now (Run *run, GError **error)
 {
+  SrvSim *sim = &run->sim;
   if (!eng_run (sim->eng, sim->now, 0, error))
     return FALSE;
   srv_handoff_land (sim);
-  return srv_tiers_land (sim, error);
+  const gboolean good = srv_tiers_land (sim, error);
+  send_again (run);
+  return good;
+}
+
+static gboolean
+lose_replicas (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  if (sim->eng != NULL && !flows_to_now (run, error))
+    return FALSE;
+  srv_outage_take (sim);
+  send_again (run);
+  return srv_handoff_start (sim, error) && arrive_all (run, error);
 }
 
 /* Prompts that the step in hand has completed. */
@@ -230,15 +269,23 @@ run_all (Run *run, GError **error)
   const SrvRunSpec *spec = sim->spec;
   if (!take_request (run, TRUE, error))
     return FALSE;
-  for (EngTime end, arrival, flow;;) {
+  for (EngTime end, arrival, flow, loss;;) {
     end = eng_queue_peek (sim->queue);
+    loss = srv_outage_next (sim);
     arrival = next_arrival (run);
     flow = sim->eng != NULL ? eng_next (sim->eng) : ENG_TIME_NEVER;
-    if (MIN (MIN (end, arrival), flow) == ENG_TIME_NEVER || (MIN (end, arrival) == ENG_TIME_NEVER && sim->in_flight == 0))
+    if (MIN (MIN (end, arrival), MIN (flow, loss)) == ENG_TIME_NEVER ||
+        (MIN (end, arrival) == ENG_TIME_NEVER && sim->in_flight == 0))
       return TRUE; /* writes to tiers may still be on their way */
+    if (loss <= MIN (MIN (end, arrival), flow)) {
+      sim->now = loss;
+      if (!lose_replicas (run, error))
+        return FALSE;
+      continue;
+    }
     if (flow != ENG_TIME_NEVER && flow <= MIN (end, arrival)) {
       sim->now = flow;
-      if (!flows_to_now (sim, error) || !arrive_all (run, error))
+      if (!flows_to_now (run, error) || !arrive_all (run, error))
         return FALSE;
       continue;
     }
@@ -250,7 +297,10 @@ run_all (Run *run, GError **error)
     }
     EngEntry entry;
     eng_queue_pop (sim->queue, &entry);
+    if (!sim->replicas[entry.slot].busy || sim->replicas[entry.slot].end != entry.at) /* of a step that was lost */
+      continue;
     sim->now = end;
+    arrival = MIN (arrival, loss);
     sim->arrival = arrival;
     /* replicas know of each other only through requests that answers send, and through transfers */
     sim->horizon = spec->source.open ? arrival : MIN (MIN (arrival, flow), eng_queue_peek (sim->queue));
@@ -291,6 +341,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   sim->prefilled = g_ptr_array_new ();
   srv_route_init (sim);
   srv_tiers_init (sim);
+  srv_outage_init (sim);
   run->coming = g_ptr_array_new ();
 }
 
@@ -310,6 +361,7 @@ run_clear (Run *run)
 {
   SrvSim *sim = &run->sim;
   srv_handoff_clear (sim);
+  srv_outage_clear (sim);
   srv_tiers_clear (sim);
   srv_route_clear (sim);
   for (guint i = 0; i < sim->n_replicas; i++) { /* some are left after an error */

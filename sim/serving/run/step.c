@@ -204,7 +204,7 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
   const guint ranks = replica->spec->times.ranks;
   guint n_chunks = 0;
   gboolean any = FALSE;
-  if (replica->busy)
+  if (replica->busy || replica->down)
     return;
   srv_handoff_join (replica);
   replica->start = sim->now;
@@ -230,6 +230,14 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
   }
   replica->busy = TRUE;
   eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
+}
+
+void
+srv_replica_stop (SrvSim *sim, SrvReplica *replica)
+{
+  if (replica->jumping)
+    end_jump (sim, replica);
+  replica->busy = FALSE;
 }
 
 static guint

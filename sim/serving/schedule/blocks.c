@@ -166,6 +166,15 @@ srv_kv_new (guint64 blocks, guint block, gboolean caching)
   return kv;
 }
 
+SrvKv *
+srv_kv_new_like (const SrvKv *kv)
+{
+  SrvKv *out = srv_kv_new (kv->blocks, kv->block, kv->caching);
+  out->unit = kv->unit;
+  out->hash_tokens = kv->hash_tokens;
+  return out;
+}
+
 void
 srv_kv_free (SrvKv *kv)
 {

@@ -27,6 +27,7 @@ typedef struct Load {
   SrvReplica *replica;
   guint from, to; /* units */
   guint flows;    /* that have not ended */
+  guint epoch;    /* of the replica when it began */
 } Load;
 
 struct SrvTiers {
@@ -48,16 +49,22 @@ store_at (const SrvSim *sim, SrvTierKind tier, const SrvReplica *replica, guint 
   return sim->spec->offload.tier[tier].shared ? 0 : replica->index * sim->spec->times.ranks + rank;
 }
 
+static SrvStore *
+new_store (const SrvSim *sim, SrvTierKind tier)
+{
+  const SrvOffload *offload = &sim->spec->offload;
+  return srv_store_new ((guint64)(offload->tier[tier].size_B / (offload->token_B * sim->tiers->unit)));
+}
+
 /* Their room is known with the first prompt that has keys. */
 static void
 make_stores (SrvSim *sim, guint unit_tokens)
 {
   SrvTiers *tiers = sim->tiers;
-  const SrvOffload *offload = &sim->spec->offload;
   tiers->unit = unit_tokens;
   for (guint t = 0; t < SRV_TIER_N; t++)
     for (guint i = 0; i < tiers->n_stores[t]; i++)
-      tiers->stores[t][i] = srv_store_new ((guint64)(offload->tier[t].size_B / (offload->token_B * unit_tokens)));
+      tiers->stores[t][i] = new_store (sim, (SrvTierKind)t);
 }
 
 void
@@ -268,7 +275,7 @@ load_spans (SrvSim *sim, SrvReplica *replica, SrvSeq *seq, const Found *found, G
     units[found->spans[i].tier] += found->spans[i].units;
     all += found->spans[i].units;
   }
-  *load = (Load){ .seq = seq, .replica = replica, .from = found->from, .to = found->from + all };
+  *load = (Load){ .seq = seq, .replica = replica, .from = found->from, .to = found->from + all, .epoch = replica->epoch };
   for (guint t = 0; t < SRV_TIER_N; t++) {
     const SrvTierEnd at = { replica->index, seq->rank, (SrvTierKind)t, FALSE };
     if (units[t] == 0)
@@ -307,6 +314,18 @@ srv_tiers_fetch (SrvSim *sim, SrvReplica *replica, SrvSeq *seq, gboolean *loads,
     sim->out->tiers[found.spans[found.best].tier].declined++;
   *loads = found.best > 0;
   return found.best == 0 || load_spans (sim, replica, seq, &found, error);
+}
+
+void
+srv_tiers_lose (SrvSim *sim, const SrvReplica *replica)
+{
+  SrvTiers *tiers = sim->tiers;
+  for (guint t = 0; tiers != NULL && tiers->unit > 0 && replica->pool == 0 && t < SRV_TIER_N; t++)
+    for (guint k = 0; k < sim->spec->times.ranks && tiers->n_stores[t] > 0 && !sim->spec->offload.tier[t].shared; k++) {
+      SrvStore **store = &tiers->stores[t][store_at (sim, (SrvTierKind)t, replica, k)];
+      srv_store_free (*store);
+      *store = new_store (sim, (SrvTierKind)t);
+    }
 }
 
 void
@@ -375,8 +394,12 @@ land_read (SrvSim *sim, const Flow *flow)
   sim->out->tiers[flow->end.tier].read_s += eng_time_to_s (sim->now - flow->started);
   if (--load->flows > 0)
     return;
-  srv_kv_install (sched->kv, &load->seq->kv, load->from, load->to);
-  srv_sched_add (sched, load->seq);
+  if (load->epoch != load->replica->epoch) /* it was lost meanwhile */
+    srv_outage_again (sim, load->seq);
+  else {
+    srv_kv_install (sched->kv, &load->seq->kv, load->from, load->to);
+    srv_sched_add (sched, load->seq);
+  }
   g_free (load);
 }
 

@@ -21,8 +21,10 @@ typedef struct {
   SrvReplicaSpec replica;
   BaseNum replicas;
   SrvRouterSpec router;
-  BaseList offload; /* SrvOffloadSpec; absent: none */
-  BaseList pools;   /* SrvPoolSpec; absent: `replicas` of role all */
+  BaseList offload;  /* SrvOffloadSpec; absent: none */
+  BaseList failures; /* SrvFailureSpec; absent: none */
+  SrvRetrySpec retry;
+  BaseList pools; /* SrvPoolSpec; absent: `replicas` of role all */
   SrvTransferSpec transfer;
   SrvLoadSpec load;
   ScnSloSpec slo;
@@ -48,6 +50,13 @@ typedef struct {
   double worth, cost; /* USD a million output tokens: of that time, and of the tier; NAN without a price */
 } ScnServingTier;
 
+/* Requests that came before, during or behind outages. */
+typedef struct {
+  const char *phase; /* static */
+  guint64 requests;
+  double good, ttft_p50_s, ttft_p99_s; /* good: NAN without an SLO; times: NAN without requests */
+} ScnServingPhase;
+
 /* ScnResult.own */
 typedef struct {
   SrvRunResult run;
@@ -59,6 +68,8 @@ typedef struct {
   double hits;          /* fraction of prompts' tokens that the prefix cache had */
   double good;          /* fraction of requests within the SLO; NAN without one */
   double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
+  gboolean fails;       /* something is lost */
+  GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
   GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
   gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;

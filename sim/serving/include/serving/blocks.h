@@ -38,6 +38,7 @@ typedef struct {
 /* `blocks` of `block` tokens, both at least 1. caching FALSE: nothing is kept. Returned: full. */
 SrvKv *srv_kv_new (guint64 blocks, guint block, gboolean caching);
 void srv_kv_free (SrvKv *kv);
+SrvKv *srv_kv_new_like (const SrvKv *kv); /* the same, empty. Returned: full */
 
 /* Sets the unit: the least common multiple of a block and of hash_tokens tokens. Before the first srv_kv_name, which does it
  * else. */

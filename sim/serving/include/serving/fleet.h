@@ -35,6 +35,23 @@ typedef struct {
   BaseNum prefix, usage, queue;       /* weights of llm_d */
 } SrvRouterSpec;
 
+/* An item of `failures:` */
+typedef enum { SRV_LOSE_GPU, SRV_LOSE_NODE, SRV_LOSE_NIC } SrvLose;
+typedef struct {
+  BaseHead head;
+  BaseNum at, lasts; /* s; lasts absent: for good */
+  BaseEnum lose;     /* SrvLose */
+  BaseNum index;     /* GPU, or node */
+} SrvFailureSpec;
+
+/* `retry:` */
+typedef struct {
+  BaseHead head;
+  BaseNum detect;  /* s, until requests of a lost replica are sent again */
+  BaseEnum tokens; /* 0 again, 1 kept */
+} SrvRetrySpec;
+
+extern const BaseSchema srv_schema_failure, srv_schema_retry;
 extern const BaseSchema srv_schema_pool, srv_schema_transfer, srv_schema_router;
 extern const BaseName srv_role_names[], srv_router_names[];
 

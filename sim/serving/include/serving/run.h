@@ -98,6 +98,13 @@ typedef struct {
   guint input, output, hit, preemptions;
 } SrvRequestSeen;
 
+/* A replica, of all pools, that is lost from at_s until until_s (INFINITY: for good): its requests begin again elsewhere, and it
+ * comes back with nothing cached. */
+typedef struct {
+  guint replica;
+  double at_s, until_s;
+} SrvOutage;
+
 typedef struct SrvRunSpec SrvRunSpec;
 struct SrvRunSpec {
   SrvTimes times;
@@ -126,6 +133,10 @@ struct SrvRunSpec {
    * engine, limits, blocks, block, caching, max_model_len, replicas, acceptance and, as for all, band. */
   const SrvRunSpec *decode;
   SrvFabric fabric;
+  const SrvOutage *outages; /* borrowed */
+  guint n_outages;
+  double detect_s;  /* from a loss until its requests are sent again */
+  gboolean migrate; /* they go on behind the tokens that they have, whose KV is computed again; only where one pool does both */
   gboolean first_by_decode; /* the decode pool computes the last token of the prompt again, and gives the first one */
 };
 
@@ -169,6 +180,13 @@ typedef struct {
   double time_s; /* … and of the copy */
 } SrvTransferResult;
 
+/* Of counted requests that came before all outages, during one (or began again after one), or behind one. */
+typedef enum { SRV_PHASE_BEFORE, SRV_PHASE_DURING, SRV_PHASE_BEHIND, SRV_PHASE_N } SrvPhase;
+typedef struct {
+  guint64 requests, good;
+  SrvSpread ttft;
+} SrvPhaseResult;
+
 typedef struct {
   guint64 requests; /* counted ones that were answered; the next also only of these */
   guint64 input_tokens, output_tokens, good;
@@ -189,6 +207,8 @@ typedef struct {
   SrvPoolResult pools[2]; /* [1]: decode, where it is apart */
   SrvTransferResult transfer;
   SrvTierResult tiers[SRV_TIER_N];
+  guint64 retried, failed_tokens; /* requests that began again, and tokens whose KV they lost */
+  SrvPhaseResult phases[SRV_PHASE_N];
 } SrvRunResult;
 
 /* What a run needs of a replica, with its KV pool and times of steps; all else is 0. The model is borrowed. */
