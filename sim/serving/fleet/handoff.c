@@ -194,7 +194,7 @@ lose_source (SrvSim *sim, SrvHandoff *handoff)
   }
   srv_sched_let_go (sim->replicas[handoff->source].scheds[handoff->from->rank], handoff->from);
   handoff->from->kv.n_keys = n_keys;
-  srv_outage_again (sim, handoff->from);
+  g_ptr_array_add (sim->again, handoff->from);
   g_ptr_array_add (sim->pool, handoff->to);
   handoff_free (handoff);
 }
@@ -216,7 +216,7 @@ srv_handoff_lose (SrvSim *sim, SrvReplica *replica)
     SrvHandoff *handoff = replica->ready->pdata[i];
     replica->coming[handoff->to->rank]--;
     srv_sched_unreserve (replica->scheds[handoff->to->rank], handoff->to);
-    srv_outage_again (sim, handoff->to);
+    g_ptr_array_add (sim->again, handoff->to);
     handoff_free (handoff);
   }
   g_ptr_array_set_size (replica->ready, 0);

@@ -76,22 +76,18 @@ srv_outage_again (SrvSim *sim, SrvSeq *seq)
   seq->computed = seq->take = seq->charge = seq->units = 0;
   seq->before = seq->after = NULL;
   seq->phase = SRV_PHASE_DURING;
-  g_ptr_array_add (sim->again, seq);
 }
 
 static void
 lose (SrvSim *sim, SrvReplica *replica)
 {
-  g_autoptr (GPtrArray) held = g_ptr_array_new ();
   srv_replica_stop (sim, replica);
   srv_handoff_lose (sim, replica);
   srv_tiers_lose (sim, replica);
   for (guint k = 0; k < replica->spec->times.ranks; k++) {
-    srv_sched_lose (replica->scheds[k], held);
+    srv_sched_lose (replica->scheds[k], sim->again);
     replica->prefill[k] = 0;
   }
-  for (guint i = 0; i < held->len; i++)
-    srv_outage_again (sim, held->pdata[i]);
   replica->in_flight = 0;
   replica->down = TRUE;
   replica->epoch++;

@@ -131,6 +131,7 @@ send_again (Run *run)
   SrvSim *sim = &run->sim;
   for (guint i = 0; i < sim->again->len; i++) {
     SrvSeq *seq = sim->again->pdata[i];
+    srv_outage_again (sim, seq);
     seq->ready = eng_time_add (sim->now, eng_time_from_s (sim->spec->detect_s));
     put_front (run, seq);
   }

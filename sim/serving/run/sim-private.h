@@ -78,7 +78,7 @@ struct SrvSim {
   SrvTiers *tiers; /* NULL: none */
   GArray *losses;  /* SrvLoss, in order */
   guint next_loss, n_down;
-  GPtrArray *again;               /* SrvSeq *: to be sent again */
+  GPtrArray *again;               /* SrvSeq *: have lost their replica, as they were there */
   SrvSample *phases[SRV_PHASE_N]; /* times to the first token */
   EngQueue *queue;                /* ends of steps, by replica */
   SrvBatch *batches;              /* of one step */
@@ -124,7 +124,7 @@ void srv_outage_clear (SrvSim *sim);
 EngTime srv_outage_next (const SrvSim *sim); /* ENG_TIME_NEVER: none */
 /* All of sim->now; sim->again has the requests that begin again. */
 void srv_outage_take (SrvSim *sim);
-/* One request begins again: appends it to sim->again. It holds nothing. */
+/* A request of sim->again, which holds nothing, begins again. */
 void srv_outage_again (SrvSim *sim, SrvSeq *seq);
 /* When a replica of the pool that takes requests is back, after sim->now; ENG_TIME_NEVER: none will be. */
 EngTime srv_outage_back (const SrvSim *sim);

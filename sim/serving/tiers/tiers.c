@@ -395,7 +395,7 @@ land_read (SrvSim *sim, const Flow *flow)
   if (--load->flows > 0)
     return;
   if (load->epoch != load->replica->epoch) /* it was lost meanwhile */
-    srv_outage_again (sim, load->seq);
+    g_ptr_array_add (sim->again, load->seq);
   else {
     srv_kv_install (sched->kv, &load->seq->kv, load->from, load->to);
     srv_sched_add (sched, load->seq);
