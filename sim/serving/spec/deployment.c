@@ -1,6 +1,6 @@
 /* Options of engines in Kubernetes files. Sources: examples/backends/{vllm,sglang}/deploy of Dynamo at 0044eb90 and
  * docs/components/router; guides/pd-disaggregation/ms-pd of llm-d at 0b8cde64; engine arguments of vLLM 0.11 and server arguments
-  * of SGLang 0.5. What has no key here is listed in a comment. */
+ * of SGLang 0.5. What has no key here is listed in a comment. */
 #include "serving/deployment.h"
 
 #include <string.h>
