@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 #include "plan-private.h"
+#include "plan/fleet.h"
 #include "plan/offers.h"
 #include "scenario-private.h"
 #include "shared/filetype-private.h"
@@ -54,6 +55,8 @@ check_llm (Cli *cli, BaseYaml *yaml, Finding *finding, GError **error)
 static gboolean
 check_plan (Cli *cli, const char *path, GError **error)
 {
+  if (pln_is_fleet (path, NULL))
+    return cli_fleet_check (cli, path, error);
   g_autoptr (Pln) plan = cli_plan_read (cli, path, error);
   if (plan == NULL)
     return FALSE;

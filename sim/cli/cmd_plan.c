@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "draw-private.h"
 #include "plan-private.h"
+#include "plan/fleet.h"
 #include "report/plan.h"
 #include "report/workbook.h"
 
@@ -360,6 +361,11 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_plan_read_flags (cli, &flags->answer, &query.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
       !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &query, error))
     return FALSE;
+  g_autofree char *service = strcmp (words[0], "-") == 0 ? NULL : fr_plan_path (cli->lookup, words[0], NULL);
+  if (service != NULL && pln_is_fleet (service, NULL)) {
+    const char *other = flags->shard != NULL ? "--shard" : flags->resume != NULL ? "--resume" : wanted ? "MPI" : NULL;
+    return cli_fleet_answer (cli, &flags->answer, &query.counts, service, other, error);
+  }
   query.word = words[0];
   /* before MPI, whose threads hold signals back only if they are held back when they start */
   g_autoptr (CliPlanWatch) watch = cli_plan_watch_new (cli, words[0], flags->resume, g_get_monotonic_time);

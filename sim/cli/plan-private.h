@@ -28,6 +28,13 @@ Pln *cli_plan_read (Cli *cli, const char *path, GError **error);
 gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                           const PlnResult *result, GError **error);
 
+/* ---- plans of services (plan_fleet.c) ---- */
+
+/* Searches and answers a plan for a service (pln_is_fleet). `other`: a flag of the verb that such plans do not take; NULL: none. */
+gboolean cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const char *other,
+                           GError **error);
+gboolean cli_fleet_check (Cli *cli, const char *path, GError **error); /* whether it can be read */
+
 /* ---- what is done of a search, in a file (plan_part.c) ---- */
 
 typedef struct CliPart CliPart;

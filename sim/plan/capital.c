@@ -204,7 +204,7 @@ size_storage (const Pln *plan, PlnMachine *machine)
   const CluSpec *spec = clu_spec (machine->scenario->system.clu);
   TrnJob view = machine->scenario->training; /* borrows */
   TrnResult training = { .n_ranks = machine->gpus, .n_nodes = machine->nodes, .dp = 1, .step_time_s = 1 };
-  if (trn_state (&view, &training, NULL))
+  if (machine->scenario->kind == SCN_KIND_TRAINING && trn_state (&view, &training, NULL)) /* a service keeps none */
     machine->storage_B = KEPT * training.state_B + TOKEN_B * pln_tokens (plan);
   for (guint i = 0; i < spec->storage.n; i++) {
     const CluStorageSpec *tier = BASE_LIST_AT (spec->storage, CluStorageSpec, i);

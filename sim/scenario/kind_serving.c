@@ -3,6 +3,7 @@
 
 #include "scenario/loaded.h"
 #include "scenario/serving.h"
+#include "serving-private.h"
 #include "training/llm.h"
 
 static const BaseField slo_fields[] = {
@@ -28,7 +29,12 @@ static const BaseField fields[] = {
   KEY ("pools", pools, LIST, .sub = &srv_schema_pool, .item_size = sizeof (SrvPoolSpec),
        .help = "pools of replicas: one of role `all`, or one `prefill` and one `decode`; default: `replicas` of role all"),
   KEY ("transfer", transfer, MAP, .sub = &srv_schema_transfer, .help = "KV from the prefill pool to the decode pool"),
-  KEY ("router", router, ENUM, .names = srv_router_names, .fallback = "round_robin", .help = "how requests choose a replica"),
+  KEY ("offload", offload, LIST, .sub = &srv_schema_offload, .item_size = sizeof (SrvOffloadSpec),
+       .help = "KV of prompts in host memory, on drives and on shared storage, for later prompts that begin alike"),
+  KEY ("failures", failures, LIST, .sub = &srv_schema_failure, .item_size = sizeof (SrvFailureSpec),
+       .help = "GPUs, nodes and NICs that are lost under load"),
+  KEY ("retry", retry, MAP, .sub = &srv_schema_retry, .help = "what happens to requests of lost replicas"),
+  KEY ("router", router, MAP, .sub = &srv_schema_router, .help = "how requests choose a replica; a name is its policy"),
   KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
   KEY ("slo", slo, MAP, .sub = &slo_schema, .help = "limits of a good request, for goodput"),
   BASE_ROW_NUM (ScnServingSpec, "gpu_price", gpu_price, MONEY_PER_TIME,
@@ -53,32 +59,18 @@ read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *co
 
 /* ---- pools ---- */
 
-/* Replicas that are alike, complete: absent maps are those of the workload. */
-typedef struct {
-  SrvReplicaSpec replica;
-  guint replicas;
-  guint32 first; /* its first GPU */
-  BaseMark mark;
-} Pool;
-
-static double
-pool_gpus (const Pool *pool)
-{
-  return srv_replica_gpus (&pool->replica) * pool->replicas;
-}
-
-static Pool
+static ScnPool
 plain_pool (const ScnServingSpec *spec)
 {
-  return (Pool){ .replica = spec->replica,
-                 .replicas = (guint)spec->replicas.v,
-                 .mark = spec->replicas.set ? spec->replicas.mark : spec->replica.parallel.head.mark };
+  return (ScnPool){ .replica = spec->replica,
+                    .replicas = (guint)spec->replicas.v,
+                    .mark = spec->replicas.set ? spec->replicas.mark : spec->replica.parallel.head.mark };
 }
 
-static Pool
+static ScnPool
 pool_of (const ScnServingSpec *spec, const SrvPoolSpec *its)
 {
-  Pool pool = { .replica = spec->replica, .replicas = (guint)its->replicas.v, .mark = its->head.mark };
+  ScnPool pool = { .replica = spec->replica, .replicas = (guint)its->replicas.v, .mark = its->head.mark };
   if (its->replica.engine.head.set)
     pool.replica.engine = its->replica.engine;
   if (its->replica.parallel.head.set)
@@ -103,7 +95,7 @@ bad_roles (const ScnServingSpec *spec, GError **error)
 
 /* pools[0] takes requests; pools[1] answers them, where there are two. */
 static gboolean
-read_pools (const ScnServingSpec *spec, Pool pools[2], guint *n, GError **error)
+read_pools (const ScnServingSpec *spec, ScnPool pools[2], guint *n, GError **error)
 {
   *n = 1;
   pools[0] = plain_pool (spec);
@@ -116,9 +108,9 @@ read_pools (const ScnServingSpec *spec, Pool pools[2], guint *n, GError **error)
     return bad_roles (spec, error);
   for (guint i = 0; i < *n; i++) {
     const SrvPoolSpec *its = BASE_LIST_AT (spec->pools, SrvPoolSpec, i);
-    Pool pool = pool_of (spec, its);
+    ScnPool pool = pool_of (spec, its);
     pool.first = its->first_gpu.set ? (guint32)its->first_gpu.v : from;
-    from = pool.first + (guint32)pool_gpus (&pool);
+    from = pool.first + (guint32)scn_pool_gpus (&pool);
     if (seen[its->role.v])
       return bad_roles (spec, error);
     seen[its->role.v] = TRUE;
@@ -130,10 +122,10 @@ read_pools (const ScnServingSpec *spec, Pool pools[2], guint *n, GError **error)
 }
 
 static gboolean
-check_apart (const ScnServingSpec *spec, const Pool pools[2], GError **error)
+check_apart (const ScnServingSpec *spec, const ScnPool pools[2], GError **error)
 {
-  const Pool *a = &pools[0], *b = &pools[1];
-  const double a_end = a->first + pool_gpus (a), b_end = b->first + pool_gpus (b);
+  const ScnPool *a = &pools[0], *b = &pools[1];
+  const double a_end = a->first + scn_pool_gpus (a), b_end = b->first + scn_pool_gpus (b);
   if (a->first < b_end && b->first < a_end)
     return col_fail_at (error, b->mark,
                         "the prefill pool has GPUs %u to %.0f and the decode pool %u to %.0f: they share some; give one of them "
@@ -150,18 +142,24 @@ static gboolean
 check (const Scn *scenario, GError **error)
 {
   const ScnServingSpec *spec = scenario->own;
-  Pool pools[2];
+  ScnPool pools[2];
   guint n = 0;
+  if (spec->router.policy.v == SRV_ROUTER_SESSION && !(spec->load.turns.set && spec->load.turns.v > 1) && !spec->load.trace.set)
+    return col_fail_at (error, spec->router.head.mark,
+                        "router 'session' needs requests of sessions; give 'turns' of at least 2 or a trace in 'load', or take "
+                        "another router");
+  if (!srv_offload_check (&scenario->system, spec->offload.item, spec->offload.n, error))
+    return FALSE;
   if (!read_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
     return FALSE;
   for (guint i = 0; i < n; i++)
-    if (pools[i].first + pool_gpus (&pools[i]) > scenario->system.gpus->len)
+    if (pools[i].first + scn_pool_gpus (&pools[i]) > scenario->system.gpus->len)
       return col_fail_at (
           error, pools[i].mark,
           "the replicas need %.0f GPUs (%.0f each), the cluster has %u; ask for more nodes, fewer replicas or a smaller "
           "layout",
-          pools[i].first + pool_gpus (&pools[i]), srv_replica_gpus (&pools[i].replica), scenario->system.gpus->len);
-  return TRUE;
+          pools[i].first + scn_pool_gpus (&pools[i]), srv_replica_gpus (&pools[i].replica), scenario->system.gpus->len);
+  return scn_serving_check_failures (scenario, pools, n, error);
 }
 
 /* ---- the answer ---- */
@@ -185,6 +183,21 @@ static const BaseMember times_members[] = {
 #define COLUMN(key, member, head) RESULT (key, member, .title = (head), .rank = 3)
 BASE_MEMBER_WHEN (is_apart, ScnServingResult, it->apart)
 #define APART(...) RESULT (__VA_ARGS__, .when = is_apart)
+#define TIER(...)  BASE_MEMBER (ScnServingTier, __VA_ARGS__)
+static const BaseMember tier_members[] = {
+  TIER ("tier", tier, .title = "tier"),
+  TIER ("hit_fraction", hits, BASE_SHOWN ("of prompts (%)", 100, "%.1f")),
+  TIER ("reads", reads, .title = "reads", .rank = 1),
+  TIER ("read_s", read_s, BASE_SHOWN ("a read (ms)", 1e3, "%.4g")),
+  TIER ("declined", declined, .title = "computed instead", .rank = 1),
+  TIER ("written_bytes", written_B, .title = "written", .rank = 1),
+  TIER ("saved_fraction", saves, BASE_SHOWN ("of GPU time (%)", 100, "%.1f")),
+  TIER ("worth_per_Mtok", worth, BASE_SHOWN ("worth (USD/Mtok)", 1, "%.4g")),
+  TIER ("cost_per_Mtok", cost, BASE_SHOWN ("costs (USD/Mtok)", 1, "%.4g")),
+  BASE_MEMBER_END,
+};
+BASE_MEMBER_WHEN (fails, ScnServingResult, it->fails)
+#define FAILS(...) RESULT (__VA_ARGS__, .when = fails)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
 static const BaseMember members[] = {
   TIMES ("ttft", ttft, "TTFT"),
@@ -228,9 +241,14 @@ static const BaseMember members[] = {
   APART ("transfer_s", run.transfer.time_s, BASE_SHOWN ("KV transfer (ms)", 1e3, "%.4g"), .rank = 1),
   APART ("transfer_wait_s", run.transfer.wait_s, BASE_SHOWN ("wait for decode (ms)", 1e3, "%.4g"), .rank = 1),
   APART ("transfer_bytes", transfer_B, .title = "KV of a request", .rank = 2),
+  FAILS ("retried", run.retried, .title = "sent again", .rank = 1),
+  FAILS ("failed_tokens", run.failed_tokens, .title = "KV lost (tokens)", .rank = 1),
   RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
   BASE_MEMBER_PARTS_OF (ScnServingResult, "watched_s", run.watched.part_s, srv_wait_names, SRV_WAIT_N, .when = has_watched),
   RESULT ("bound_by", bound_by, .title = "bottleneck", .rank = 1),
+  RESULT ("phases", phases, .sub = scn_serving_phase_members, .title = "requests that came before, during and after outages"),
+  RESULT ("tiers", tiers, .sub = tier_members,
+          .title = "KV below the GPU: part of prompts that tiers gave, GPU time that this saved, and its price by output tokens"),
   BASE_MEMBER_END,
 };
 
@@ -263,70 +281,42 @@ or_never (const BaseNum *limit)
   return limit->set ? limit->v : (double)INFINITY;
 }
 
-static double
-step_time_s (gpointer model, const SrvBatch *batches, SrvStepCost *cost)
+static SrvRouting
+routing (const SrvRouterSpec *spec)
 {
-  return srv_step_time_s (model, batches, cost);
-}
-
-static void
-decode_line (gpointer model, guint n_decode, double context, double windowed, SrvDecodeLine *line)
-{
-  srv_step_decode_line (model, n_decode, context, windowed, line);
-}
-
-static gboolean
-next_request (gpointer load, SrvRequest *out, GError **error)
-{
-  return srv_load_next (load, out, error);
-}
-
-static gboolean
-request_finished (gpointer load, guint64 index, double now_s)
-{
-  return srv_load_finished (load, index, now_s);
+  return (SrvRouting){ .policy = (SrvRouter)spec->policy.v,
+                       .credit = spec->credit.v,
+                       .scale = spec->scale.v,
+                       .host = spec->host_credit.v,
+                       .nvme = spec->nvme_credit.v,
+                       .temperature = spec->temperature.v,
+                       .prefix = spec->prefix.v,
+                       .usage = spec->usage.v,
+                       .queue = spec->queue.v };
 }
 
 static SrvRunSpec
-run_spec (const Scn *scenario, const Pool *pool, const SrvMemory *memory, SrvStepModel *model)
+run_spec (const Scn *scenario, const ScnPool *pool, const SrvMemory *memory, SrvStepModel *model)
 {
   const ScnServingSpec *spec = scenario->own;
-  const SrvEngineSpec *engine = &pool->replica.engine;
-  const SrvTimes times = { .model = model,
-                           .ranks = srv_step_ranks (model),
-                           .window = (guint)srv_step_window (model),
-                           .time_s = step_time_s,
-                           .line = decode_line };
-  return (SrvRunSpec){ .times = times,
-                       .engine = (SrvEngineName)engine->name.v,
-                       .front = srv_step_front (model),
-                       .limits = { .max_seqs = (guint)engine->max_num_seqs.v,
-                                   .max_tokens = (guint)engine->max_num_batched_tokens.v,
-                                   .chunk = (guint)engine->chunk.v,
-                                   .chunked = engine->chunked.v,
-                                   .drafts = (guint)srv_speculative_drafts (&pool->replica.speculative),
-                                   .window = times.window,
-                                   .wait = (guint)engine->balance.v,
-                                   .mixed = engine->mixed.v,
-                                   .poll = (guint)engine->poll.v },
-                       .blocks = (guint64)memory->blocks,
-                       .block = (guint)memory->block_tokens,
-                       .caching = engine->prefix_cache.v,
-                       .max_model_len = (guint)engine->max_model_len.v,
-                       .replicas = pool->replicas,
-                       .router = (SrvRouter)spec->router.v,
-                       .seed = scenario->seed,
-                       .slo = { or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) },
-                       .watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64 };
+  SrvRunSpec run;
+  srv_run_take_replica (&pool->replica, memory, model, &run);
+  run.replicas = pool->replicas;
+  run.router = routing (&spec->router);
+  run.seed = scenario->seed;
+  run.slo = (SrvSlo){ or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) };
+  run.watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64;
+  return run;
 }
 
 /* All that a run needs, ready to be played. */
 typedef struct {
   const Scn *scenario;
-  Pool pools[2];
+  ScnPool pools[2];
   guint n;
   SrvStepModel *models[2];
   SrvRunSpec run, decode;
+  GArray *outages;    /* SrvOutage */
   double *acceptance; /* of drafts, in the pool that decodes; NULL: none */
 } Play;
 
@@ -336,6 +326,7 @@ play_clear (Play *play)
   for (guint i = 0; i < 2; i++)
     srv_step_model_free (play->models[i]);
   g_free (play->acceptance);
+  g_clear_pointer (&play->outages, g_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Play, play_clear)
 
@@ -344,7 +335,7 @@ static gboolean
 open_pool (Play *play, guint i, SrvMemory *memory, SrvRunSpec *run, ColRunInfo *info, GError **error)
 {
   const ScnServingSpec *spec = play->scenario->own;
-  Pool *pool = &play->pools[i];
+  ScnPool *pool = &play->pools[i];
   ColSystem system = play->scenario->system;
   g_autofree char *warning = NULL;
   if (!srv_replica_settle (&pool->replica, system.engines, NULL, &warning, error))
@@ -363,20 +354,36 @@ open_pool (Play *play, guint i, SrvMemory *memory, SrvRunSpec *run, ColRunInfo *
   return TRUE;
 }
 
+static SrvTierWays *
+tier_ways (const Play *play, ColNet *net)
+{
+  const ScnServingSpec *spec = play->scenario->own;
+  return srv_tier_ways_new (&spec->llm, &play->scenario->system, net, &play->pools[0].replica, play->pools[0].first,
+                            spec->offload.item, spec->offload.n);
+}
+
 /* One run with steps at that end of their band. */
 static gboolean
 play (Play *play, int band, SrvRunResult *out, GError **error)
 {
   const ScnServingSpec *spec = play->scenario->own;
   SrvRunSpec *run = &play->run;
+  g_autoptr (ColNet) net = NULL;
   g_autoptr (SrvKvFabric) fabric = NULL;
+  g_autoptr (SrvTierWays) ways = NULL;
   g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, play->scenario->seed, error);
   if (load == NULL)
     return FALSE;
+  if (play->n == 2 || spec->offload.n > 0)
+    net = col_net_new (play->scenario->system.clu);
+  if (spec->offload.n > 0) {
+    ways = tier_ways (play, net);
+    run->offload = srv_tier_ways_run (ways);
+  }
   if (play->n == 2) {
     const SrvPlacedPool from = { &play->pools[0].replica, play->pools[0].first },
                         to = { &play->pools[1].replica, play->pools[1].first };
-    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, &from, &to, &spec->transfer);
+    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, net, &from, &to, &spec->transfer);
     run->fabric = srv_kv_fabric_run (fabric);
     run->first_by_decode = spec->transfer.first_token.v == SRV_FIRST_DECODE;
     run->decode = &play->decode;
@@ -384,9 +391,7 @@ play (Play *play, int band, SrvRunResult *out, GError **error)
     play->decode.caching = FALSE;
     run->limits.drafts = 0;
   }
-  run->source = (SrvSource){
-    .load = load, .next = next_request, .finished = request_finished, .open = play->n == 1 && srv_load_is_open (load)
-  };
+  run->source = srv_run_source (load, net != NULL);
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
   GError *why = NULL;
@@ -419,6 +424,41 @@ bound_of_pools (const SrvRunResult *run)
   return fmax (prefill, decode) < 0.7 ? "load" : prefill > decode ? "prefill pool" : "decode pool";
 }
 
+static double
+or_unknown (gboolean known, double value)
+{
+  return known ? value : (double)NAN;
+}
+
+/* What tiers gave, and what that is worth: the price of the GPU time that it saved. */
+static void
+weigh_tiers (const ScnServingSpec *spec, const Play *play, ScnServingResult *own)
+{
+  const SrvRunResult *run = &own->run;
+  const double replica_gpus = srv_replica_gpus (&play->pools[0].replica), replicas = play->pools[0].replicas;
+  const double a_token = 1e6 / (double)run->output_tokens;
+  own->tiers = g_array_new (FALSE, FALSE, sizeof (ScnServingTier));
+  for (guint i = 0; i < spec->offload.n; i++) {
+    const SrvOffloadSpec *item = BASE_LIST_AT (spec->offload, SrvOffloadSpec, i);
+    const SrvTierKind t = srv_tier_kind (item->tier.v);
+    const SrvTierResult *tier = &run->tiers[t];
+    const double stores = play->run.offload.tier[t].shared ? 1 : replicas * play->run.times.ranks;
+    const ScnServingTier row = {
+      .tier = item->tier.v,
+      .hits = run->prompt_tokens > 0 ? (double)tier->hit_tokens / (double)run->prompt_tokens : 0,
+      .read_s = or_unknown (tier->reads > 0, tier->read_s / (double)tier->reads),
+      .reads = tier->reads,
+      .declined = tier->declined,
+      .written_B = tier->written_B,
+      .saves = tier->saved_s / (run->duration_s * replicas),
+      .worth = or_unknown (spec->gpu_price.set, spec->gpu_price.v * replica_gpus * tier->saved_s * a_token),
+      .cost = or_unknown (item->price.set, item->price.v * stores * run->duration_s * a_token),
+    };
+    own->cost_per_Mtok += item->price.set ? row.cost : 0;
+    g_array_append_val (own->tiers, row);
+  }
+}
+
 static void
 summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
 {
@@ -432,7 +472,7 @@ summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo,
   take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
   own->apart = play->n == 2;
   for (guint i = 0; i < play->n; i++)
-    own->gpus += pool_gpus (&play->pools[i]);
+    own->gpus += scn_pool_gpus (&play->pools[i]);
   own->transfer_B = run->transfer.n > 0 ? run->transfer.bytes_B / (double)run->transfer.n : (double)NAN;
   own->requests = (double)run->requests;
   own->output_tokens_per_s_gpu = run->output_tokens_per_s / own->gpus;
@@ -441,6 +481,11 @@ summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo,
   own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
                            : (double)NAN;
+  own->fails = spec->failures.n > 0;
+  if (own->fails)
+    own->phases = scn_serving_phases (spec, run);
+  if (spec->offload.n > 0)
+    weigh_tiers (spec, play, own);
   own->bound_by = own->apart ? bound_of_pools (run) : run->preemptions > 0 ? "KV blocks" : run->busy < 0.7 ? "load" : "steps";
 }
 
@@ -493,6 +538,11 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   if (!open_pool (&how, 0, &own->memory, &how.run, &result->run, error) ||
       (how.n == 2 && !open_pool (&how, 1, &own->decode_memory, &how.decode, &result->run, error)))
     return FALSE;
+  how.outages = scn_serving_outages (scenario, how.pools, how.n);
+  how.run.outages = (const SrvOutage *)(const void *)how.outages->data;
+  how.run.n_outages = how.outages->len;
+  how.run.detect_s = spec->retry.detect.v;
+  how.run.migrate = spec->retry.tokens.v == 1;
   how.acceptance = srv_speculative_acceptance (&how.pools[how.n - 1].replica.speculative);
   *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance; /* only decoding verifies drafts */
   SrvRunResult lo = { 0 }, hi = { 0 };
@@ -505,7 +555,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!play (&how, 0, &own->run, error))
     return FALSE;
-  if (scenario->training.want_terms && how.n == 1 && !spec->watch.set && own->run.requests > 0 && !watch_slow (&how, own, error))
+  if (scenario->training.want_terms && how.n == 1 && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
+      !watch_slow (&how, own, error))
     return FALSE;
   summarise (spec, &how, &lo, &hi, own);
   result->run.n_events = own->run.steps;
@@ -515,6 +566,11 @@ run (const Scn *scenario, ScnResult *result, GError **error)
 static void
 clear (ScnResult *result)
 {
+  ScnServingResult *own = result->own;
+  if (own != NULL) {
+    g_clear_pointer (&own->tiers, g_array_unref);
+    g_clear_pointer (&own->phases, g_array_unref);
+  }
   g_clear_pointer (&result->own, g_free);
 }
 

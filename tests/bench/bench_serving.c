@@ -81,7 +81,7 @@ play (void *user)
                             .block = 16,
                             .caching = TRUE,
                             .replicas = REPLICAS,
-                            .router = SRV_ROUTER_LEAST_LOADED,
+                            .router = { .policy = SRV_ROUTER_LEAST_LOADED },
                             .slo = { (double)INFINITY, (double)INFINITY, (double)INFINITY },
                             .watch = G_MAXUINT64 };
   SrvRunResult result;

@@ -2,7 +2,7 @@ forerun_test (test_goodput_days LABEL unit SOURCES unit/test_goodput_days.c USES
 forerun_fuzz (goodput SOURCES fuzz/fuzz_goodput.c USES plan)
 target_compile_definitions (fuzz_goodput PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 forerun_test (test_plan_offers LABEL unit SOURCES unit/test_plan_offers.c USES plan)
-foreach (file choices money odds search stages work)
+foreach (file choices money odds search service stages work)
   forerun_test (test_plan_${file} LABEL unit SOURCES unit/test_plan_${file}.c USES plan constants)
 endforeach ()
 foreach (by this office)

@@ -1,6 +1,6 @@
-foreach (file blocks fleet run schedule)
+foreach (file blocks fleet outage route run schedule)
   forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES serving)
 endforeach ()
-foreach (file memory step)
+foreach (file memory step tiers)
   forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES plan constants)
 endforeach ()

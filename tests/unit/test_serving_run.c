@@ -289,7 +289,7 @@ jumps_change_nothing (void)
       spec.caching = i % 2 == 1;
       spec.blocks = 400;
       spec.replicas = 1 + i % 3;
-      spec.router = i % 2 ? SRV_ROUTER_LEAST_LOADED : SRV_ROUTER_ROUND_ROBIN;
+      spec.router.policy = i % 2 ? SRV_ROUTER_LEAST_LOADED : SRV_ROUTER_ROUND_ROBIN;
       spec.source.open = load.slots == 0;
       spec.front = i % 3 == 1 ? (SrvFront){ .request_s = 0.02, .token_s = 0.003 } : (SrvFront){ 0 };
       spec.limits.poll = i % 8 == 4 ? 7 : 0;
@@ -325,6 +325,52 @@ twice_the_load_is_never_answered_sooner (void)
   }
 }
 
+/* Ten chats begin a second apart, and each goes on 100 s after its first answer. */
+typedef struct {
+  guint begun, given;
+  double next_s;
+  gboolean again[20]; /* by request: the second of its chat */
+  gboolean goes_on;
+} Chats;
+
+static gboolean
+next_turn (gpointer user, SrvRequest *out, GError **error)
+{
+  Chats *chats = user;
+  (void)error;
+  if (!chats->goes_on && chats->begun == 10)
+    return FALSE;
+  chats->again[chats->given] = chats->goes_on;
+  *out = (SrvRequest){
+    .index = chats->given++, .arrival_s = chats->goes_on ? chats->next_s : chats->begun++, .input = 10, .output = 1
+  };
+  chats->goes_on = FALSE;
+  return TRUE;
+}
+
+static gboolean
+turn_finished (gpointer user, guint64 index, double now_s)
+{
+  Chats *chats = user;
+  chats->goes_on = !chats->again[index];
+  chats->next_s = now_s + 100;
+  return chats->goes_on;
+}
+
+static void
+chats_that_think_do_not_hold_up_others (void)
+{
+  Times times = { .prompt_s = 0.1, .decode_s = 0.1 };
+  Load none = { 0 };
+  Chats chats = { 0 };
+  SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &none);
+  spec.source = (SrvSource){ &chats, next_turn, turn_finished, FALSE };
+  const SrvRunResult r = run (&spec);
+  TEST_INT (r.requests, 20);
+  TEST_NEAR (r.ttft.p99, 0.1, 1e-9); /* each finds an idle replica */
+  TEST_NEAR (r.duration_s, 9 + 0.1 + 100 + 0.1, 1e-9);
+}
+
 int
 main (void)
 {
@@ -336,6 +382,7 @@ main (void)
     { "the parts of a request sum to its time", the_parts_of_a_request_sum_to_its_time },
     { "the front end comes before the queue and behind each token", the_front_end_comes_before_the_queue_and_behind_each_token },
     { "ranks that wait for prompts compute them together", ranks_that_wait_for_prompts_compute_them_together },
+    { "chats that think do not hold up others", chats_that_think_do_not_hold_up_others },
     { "jumps change nothing", jumps_change_nothing },
     { "twice the load is never answered sooner", twice_the_load_is_never_answered_sooner },
     { NULL, NULL },

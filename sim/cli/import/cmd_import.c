@@ -7,6 +7,7 @@
 #include "cluster/import.h"
 #include "import/import_measured-private.h"
 #include "import/import_trace-private.h"
+#include "serving/deployment.h"
 #include "serving/vllm_log.h"
 #include "training/llm.h"
 
@@ -36,10 +37,25 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
-enum { NCCL_TOPO, SMI_TOPO, NCCL_LOG, NCCL_GRAPH, HF_CONFIG, SLURM, AWS, LSTOPO, NUMACTL, NVLINK, DCGM, IBSTAT, VLLM_LOG };
+enum {
+  NCCL_TOPO,
+  SMI_TOPO,
+  NCCL_LOG,
+  NCCL_GRAPH,
+  HF_CONFIG,
+  SLURM,
+  AWS,
+  LSTOPO,
+  NUMACTL,
+  NVLINK,
+  DCGM,
+  IBSTAT,
+  VLLM_LOG,
+  DEPLOYMENT
+};
 static const char *const kinds[] = { "nccl-topo",      "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config",
                                      "slurm-topology", "aws-topology",    "lstopo",   "numactl",    "nvidia-smi-nvlink",
-                                     "dcgm",           "ibstat",          "vllm-log", NULL };
+                                     "dcgm",           "ibstat",          "vllm-log", "deployment", NULL };
 
 /* Kinds that one function turns into a topology. */
 static const struct {
@@ -267,6 +283,8 @@ convert (Cli *cli, const Flags *flags, const char *kind, const CalText *text, co
     return import_hf_config (cli, flags, text->path, text->bytes, text->n_B, text->warnings, error);
   if (g_str_equal (kind, kinds[VLLM_LOG]))
     return srv_import_vllm_log (text->path, text->bytes, text->n_B, error);
+  if (g_str_equal (kind, kinds[DEPLOYMENT]))
+    return srv_import_deployment (text->path, text->bytes, text->n_B, error);
   if (g_str_equal (kind, kinds[SLURM]))
     return import_slurm (cli, flags, &topology, flags->like, NULL, error);
   if (g_str_equal (kind, kinds[AWS]))
@@ -340,7 +358,7 @@ const CliVerb cli_verb_import = {
   .usage = "KIND FILE... [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
-               "ibstat vllm-log hf-config kineto nsys "
+               "ibstat vllm-log deployment hf-config kineto nsys "
                "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio "
                "perftest osu",
   .notes = "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the "
@@ -351,7 +369,7 @@ const CliVerb cli_verb_import = {
            "A calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
            "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
            "Keys of a serving workload (engine, parallel) are made from vllm-log: the log of vLLM's start, with the size of its KV "
-           "cache.\n"
+           "cache. deployment takes a DynamoGraphDeployment, or values of llm-d's chart of model servers.\n"
            "A model (scenarios/llms) is made from hf-config: config.json of HuggingFace (docs/llms.md lists the model types).\n"
            "A scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank) or nsys (Nsight Systems: "
            "SQLite of nsys export, CSV of its cuda_gpu_trace): a step's kernels, its NCCL calls and what waits for what, to run on "

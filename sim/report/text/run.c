@@ -325,10 +325,11 @@ own_text (const ScnResult *result, GString *out)
       member = groups_text (result, member, out);
   rep_text (base_members_row (members, NULL, result->own), out);
   for (const BaseMember *member = members; member->key != NULL || member->sub != NULL; member++) {
-    if (member->kind != BASE_MEMBER_LIST || member->title == NULL)
+    const GArray *rows = member->kind == BASE_MEMBER_LIST ? *(GArray *const *)((const char *)result->own + member->offset) : NULL;
+    if (rows == NULL || member->title == NULL)
       continue;
     g_string_append_printf (out, "\n# %s\n", member->title);
-    rep_text (base_members_table (member->sub, *(GArray *const *)((const char *)result->own + member->offset)), out);
+    rep_text (base_members_table (member->sub, rows), out);
   }
 }
 

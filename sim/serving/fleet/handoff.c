@@ -33,13 +33,13 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   g_ptr_array_add (sim->moving, handoff);
 }
 
-/* The fewest requests, the first of them. */
+/* The fewest requests, the first of them; NULL: all are lost. */
 static SrvReplica *
 decode_replica (const SrvSim *sim)
 {
-  SrvReplica *best = &sim->replicas[sim->spec->replicas];
-  for (guint i = sim->spec->replicas + 1; i < sim->n_replicas; i++)
-    if (sim->replicas[i].in_flight < best->in_flight)
+  SrvReplica *best = NULL;
+  for (guint i = sim->spec->replicas; i < sim->n_replicas; i++)
+    if (!sim->replicas[i].down && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
       best = &sim->replicas[i];
   return best;
 }
@@ -67,9 +67,9 @@ land (Eng *eng, void *user, uint64_t arg)
 static void
 go (Eng *eng, void *user, uint64_t arg)
 {
-  const SrvHandoff *handoff = user;
+  SrvHandoff *handoff = user;
   (void)arg;
-  eng_flow_start (eng, &handoff->flow);
+  handoff->moves = eng_flow_start (eng, &handoff->flow);
 }
 
 /* The flow begins at sim->now; the engine's clock may stand before it. */
@@ -125,22 +125,23 @@ srv_handoff_start (SrvSim *sim, GError **error)
   for (guint i = 0; i < sim->handoffs->len; i++) {
     SrvHandoff *handoff = sim->handoffs->pdata[i];
     SrvReplica *replica = decode_replica (sim);
+    if (replica == NULL) /* they wait until one is back */
+      return TRUE;
     handoff->target = replica->index;
-    sim->replicas[handoff->source].in_flight--;
+    sim->replicas[handoff->source].in_flight -= handoff->left ? 0 : 1;
+    handoff->left = TRUE;
     replica->in_flight++;
     g_ptr_array_add (replica->incoming, handoff);
     if (!pull (sim, replica, error))
       return FALSE;
   }
   g_ptr_array_set_size (sim->handoffs, 0);
-  return sim->at->pool == 0 || pull (sim, sim->at, error);
+  return sim->at == NULL || sim->at->pool == 0 || sim->at->down || pull (sim, sim->at, error);
 }
 
-gboolean
-srv_handoff_land (SrvSim *sim, GError **error)
+void
+srv_handoff_land (SrvSim *sim)
 {
-  if (!eng_run (sim->spec->fabric.eng, sim->now, 0, error))
-    return FALSE;
   for (guint i = 0; i < sim->landed->len; i++) {
     SrvHandoff *handoff = sim->landed->pdata[i];
     SrvReplica *source = &sim->replicas[handoff->source];
@@ -152,7 +153,6 @@ srv_handoff_land (SrvSim *sim, GError **error)
     g_ptr_array_remove_fast (sim->moving, handoff);
   }
   g_ptr_array_set_size (sim->landed, 0);
-  return TRUE;
 }
 
 void
@@ -162,6 +162,61 @@ srv_handoff_join (SrvReplica *replica)
     SrvHandoff *handoff = replica->ready->pdata[i];
     replica->coming[handoff->to->rank]--;
     srv_sched_join (replica->scheds[handoff->to->rank], handoff->to);
+    handoff_free (handoff);
+  }
+  g_ptr_array_set_size (replica->ready, 0);
+}
+
+/* Its blocks in the decode pool are free again, and what moves is stopped. */
+static void
+stop (SrvSim *sim, SrvHandoff *handoff)
+{
+  SrvReplica *target = &sim->replicas[handoff->target];
+  if (!handoff->held) {
+    g_ptr_array_remove (target->incoming, handoff);
+    return;
+  }
+  eng_flow_cancel (sim->eng, handoff->moves);
+  srv_sched_unreserve (target->scheds[handoff->to->rank], handoff->to);
+  target->coming[handoff->to->rank]--;
+  g_clear_pointer (&handoff->uses, g_free);
+  handoff->held = FALSE;
+  handoff->moves = 0;
+}
+
+static void
+lose_source (SrvSim *sim, SrvHandoff *handoff)
+{
+  const guint n_keys = handoff->from->kv.n_keys;
+  if (!g_ptr_array_remove (sim->handoffs, handoff)) { /* it has a target */
+    stop (sim, handoff);
+    sim->replicas[handoff->target].in_flight--;
+  }
+  srv_sched_let_go (sim->replicas[handoff->source].scheds[handoff->from->rank], handoff->from);
+  handoff->from->kv.n_keys = n_keys;
+  g_ptr_array_add (sim->again, handoff->from);
+  g_ptr_array_add (sim->pool, handoff->to);
+  handoff_free (handoff);
+}
+
+void
+srv_handoff_lose (SrvSim *sim, SrvReplica *replica)
+{
+  for (guint i = sim->moving->len; i-- > 0;) {
+    SrvHandoff *handoff = sim->moving->pdata[i];
+    if (handoff->source == replica->index) {
+      g_ptr_array_remove_index (sim->moving, i);
+      lose_source (sim, handoff);
+    } else if (handoff->left && handoff->target == replica->index) {
+      stop (sim, handoff);
+      g_ptr_array_add (sim->handoffs, handoff);
+    }
+  }
+  for (guint i = 0; i < replica->ready->len; i++) {
+    SrvHandoff *handoff = replica->ready->pdata[i];
+    replica->coming[handoff->to->rank]--;
+    srv_sched_unreserve (replica->scheds[handoff->to->rank], handoff->to);
+    g_ptr_array_add (sim->again, handoff->to);
     handoff_free (handoff);
   }
   g_ptr_array_set_size (replica->ready, 0);

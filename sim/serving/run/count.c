@@ -113,8 +113,14 @@ count_request (SrvSim *sim, const SrvSeq *seq)
   sim->out->requests++;
   sim->out->input_tokens += seq->input;
   sim->out->output_tokens += seq->output;
-  if (is_good (&sim->spec->slo, eng_time_to_s (ttft), eng_time_to_s (tpot), eng_time_to_s (e2e)))
-    sim->out->good++;
+  const gboolean good = is_good (&sim->spec->slo, eng_time_to_s (ttft), eng_time_to_s (tpot), eng_time_to_s (e2e));
+  sim->out->good += good ? 1 : 0;
+  if (sim->spec->n_outages > 0) {
+    SrvPhaseResult *phase = &sim->out->phases[seq->phase];
+    phase->requests++;
+    phase->good += good ? 1 : 0;
+    srv_sample_add (sim->phases[seq->phase], ttft, 1);
+  }
   sim->first_arrival = MIN (sim->first_arrival, seq->arrival);
   sim->last_end = MAX (sim->last_end, seq->last);
 }
@@ -124,6 +130,9 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {
   SrvSim *sim = user;
   (void)tokens;
+  srv_route_prefilled (sim->at, seq);
+  if (seq->units > 0 && sim->at->pool == 0)
+    g_ptr_array_add (sim->prefilled, seq);
   if (seq->answer > 1) {
     srv_handoff_begin (sim, seq);
     return;
@@ -175,6 +184,9 @@ srv_count_finish (SrvSim *sim)
   out->tpot = srv_sample_spread (sim->tpot, tick_s);
   out->itl = srv_sample_spread (sim->itl, tick_s);
   out->e2e = srv_sample_spread (sim->e2e, tick_s);
+  for (guint i = 0; i < SRV_PHASE_N; i++)
+    if (out->phases[i].requests > 0)
+      out->phases[i].ttft = srv_sample_spread (sim->phases[i], tick_s);
   out->requests_per_s = (double)out->requests / out->duration_s;
   out->goodput_rps = (double)out->good / out->duration_s;
   out->output_tokens_per_s = (double)out->output_tokens / out->duration_s;

@@ -6,12 +6,6 @@
 #include "base/random.h"
 #include "run/sim-private.h"
 
-const BaseName srv_router_names[] = {
-  { "round_robin", SRV_ROUTER_ROUND_ROBIN, "one replica after the other" },
-  { "least_loaded", SRV_ROUTER_LEAST_LOADED, "the replica with the fewest requests in flight" },
-  { NULL, 0, NULL },
-};
-
 #define FRONT_DRAW 0x66726f6eu /* apart from draws of accepted drafts */
 
 /* What is to come. */
@@ -20,7 +14,6 @@ typedef struct {
   GPtrArray *coming; /* SrvSeq *, in the order of arrival */
   GQueue front;      /* SrvSeq * in the front end, in the order in which they leave it */
   gboolean dry;      /* the source has none now */
-  guint64 next_replica;
 } Run;
 
 /* ---- requests ---- */
@@ -64,9 +57,10 @@ put_coming (Run *run, SrvSeq *seq)
   g_ptr_array_insert (coming, (int)at, seq);
 }
 
-/* Takes the next request of the source, if it has one. */
+/* Takes the next request of the source, if it has one. `fresh`: one that waits for no answer; when it comes, the next one is
+ * taken. */
 static gboolean
-take_request (Run *run, GError **error)
+take_request (Run *run, gboolean fresh, GError **error)
 {
   SrvSim *sim = &run->sim;
   const SrvRunSpec *spec = sim->spec;
@@ -93,6 +87,8 @@ take_request (Run *run, GError **error)
                    .output = spec->decode != NULL ? 1 : output,
                    .answer = spec->decode != NULL ? output : 0,
                    .priority = request.priority,
+                   .session = request.session,
+                   .fresh = fresh,
                    .kv = kv };
   if (spec->caching && request.n_hashes > 0) {
     for (guint i = 0; i < spec->replicas; i++)
@@ -104,32 +100,7 @@ take_request (Run *run, GError **error)
   return TRUE;
 }
 
-/* ---- routing ---- */
-
-static SrvReplica *
-replica_for (Run *run)
-{
-  SrvSim *sim = &run->sim;
-  SrvReplica *best = &sim->replicas[run->next_replica++ % sim->spec->replicas];
-  if (sim->spec->router == SRV_ROUTER_LEAST_LOADED) {
-    best = &sim->replicas[0];
-    for (guint i = 1; i < sim->spec->replicas; i++)
-      if (sim->replicas[i].in_flight < best->in_flight)
-        best = &sim->replicas[i];
-  }
-  return best;
-}
-
-/* Ranks of a replica are filled evenly. */
-static SrvSched *
-sched_for (const SrvSim *sim, const SrvReplica *replica)
-{
-  SrvSched *best = replica->scheds[0];
-  for (guint i = 1; i < sim->spec->times.ranks; i++)
-    if (replica->scheds[i]->n_running + replica->scheds[i]->n_waiting < best->n_running + best->n_waiting)
-      best = replica->scheds[i];
-  return best;
-}
+/* ---- arrivals ---- */
 
 /* Of a request in the front end: exponential, so that requests which came together do not stay together. */
 static double
@@ -141,13 +112,9 @@ latency_s (const SrvRunSpec *spec, guint64 index)
   return -spec->front.request_s * log1p (-u);
 }
 
-/* The first that comes enters the front end, and another one is known to come, if there is one. */
-static gboolean
-arrive (Run *run, GError **error)
+static void
+put_front (Run *run, SrvSeq *seq)
 {
-  SrvSim *sim = &run->sim;
-  SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
-  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
   GList *before = run->front.tail;
   while (before != NULL && ((const SrvSeq *)before->data)->ready > seq->ready)
     before = before->prev;
@@ -155,25 +122,57 @@ arrive (Run *run, GError **error)
     g_queue_insert_after (&run->front, before, seq);
   else
     g_queue_push_head (&run->front, seq);
+}
+
+/* Requests that lost their replica are sent again. */
+static void
+send_again (Run *run)
+{
+  SrvSim *sim = &run->sim;
+  for (guint i = 0; i < sim->again->len; i++) {
+    SrvSeq *seq = sim->again->pdata[i];
+    srv_outage_again (sim, seq);
+    seq->ready = eng_time_add (sim->now, eng_time_from_s (sim->spec->detect_s));
+    put_front (run, seq);
+  }
+  g_ptr_array_set_size (sim->again, 0);
+}
+
+/* The first that comes enters the front end, and another one is known to come, if there is one. */
+static gboolean
+arrive (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
+  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
+  seq->phase = sim->n_down > 0 ? SRV_PHASE_DURING : sim->next_loss > 0 ? SRV_PHASE_BEHIND : SRV_PHASE_BEFORE;
+  put_front (run, seq);
   sim->in_flight++;
   sim->out->most_in_flight = MAX (sim->out->most_in_flight, sim->in_flight);
-  return run->coming->len > 0 || run->dry || take_request (run, error);
+  return !seq->fresh || run->dry || take_request (run, TRUE, error);
 }
 
 /* The first in the front end is in the queue of a replica. */
-static void
-enqueue (Run *run)
+static gboolean
+enqueue (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_queue_pop_head (&run->front);
-  SrvReplica *replica = replica_for (run);
-  SrvSched *sched = sched_for (sim, replica);
-  for (seq->rank = 0; replica->scheds[seq->rank] != sched;)
-    seq->rank++;
-  srv_sched_add (sched, seq);
+  SrvReplica *replica = srv_route (sim, seq);
+  gboolean loads = FALSE;
+  if (replica == NULL) { /* the front end holds it until one is back */
+    seq->ready = srv_outage_back (sim);
+    put_front (run, seq);
+    return TRUE;
+  }
   replica->in_flight++;
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
+  if (!srv_tiers_fetch (sim, replica, seq, &loads, error))
+    return FALSE;
+  if (!loads)
+    srv_sched_add (replica->scheds[seq->rank], seq);
+  return TRUE;
 }
 
 static EngTime
@@ -205,7 +204,8 @@ arrive_all (Run *run, GError **error)
       if (!arrive (run, error))
         return FALSE;
     while (next_ready (run) <= sim->now)
-      enqueue (run);
+      if (!enqueue (run, error))
+        return FALSE;
   }
   for (guint i = 0; i < sim->n_replicas; i++)
     if (!sim->replicas[i].busy && sim->replicas[i].in_flight > 0)
@@ -222,10 +222,44 @@ tell_source (Run *run, GError **error)
     if (sim->spec->source.finished (sim->spec->source.load, g_array_index (sim->ended, guint64, i),
                                     eng_time_to_s (sim->now) + sim->spec->front.token_s)) {
       run->dry = FALSE;
-      if (!take_request (run, error))
+      if (!take_request (run, FALSE, error))
         return FALSE;
     }
   g_array_set_size (sim->ended, 0);
+  return TRUE;
+}
+
+static gboolean
+flows_to_now (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  if (!eng_run (sim->eng, sim->now, 0, error))
+    return FALSE;
+  srv_handoff_land (sim);
+  const gboolean good = srv_tiers_land (sim, error);
+  send_again (run);
+  return good;
+}
+
+static gboolean
+lose_replicas (Run *run, GError **error)
+{
+  SrvSim *sim = &run->sim;
+  if (sim->eng != NULL && !flows_to_now (run, error))
+    return FALSE;
+  srv_outage_take (sim);
+  send_again (run);
+  return srv_handoff_start (sim, error) && arrive_all (run, error);
+}
+
+/* Prompts that the step in hand has completed. */
+static gboolean
+write_prompts (SrvSim *sim, GError **error)
+{
+  for (guint i = 0; i < sim->prefilled->len; i++)
+    if (!srv_tiers_write (sim, sim->at, sim->prefilled->pdata[i], error))
+      return FALSE;
+  g_ptr_array_set_size (sim->prefilled, 0);
   return TRUE;
 }
 
@@ -234,18 +268,25 @@ run_all (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   const SrvRunSpec *spec = sim->spec;
-  if (!take_request (run, error))
+  if (!take_request (run, TRUE, error))
     return FALSE;
-  Eng *eng = sim->spec->decode != NULL ? sim->spec->fabric.eng : NULL;
-  for (EngTime end, arrival, flow;;) {
+  for (EngTime end, arrival, flow, loss;;) {
     end = eng_queue_peek (sim->queue);
+    loss = srv_outage_next (sim);
     arrival = next_arrival (run);
-    flow = eng != NULL ? eng_next (eng) : ENG_TIME_NEVER;
-    if (MIN (MIN (end, arrival), flow) == ENG_TIME_NEVER)
-      return TRUE;
+    flow = sim->eng != NULL ? eng_next (sim->eng) : ENG_TIME_NEVER;
+    if (MIN (MIN (end, arrival), MIN (flow, loss)) == ENG_TIME_NEVER ||
+        (MIN (end, arrival) == ENG_TIME_NEVER && sim->in_flight == 0))
+      return TRUE; /* writes to tiers may still be on their way */
+    if (loss <= MIN (MIN (end, arrival), flow)) {
+      sim->now = loss;
+      if (!lose_replicas (run, error))
+        return FALSE;
+      continue;
+    }
     if (flow != ENG_TIME_NEVER && flow <= MIN (end, arrival)) {
       sim->now = flow;
-      if (!srv_handoff_land (sim, error) || !arrive_all (run, error))
+      if (!flows_to_now (run, error) || !arrive_all (run, error))
         return FALSE;
       continue;
     }
@@ -257,12 +298,15 @@ run_all (Run *run, GError **error)
     }
     EngEntry entry;
     eng_queue_pop (sim->queue, &entry);
+    if (!sim->replicas[entry.slot].busy || sim->replicas[entry.slot].end != entry.at) /* of a step that was lost */
+      continue;
     sim->now = end;
+    arrival = MIN (arrival, loss);
     sim->arrival = arrival;
     /* replicas know of each other only through requests that answers send, and through transfers */
     sim->horizon = spec->source.open ? arrival : MIN (MIN (arrival, flow), eng_queue_peek (sim->queue));
     if (srv_replica_end (sim, &sim->replicas[entry.slot]) &&
-        (!srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error)))
+        (!write_prompts (sim, error) || !srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error)))
       return FALSE;
   }
 }
@@ -294,6 +338,11 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   sim->replicas = g_new0 (SrvReplica, sim->n_replicas);
   for (guint i = 0; i < sim->n_replicas; i++)
     srv_replica_init (sim, &sim->replicas[i], i);
+  sim->eng = spec->decode != NULL ? spec->fabric.eng : spec->offload.eng;
+  sim->prefilled = g_ptr_array_new ();
+  srv_route_init (sim);
+  srv_tiers_init (sim);
+  srv_outage_init (sim);
   run->coming = g_ptr_array_new ();
 }
 
@@ -313,6 +362,9 @@ run_clear (Run *run)
 {
   SrvSim *sim = &run->sim;
   srv_handoff_clear (sim);
+  srv_outage_clear (sim);
+  srv_tiers_clear (sim);
+  srv_route_clear (sim);
   for (guint i = 0; i < sim->n_replicas; i++) { /* some are left after an error */
     for (guint k = 0; k < sim->replicas[i].spec->times.ranks; k++) {
       SrvSched *sched = sim->replicas[i].scheds[k];
@@ -334,6 +386,7 @@ run_clear (Run *run)
   g_ptr_array_free (run->coming, TRUE);
   g_ptr_array_free (sim->pool, TRUE);
   g_array_free (sim->ended, TRUE);
+  g_ptr_array_free (sim->prefilled, TRUE);
   g_ptr_array_free (sim->handoffs, TRUE);
   g_ptr_array_free (sim->moving, TRUE);
   g_ptr_array_free (sim->landed, TRUE);

@@ -13,9 +13,12 @@ typedef struct {
   GPtrArray *ready;    /* SrvHandoff *: their KV is there; they join between steps */
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
+  gboolean down;       /* lost */
+  guint epoch;         /* times that it was lost */
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
   guint in_flight;
+  guint64 *prefill; /* by scheduler: tokens of prompts on their way to a first token, as the router counts them */
   /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
   gboolean jumping;
   guint n, most; /* the step in progress, from 1, and the last one that can be */
@@ -28,6 +31,14 @@ typedef struct {
 
 typedef struct SrvSim SrvSim;
 
+/* What a router remembers. */
+typedef struct {
+  guint64 turn;         /* requests routed */
+  GHashTable *sessions; /* session → replica + 1 */
+  double *costs;        /* by scheduler of all replicas … */
+  SrvScored *scored;    /* … likewise */
+} SrvRoute;
+
 /* A request between two pools. */
 typedef struct {
   SrvSim *sim;
@@ -35,29 +46,48 @@ typedef struct {
   guint source, target; /* replicas, of all */
   gboolean held;        /* blocks of the target */
   EngTime prefilled, started;
+  gboolean left; /* the source counts it no more */
   EngFlowSpec flow;
-  EngUse *uses; /* owned */
+  EngFlow moves; /* 0: it does not move yet */
+  EngUse *uses;  /* owned */
 } SrvHandoff;
+
+typedef struct SrvTiers SrvTiers;
+
+/* A replica is lost, or is back. */
+typedef struct {
+  EngTime at;
+  guint replica;
+  gboolean down;
+} SrvLoss;
 
 struct SrvSim {
   const SrvRunSpec *spec;
+  Eng *eng; /* of flows; NULL: nothing flows */
   SrvRunResult *out;
   SrvReplica *replicas; /* of the first pool, then of the decode pool */
   guint n_replicas;
-  GPtrArray *handoffs; /* SrvHandoff *: just prefilled */
-  GPtrArray *moving;   /* SrvHandoff *: all that exist */
-  GPtrArray *landed;   /* SrvHandoff *: flows that have ended at this instant */
-  GArray *uses;        /* EngUse, of the flow in hand */
+  GPtrArray *prefilled; /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
+  GPtrArray *handoffs;  /* SrvHandoff *: just prefilled */
+  GPtrArray *moving;    /* SrvHandoff *: all that exist */
+  GPtrArray *landed;    /* SrvHandoff *: flows that have ended at this instant */
+  GArray *uses;         /* EngUse, of the flow in hand */
   double pool_busy_ps[2], pool_kv_ps[2];
   double wait_ps, move_ps;
-  EngQueue *queue;   /* ends of steps, by replica */
-  SrvBatch *batches; /* of one step */
-  GPtrArray *pool;   /* SrvSeq *, to use again */
-  GArray *ended;     /* guint64: requests that the source has not heard of yet */
-  EngTime now;       /* end of the step in hand */
-  EngTime arrival;   /* of the next request */
-  EngTime horizon;   /* nothing from outside before it */
-  SrvReplica *at;    /* whose step is in hand */
+  SrvRoute route;
+  SrvTiers *tiers; /* NULL: none */
+  GArray *losses;  /* SrvLoss, in order */
+  guint next_loss, n_down;
+  GPtrArray *again;               /* SrvSeq *: have lost their replica, as they were there */
+  SrvSample *phases[SRV_PHASE_N]; /* times to the first token */
+  EngQueue *queue;                /* ends of steps, by replica */
+  SrvBatch *batches;              /* of one step */
+  GPtrArray *pool;                /* SrvSeq *, to use again */
+  GArray *ended;                  /* guint64: requests that the source has not heard of yet */
+  EngTime now;                    /* end of the step in hand */
+  EngTime arrival;                /* of the next request */
+  EngTime horizon;                /* nothing from outside before it */
+  SrvReplica *at;                 /* whose step is in hand */
   /* Counted. */
   SrvSample *ttft, *tpot, *itl, *e2e;
   EngTime first_arrival, last_end; /* of counted requests */
@@ -73,8 +103,31 @@ void srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index);
 void srv_replica_clear (SrvReplica *replica);
 /* Begins a step at sim->now, where there is something to do and none is in progress. */
 void srv_replica_begin (SrvSim *sim, SrvReplica *replica);
+/* A step in progress is lost; sequences have what steps before it gave. */
+void srv_replica_stop (SrvSim *sim, SrvReplica *replica);
 /* The step in progress ends at sim->now. FALSE: the next one, of the same kind, is in progress already. */
 gboolean srv_replica_end (SrvSim *sim, SrvReplica *replica);
+
+/* ---- choice of a replica (route.c) ---- */
+
+void srv_route_init (SrvSim *sim);
+void srv_route_clear (SrvSim *sim);
+/* The replica of a request that leaves the front end; NULL: all are lost. Sets seq->rank and what the router counts of it. */
+SrvReplica *srv_route (SrvSim *sim, SrvSeq *seq);
+/* Its prompt is computed: the router counts it no longer. */
+void srv_route_prefilled (SrvReplica *replica, SrvSeq *seq);
+
+/* ---- replicas that are lost (outage.c) ---- */
+
+void srv_outage_init (SrvSim *sim);
+void srv_outage_clear (SrvSim *sim);
+EngTime srv_outage_next (const SrvSim *sim); /* ENG_TIME_NEVER: none */
+/* All of sim->now; sim->again has the requests that begin again. */
+void srv_outage_take (SrvSim *sim);
+/* A request of sim->again, which holds nothing, begins again. */
+void srv_outage_again (SrvSim *sim, SrvSeq *seq);
+/* When a replica of the pool that takes requests is back, after sim->now; ENG_TIME_NEVER: none will be. */
+EngTime srv_outage_back (const SrvSim *sim);
 
 /* ---- from prefill to decode (fleet/handoff.c) ---- */
 
@@ -82,11 +135,29 @@ gboolean srv_replica_end (SrvSim *sim, SrvReplica *replica);
 void srv_handoff_begin (SrvSim *sim, SrvSeq *seq);
 /* Those that began find a decode replica, and transfers start for which blocks are free. */
 gboolean srv_handoff_start (SrvSim *sim, GError **error);
-/* Flows to sim->now. */
-gboolean srv_handoff_land (SrvSim *sim, GError **error);
+/* Takes those whose flows have ended. */
+void srv_handoff_land (SrvSim *sim);
 /* Sequences whose KV is there join; the replica is between steps. */
 void srv_handoff_join (SrvReplica *replica);
 void srv_handoff_clear (SrvSim *sim);
+/* The replica is lost, with what it holds: transfers to it look for another one, and what it sent begins again. Before its
+ * schedulers lose theirs. */
+void srv_handoff_lose (SrvSim *sim, SrvReplica *replica);
+
+/* ---- KV below the GPU (tiers/tiers.c) ---- */
+
+void srv_tiers_init (SrvSim *sim);
+void srv_tiers_clear (SrvSim *sim);
+/* What is in a tier of a routed request's prompt is loaded, if that takes less than computing it. *loads: it is on its way, and
+ * will be queued by srv_tiers_land. */
+gboolean srv_tiers_fetch (SrvSim *sim, SrvReplica *replica, SrvSeq *seq, gboolean *loads, GError **error);
+/* Its prompt has been computed: what tiers lack is written. */
+gboolean srv_tiers_write (SrvSim *sim, SrvReplica *replica, SrvSeq *seq, GError **error);
+/* Takes flows that have ended: prompts that were loaded join the queue, writes go on to the next tier. */
+gboolean srv_tiers_land (SrvSim *sim, GError **error);
+void srv_tiers_lose (SrvSim *sim, const SrvReplica *replica); /* its own tiers are empty */
+/* Units of a prompt from `from` on that the scheduler's own host and drives have. */
+void srv_tiers_has (SrvSim *sim, const SrvReplica *replica, guint rank, const SrvSeq *seq, guint from, guint units[2]);
 
 /* ---- counting (count.c) ---- */
 

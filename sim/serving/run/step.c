@@ -13,6 +13,7 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
   replica->coming = g_new0 (guint, spec->times.ranks);
+  replica->prefill = g_new0 (guint64, spec->times.ranks);
   replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
   for (guint i = 0; i < spec->times.ranks; i++) {
     replica->scheds[i] =
@@ -28,6 +29,7 @@ srv_replica_clear (SrvReplica *replica)
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
   g_free (replica->coming);
+  g_free (replica->prefill);
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_free (replica->scheds[i]);
   g_free (replica->scheds);
@@ -202,7 +204,7 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
   const guint ranks = replica->spec->times.ranks;
   guint n_chunks = 0;
   gboolean any = FALSE;
-  if (replica->busy)
+  if (replica->busy || replica->down)
     return;
   srv_handoff_join (replica);
   replica->start = sim->now;
@@ -228,6 +230,14 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
   }
   replica->busy = TRUE;
   eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
+}
+
+void
+srv_replica_stop (SrvSim *sim, SrvReplica *replica)
+{
+  if (replica->jumping)
+    end_jump (sim, replica);
+  replica->busy = FALSE;
 }
 
 static guint

@@ -166,6 +166,15 @@ srv_kv_new (guint64 blocks, guint block, gboolean caching)
   return kv;
 }
 
+SrvKv *
+srv_kv_new_like (const SrvKv *kv)
+{
+  SrvKv *out = srv_kv_new (kv->blocks, kv->block, kv->caching);
+  out->unit = kv->unit;
+  out->hash_tokens = kv->hash_tokens;
+  return out;
+}
+
 void
 srv_kv_free (SrvKv *kv)
 {
@@ -341,6 +350,56 @@ srv_kv_commit (SrvKv *kv, SrvHold *hold, guint tokens)
     }
     hold->nodes[hold->n_nodes++] = node;
   }
+}
+
+/* Those that nobody uses go to the end of the queue, the first of them last. */
+static void
+refresh (SrvKv *kv, const SrvHold *hold, guint units)
+{
+  for (guint i = units; i-- > 0;) {
+    SrvNode *node = find (kv, hold->keys[i]);
+    if (node == NULL || node->refs > 0 || node->cached == 0)
+      continue;
+    queue_remove (kv, node);
+    queue_push (kv, node);
+  }
+}
+
+void
+srv_kv_install (SrvKv *kv, const SrvHold *hold, guint from, guint to)
+{
+  refresh (kv, hold, to);
+  guint64 room = kv->idle;
+  for (guint i = 0; i < to; i++) {
+    const SrvNode *node = find (kv, hold->keys[i]);
+    room -= node != NULL && node->refs == 0 ? node->cached : 0;
+  }
+  for (guint i = from; i < to; i++) {
+    SrvNode *node = find (kv, hold->keys[i]);
+    const guint lacks = kv->unit - (node != NULL ? node->cached : 0);
+    if (lacks > room || (lacks > 0 && node != NULL && node->refs > 0)) /* whoever has its begin computes the rest */
+      break;
+    room -= lacks;
+    if (lacks == 0)
+      continue;
+    if (node != NULL)
+      queue_remove (kv, node);
+    srv_kv_draw (kv, lacks);
+    if (node == NULL) {
+      node = node_new (kv);
+      node->key = hold->keys[i];
+      insert (kv, node);
+    }
+    node->cached = kv->unit;
+    queue_push (kv, node);
+  }
+  refresh (kv, hold, to);
+}
+
+guint
+srv_kv_unit_tokens (const SrvKv *kv)
+{
+  return kv->unit * kv->block;
 }
 
 /* Full blocks that no hash names: a preempted sequence finds them again, if nothing took them. */

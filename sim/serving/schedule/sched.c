@@ -35,6 +35,7 @@ put_before (SrvSched *sched, SrvSeq *seq, SrvSeq *next)
   *(prev != NULL ? &prev->after : &sched->head) = seq;
   *(next != NULL ? &next->before : &sched->tail) = seq;
   sched->n_waiting++;
+  sched->waiting_tokens += seq->input;
 }
 
 static void
@@ -44,6 +45,7 @@ take_out (SrvSched *sched, SrvSeq *seq)
   *(seq->after != NULL ? &seq->after->before : &sched->tail) = seq->before;
   seq->before = seq->after = NULL;
   sched->n_waiting--;
+  sched->waiting_tokens -= seq->input;
 }
 
 void
@@ -253,6 +255,47 @@ srv_sched_reserve (SrvSched *sched, SrvSeq *seq, guint coming)
   g_assert (there);
   sched->promised += to_end - seq->kv.blocks; /* the rest counts once it runs */
   return TRUE;
+}
+
+void
+srv_sched_unreserve (SrvSched *sched, SrvSeq *seq)
+{
+  if (sched->policy->whole)
+    sched->promised -= blocks_to_end (sched, seq) - seq->kv.blocks;
+  srv_sched_let_go (sched, seq);
+}
+
+static void
+lose (SrvSched *sched, SrvSeq *seq, GPtrArray *out)
+{
+  const guint n_keys = seq->kv.n_keys;
+  srv_sched_let_go (sched, seq);
+  seq->kv.n_keys = n_keys;
+  seq->before = seq->after = NULL;
+  seq->take = 0;
+  g_ptr_array_add (out, seq);
+}
+
+void
+srv_sched_lose (SrvSched *sched, GPtrArray *out)
+{
+  for (guint i = 0; i < sched->n_running; i++)
+    lose (sched, sched->running[i], out);
+  for (SrvSeq *seq = sched->head, *next; seq != NULL; seq = next) {
+    next = seq->after;
+    lose (sched, seq, out);
+  }
+  SrvKv *kv = srv_kv_new_like (sched->kv);
+  srv_kv_free (sched->kv);
+  sched->kv = kv;
+  sched->head = sched->tail = NULL;
+  sched->n_running = sched->n_waiting = sched->n_chosen = sched->n_chunks = sched->n_decode = sched->n_sampled = sched->n_tokens =
+      0;
+  sched->waiting_tokens = 0;
+  sched->cut = NULL;
+  sched->ratio = -1;
+  sched->decays = sched->promised = 0;
+  sched->unseen = sched->seen = sched->waited = 0;
 }
 
 void

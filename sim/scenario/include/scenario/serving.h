@@ -20,8 +20,11 @@ typedef struct {
   const BaseYamlNode *model;
   SrvReplicaSpec replica;
   BaseNum replicas;
-  BaseEnum router; /* SrvRouter */
-  BaseList pools;  /* SrvPoolSpec; absent: `replicas` of role all */
+  SrvRouterSpec router;
+  BaseList offload;  /* SrvOffloadSpec; absent: none */
+  BaseList failures; /* SrvFailureSpec; absent: none */
+  SrvRetrySpec retry;
+  BaseList pools; /* SrvPoolSpec; absent: `replicas` of role all */
   SrvTransferSpec transfer;
   SrvLoadSpec load;
   ScnSloSpec slo;
@@ -36,6 +39,24 @@ typedef struct {
   double median_lo_s, median_hi_s;
 } ScnServingTimes;
 
+/* What a tier below the GPU gave, and what that is worth. */
+typedef struct {
+  const char *tier; /* borrowed from the scenario */
+  double hits;      /* fraction of prompts' tokens */
+  double read_s;    /* mean of a read; NAN: none */
+  guint64 reads, declined;
+  double written_B;
+  double saves;       /* fraction of the replicas' time that steps of these tokens would have taken */
+  double worth, cost; /* USD a million output tokens: of that time, and of the tier; NAN without a price */
+} ScnServingTier;
+
+/* Requests that came before, during or behind outages. */
+typedef struct {
+  const char *phase; /* static */
+  guint64 requests;
+  double good, ttft_p50_s, ttft_p99_s; /* good: NAN without an SLO; times: NAN without requests */
+} ScnServingPhase;
+
 /* ScnResult.own */
 typedef struct {
   SrvRunResult run;
@@ -46,8 +67,11 @@ typedef struct {
   double gpus, requests, output_tokens_per_s_gpu;
   double hits;          /* fraction of prompts' tokens that the prefix cache had */
   double good;          /* fraction of requests within the SLO; NAN without one */
-  double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
-  gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
+  double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
+  gboolean fails;       /* something is lost */
+  GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
+  GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
+  gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
 } ScnServingResult;
 

@@ -38,6 +38,7 @@ typedef struct {
 /* `blocks` of `block` tokens, both at least 1. caching FALSE: nothing is kept. Returned: full. */
 SrvKv *srv_kv_new (guint64 blocks, guint block, gboolean caching);
 void srv_kv_free (SrvKv *kv);
+SrvKv *srv_kv_new_like (const SrvKv *kv); /* the same, empty. Returned: full */
 
 /* Sets the unit: the least common multiple of a block and of hash_tokens tokens. Before the first srv_kv_name, which does it
  * else. */
@@ -55,6 +56,10 @@ gboolean srv_kv_grow (SrvKv *kv, SrvHold *hold, guint tokens);
 void srv_kv_draw (SrvKv *kv, guint64 n);
 /* The first `tokens` tokens are in the cache: whole units become known to others. */
 void srv_kv_commit (SrvKv *kv, SrvHold *hold, guint tokens);
+/* Units `from` … `to` - 1 of a sequence that holds nothing are in the cache from now on, as if computed and used last, and those
+ * before them count as used too. Fewer where blocks are lacking. */
+void srv_kv_install (SrvKv *kv, const SrvHold *hold, guint from, guint to);
+guint srv_kv_unit_tokens (const SrvKv *kv); /* of a key; 0: none was named yet */
 /* Frees all that it holds. tokens > 0: it was preempted with so many in the cache, and returns; 0: it has ended. */
 void srv_kv_release (SrvKv *kv, SrvHold *hold, guint tokens);
 /* Forgets a sequence that holds nothing. `hold` can be used for another one. */

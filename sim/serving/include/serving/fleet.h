@@ -26,8 +26,34 @@ typedef struct {
   BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
 } SrvTransferSpec;
 
-extern const BaseSchema srv_schema_pool, srv_schema_transfer;
-extern const BaseName srv_role_names[];
+/* `router:`; a name alone is its policy. */
+typedef struct {
+  BaseHead head;
+  BaseEnum policy;                    /* SrvRouter */
+  BaseNum credit, scale, temperature; /* of kv */
+  BaseNum host_credit, nvme_credit;   /* likewise */
+  BaseNum prefix, usage, queue;       /* weights of llm_d */
+} SrvRouterSpec;
+
+/* An item of `failures:` */
+typedef enum { SRV_LOSE_GPU, SRV_LOSE_NODE, SRV_LOSE_NIC } SrvLose;
+typedef struct {
+  BaseHead head;
+  BaseNum at, lasts; /* s; lasts absent: for good */
+  BaseEnum lose;     /* SrvLose */
+  BaseNum index;     /* GPU, or node */
+} SrvFailureSpec;
+
+/* `retry:` */
+typedef struct {
+  BaseHead head;
+  BaseNum detect;  /* s, until requests of a lost replica are sent again */
+  BaseEnum tokens; /* 0 again, 1 kept */
+} SrvRetrySpec;
+
+extern const BaseSchema srv_schema_failure, srv_schema_retry;
+extern const BaseSchema srv_schema_pool, srv_schema_transfer, srv_schema_router;
+extern const BaseName srv_role_names[], srv_router_names[];
 
 /* GPUs of a pool: replica after replica, from `first` of the system on. */
 typedef struct {
@@ -39,7 +65,7 @@ typedef struct {
 typedef struct SrvKvFabric SrvKvFabric;
 
 /* All is borrowed and outlives it. Returned: full. */
-SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, const SrvPlacedPool *prefill,
+SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
                                 const SrvPlacedPool *decode, const SrvTransferSpec *transfer);
 void srv_kv_fabric_free (SrvKvFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)

@@ -4,9 +4,11 @@
 
 #include "engine/flow.h"
 #include "serving/load.h"
+#include "serving/memory.h"
 #include "serving/sample.h"
 #include "serving/schedule.h"
 #include "serving/step.h"
+#include "serving/tiers.h"
 
 /* Times of steps, of the form of srv_step_time_s and srv_step_decode_line. */
 typedef struct {
@@ -25,8 +27,41 @@ typedef struct {
   gboolean open; /* `finished` is always FALSE: no request waits for an answer */
 } SrvSource;
 
-typedef enum { SRV_ROUTER_ROUND_ROBIN, SRV_ROUTER_LEAST_LOADED } SrvRouter;
-extern const BaseName srv_router_names[];
+typedef enum {
+  SRV_ROUTER_ROUND_ROBIN,
+  SRV_ROUTER_LEAST_LOADED,
+  SRV_ROUTER_TWO_CHOICES,
+  SRV_ROUTER_SESSION,
+  SRV_ROUTER_KV,   /* Dynamo's cost */
+  SRV_ROUTER_LLM_D /* llm-d's scores */
+} SrvRouter;
+
+/* How a request chooses a replica. All 0: round robin. */
+typedef struct {
+  SrvRouter policy;
+  double credit, scale, temperature; /* of SRV_ROUTER_KV */
+  double host, nvme;                 /* of SRV_ROUTER_KV: credit of a block in the scheduler's own tiers below the GPU */
+  double prefix, usage, queue;       /* weights of SRV_ROUTER_LLM_D */
+} SrvRouting;
+
+/* Blocks of a prompt that a scheduler has, on its GPUs and in its own tiers below. */
+typedef struct {
+  double gpu, host, nvme;
+} SrvOverlap;
+
+/* Of SRV_ROUTER_KV, in blocks: scale · max (prefill - overlaps, each times its credit, 0) + decode. The least wins. */
+double srv_router_kv_cost (const SrvRouting *routing, double prefill, const SrvOverlap *overlap, double decode);
+
+/* What SRV_ROUTER_LLM_D sees of a scheduler. */
+typedef struct {
+  double matched; /* fraction of the prompt in its cache */
+  guint waiting;  /* requests in its queue */
+  double usage;   /* fraction of its blocks in use */
+} SrvScored;
+
+/* scores[i] of each of `n` schedulers; the highest wins:
+ *     prefix · matched + usage · (1 - use) + queue · waiting scaled to 1 … 0 */
+void srv_router_llm_d_scores (const SrvRouting *routing, const SrvScored *scored, guint n, double *scores);
 
 /* Limits that a good request keeps; INFINITY: none. */
 typedef struct {
@@ -63,6 +98,13 @@ typedef struct {
   guint input, output, hit, preemptions;
 } SrvRequestSeen;
 
+/* A replica, of all pools, that is lost from at_s until until_s (INFINITY: for good): its requests begin again elsewhere, and it
+ * comes back with nothing cached. */
+typedef struct {
+  guint replica;
+  double at_s, until_s;
+} SrvOutage;
+
 typedef struct SrvRunSpec SrvRunSpec;
 struct SrvRunSpec {
   SrvTimes times;
@@ -75,8 +117,9 @@ struct SrvRunSpec {
   gboolean caching;
   guint max_model_len; /* tokens; 0: no limit */
   guint replicas;
-  SrvRouter router;
-  guint64 seed;             /* of accepted drafts */
+  SrvRouting router;
+  SrvOffload offload;       /* of the pool that takes requests */
+  guint64 seed;             /* of accepted drafts and of routers that draw */
   const double *acceptance; /* of each draft, that it is accepted given those before; limits.drafts entries; NULL: all */
   gboolean stepwise;        /* each step by itself; else steps that only decode are jumped over, with the same result */
   int band;                 /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
@@ -90,6 +133,10 @@ struct SrvRunSpec {
    * engine, limits, blocks, block, caching, max_model_len, replicas, acceptance and, as for all, band. */
   const SrvRunSpec *decode;
   SrvFabric fabric;
+  const SrvOutage *outages; /* borrowed */
+  guint n_outages;
+  double detect_s;  /* from a loss until its requests are sent again */
+  gboolean migrate; /* they go on behind the tokens that they have, whose KV is computed again; only where one pool does both */
   gboolean first_by_decode; /* the decode pool computes the last token of the prompt again, and gives the first one */
 };
 
@@ -133,6 +180,13 @@ typedef struct {
   double time_s; /* … and of the copy */
 } SrvTransferResult;
 
+/* Of counted requests that came before all outages, during one (or began again after one), or behind one. */
+typedef enum { SRV_PHASE_BEFORE, SRV_PHASE_DURING, SRV_PHASE_BEHIND, SRV_PHASE_N } SrvPhase;
+typedef struct {
+  guint64 requests, good;
+  SrvSpread ttft;
+} SrvPhaseResult;
+
 typedef struct {
   guint64 requests; /* counted ones that were answered; the next also only of these */
   guint64 input_tokens, output_tokens, good;
@@ -152,7 +206,16 @@ typedef struct {
   SrvWatched watched;
   SrvPoolResult pools[2]; /* [1]: decode, where it is apart */
   SrvTransferResult transfer;
+  SrvTierResult tiers[SRV_TIER_N];
+  guint64 retried, failed_tokens; /* requests that began again, and tokens whose KV they lost */
+  SrvPhaseResult phases[SRV_PHASE_N];
 } SrvRunResult;
+
+/* What a run needs of a replica, with its KV pool and times of steps; all else is 0. The model is borrowed. */
+void srv_run_take_replica (const SrvReplicaSpec *replica, const SrvMemory *memory, SrvStepModel *model, SrvRunSpec *out);
+/* Requests of a load, which is borrowed. `apart`: something flows between replicas or tiers, so that they may wait for each
+ * other. */
+SrvSource srv_run_source (SrvLoad *load, gboolean apart);
 
 /* FALSE and *error (BASE_ERROR_INPUT): a request that can never be answered, or a bad line of a trace. Same spec, same result. */
 gboolean srv_run (const SrvRunSpec *spec, SrvRunResult *out, GError **error);

@@ -22,8 +22,13 @@ struct SrvSeq {
   guint32 hit;      /* tokens that it found in the cache when it was first taken */
   guint32 lost;     /* tokens whose KV preemptions discarded */
   guint32 preemptions;
-  guint32 answer; /* tokens of the whole answer where another replica continues it after this one; else 0 */
-  guint32 rank;   /* scheduler of its replica */
+  guint32 session; /* as of SrvRequest */
+  gboolean fresh;  /* it waits for no answer of another one */
+  guint8 phase;    /* SrvPhase */
+  guint32 charge;  /* tokens of its prompt that the router counts until its first token */
+  guint32 units;   /* keys of its prompt that tiers are to have */
+  guint32 answer;  /* tokens of the whole answer where another replica continues it after this one; else 0 */
+  guint32 rank;    /* scheduler of its replica */
   SrvHold kv;
   SrvSeq *before, *after; /* in the queue */
 };
@@ -63,8 +68,9 @@ struct SrvSched {
   gboolean priorities; /* some request is not of priority 0 */
   SrvSeq *head, *tail; /* queue of those that wait */
   guint n_waiting;
-  gboolean fresh;   /* another one is first in the queue since the last step was chosen */
-  SrvSeq **running; /* in the order of admission */
+  guint64 waiting_tokens; /* of their prompts */
+  gboolean fresh;         /* another one is first in the queue since the last step was chosen */
+  SrvSeq **running;       /* in the order of admission */
   guint n_running, room;
   /* The step that is chosen. */
   SrvSeq **chosen;
@@ -107,6 +113,11 @@ gboolean srv_seq_ended (const SrvSeq *seq);
 /* Holds blocks for a sequence of another replica and its next token. FALSE, and nothing has changed: no place or blocks are free.
  * `coming`: sequences that hold blocks and have not joined yet. */
 gboolean srv_sched_reserve (SrvSched *sched, SrvSeq *seq, guint coming);
+/* Takes a reservation back. */
+void srv_sched_unreserve (SrvSched *sched, SrvSeq *seq);
+/* All is lost: appends all that run or wait to `out` (SrvSeq *), which hold nothing then and keep the keys of their prompts; the
+ * cache is empty. Other sequences hold nothing of it. */
+void srv_sched_lose (SrvSched *sched, GPtrArray *out);
 /* Its KV (seq->computed tokens) is there: it runs from the next step on. Not during a step. */
 void srv_sched_join (SrvSched *sched, SrvSeq *seq);
 /* Frees the blocks of one that has ended, where the scheduler `holds`. */

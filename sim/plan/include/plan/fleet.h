@@ -1,0 +1,90 @@
+/* Plans for serving: how many GPUs of which kind, in which layout, aggregated or with prefill apart, keep the promises of a service
+ * under a load, at the least cost or with the fewest GPUs. */
+#ifndef PLAN_FLEET_H
+#define PLAN_FLEET_H
+
+#include "plan/plan.h"
+#include "serving/fleet.h"
+
+typedef enum { PLN_FLEET_COST, PLN_FLEET_GPUS } PlnFleetAim;
+extern const BaseName pln_fleet_aim_names[];
+extern const BaseSchema pln_schema_fleet;
+
+/* The parallel layout of a replica, and what one serves. */
+typedef struct {
+  guint tp, pp, dp_attn, ep;
+  SrvFormat weights;
+  guint gpus;
+} PlnFleetLayout;
+
+/* A configuration. pools[1] is the decode pool where `apart`; else there is one pool. */
+typedef struct {
+  guint machine; /* number of the topology */
+  gboolean apart;
+  PlnFleetLayout pools[2];
+  guint layouts[2]; /* their numbers among those of the topology */
+  guint replicas[2];
+  guint nodes, gpus;        /* bought; gpus: all of these nodes */
+  gboolean simulated;       /* by the engine; else the closed form, whose times are means: */
+  double ttft_s, tpot_s;    /* at the percentile of the SLO, or the nearest of 50, 90, 95, 99 above it */
+  double good;              /* fraction of requests within the SLO; NAN: not simulated */
+  double busy[2];           /* fraction of time that pools are in steps; NAN likewise */
+  double tokens_per_s_gpu;  /* output tokens, of all GPUs that are bought */
+  double capital_usd;       /* cash to buy; 0: no price */
+  double own_usd, rent_usd; /* of a month of 30 days; NAN: no price */
+  double usd_per_Mtok;      /* output tokens, by what is ranked; NAN: no price */
+  double power_W;           /* at that load, with the building's share */
+} PlnFleetRow;
+
+/* Why a topology has no row. */
+typedef enum { PLN_FLEET_LAYOUT, PLN_FLEET_MEMORY, PLN_FLEET_TTFT, PLN_FLEET_TPOT, PLN_FLEET_LIMIT, PLN_FLEET_PRICE } PlnFleetMiss;
+typedef struct {
+  guint machine;
+  PlnFleetMiss why;
+  PlnFleetLayout layout; /* the nearest, of a miss of time */
+  double has, limit;     /* s, or GPUs, W, USD; 0: of no number */
+  const char *what;      /* static: "GPUs"; or the message of an error (owned by the result) */
+} PlnFleetNearest;
+
+typedef struct {
+  GArray *rows;              /* PlnFleetRow, best first; simulated ones before the others */
+  GArray *misses;            /* PlnFleetNearest: of each topology without a row, nearest first */
+  guint n_layouts;           /* priced by the closed form, of all topologies */
+  guint n_simulated, n_runs; /* rows that the engine checked, and its runs */
+  GPtrArray *texts;          /* of misses */
+} PlnFleetResult;
+
+typedef struct PlnFleet PlnFleet;
+
+/* Whether a document is a plan for serving: its goal has a load. FALSE also where it cannot be read. */
+gboolean pln_is_fleet (const char *path, const char *text);
+/* Reads a plan and its prices. NULL and *error (BASE_ERROR_INPUT) on anything wrong. Returned: full. `options`: like is not used.
+ * */
+PlnFleet *pln_fleet_load (const char *path, const BaseLookup *lookup, const PlnOptions *options, ScnLibraryLoad load, void *user,
+                          GError **error);
+void pln_fleet_free (PlnFleet *fleet);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnFleet, pln_fleet_free)
+
+const char *pln_fleet_name (const PlnFleet *fleet);
+const char *pln_fleet_description (const PlnFleet *fleet); /* NULL if none */
+const GPtrArray *pln_fleet_inputs (const PlnFleet *fleet); /* BaseYaml * */
+const char *pln_fleet_model (const PlnFleet *fleet);
+const char *pln_fleet_topology (const PlnFleet *fleet, guint machine);
+PlnFleetAim pln_fleet_aim (const PlnFleet *fleet);
+PlnAcquisition pln_fleet_basis (const PlnFleet *fleet); /* what is ranked; NONE: no prices */
+/* requests/s, mean tokens of a request. */
+void pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, double *output);
+/* s, INFINITY: no limit; and the fraction of requests that keep both. */
+void pln_fleet_slo (const PlnFleet *fleet, double *ttft_s, double *tpot_s, double *fraction);
+/* Commands that start the replicas of a row, one a pool: of vLLM, SGLang or TensorRT-LLM. Returned: full, char *. */
+GPtrArray *pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row);
+/* A scenario (YAML) that runs a row. Returned: full. */
+char *pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row);
+
+/* Estimates all layouts on all topologies, and has the engine check the `best` of them and find how many replicas they need.
+ * `per_machine`: the best of each topology. NULL and *error on failure. Returned: full. */
+PlnFleetResult *pln_fleet_search (PlnFleet *fleet, guint best, gboolean per_machine, GError **error);
+void pln_fleet_result_free (PlnFleetResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnFleetResult, pln_fleet_result_free)
+
+#endif

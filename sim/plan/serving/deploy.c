@@ -1,0 +1,191 @@
+/* A row as it is deployed: commands that start its engines, and the scenario that runs it here.
+ *
+ * * Flags: `vllm serve` (docs.vllm.ai, engine arguments), `sglang.launch_server` (docs.sglang.ai, server arguments), `trtllm-serve`
+ * (TensorRT-LLM, command line). Formats other than bf16 are those of the checkpoint, so that no flag names them. */
+#include <math.h>
+
+#include "fleet-private.h"
+
+static const PlnFleetCut *
+cut_of (const PlnFleet *fleet, const PlnFleetRow *row, guint pool)
+{
+  const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, row->machine);
+  return &g_array_index (machine->cuts, PlnFleetCut, row->layouts[pool]);
+}
+
+/* Those that are not one. */
+static void
+add_size (GString *out, const char *flag, double size)
+{
+  if (size > 1)
+    g_string_append_printf (out, " %s %.0f", flag, size);
+}
+
+static void
+vllm (const PlnFleetCut *cut, gboolean apart, GString *out)
+{
+  const SrvEngineSpec *engine = &cut->replica.engine;
+  add_size (out, "--tensor-parallel-size", cut->layout.tp);
+  add_size (out, "--pipeline-parallel-size", cut->layout.pp);
+  add_size (out, "--data-parallel-size", cut->layout.dp_attn);
+  if (cut->layout.ep > 1)
+    g_string_append (out, " --enable-expert-parallel");
+  g_string_append_printf (out, " --max-num-seqs %.0f --max-num-batched-tokens %.0f --gpu-memory-utilization %.2f",
+                          engine->max_num_seqs.v, engine->max_num_batched_tokens.v, engine->memory.v);
+  if (cut->replica.precision.kv.v == SRV_FORMAT_FP8)
+    g_string_append (out, " --kv-cache-dtype fp8");
+  if (apart)
+    g_string_append (out, " --kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}'");
+}
+
+static void
+sglang (const PlnFleetCut *cut, gboolean apart, guint pool, GString *out)
+{
+  const SrvEngineSpec *engine = &cut->replica.engine;
+  add_size (out, "--tp-size", (double)cut->layout.tp * cut->layout.dp_attn);
+  add_size (out, "--pp-size", cut->layout.pp);
+  add_size (out, "--dp-size", cut->layout.dp_attn);
+  if (cut->layout.dp_attn > 1)
+    g_string_append (out, " --enable-dp-attention");
+  add_size (out, "--ep-size", cut->layout.ep);
+  g_string_append_printf (out, " --chunked-prefill-size %.0f --mem-fraction-static %.2f",
+                          engine->chunk.set && engine->chunk.v > 0 ? engine->chunk.v : engine->max_num_batched_tokens.v,
+                          engine->memory.v);
+  if (cut->replica.precision.kv.v == SRV_FORMAT_FP8)
+    g_string_append (out, " --kv-cache-dtype fp8_e4m3");
+  if (apart)
+    g_string_append_printf (out, " --disaggregation-mode %s", pool == 0 ? "prefill" : "decode");
+}
+
+static void
+trtllm (const PlnFleetCut *cut, gboolean apart, guint pool, GString *out)
+{
+  const SrvEngineSpec *engine = &cut->replica.engine;
+  add_size (out, "--tp_size", (double)cut->layout.tp * cut->layout.dp_attn);
+  add_size (out, "--pp_size", cut->layout.pp);
+  add_size (out, "--ep_size", cut->layout.ep);
+  g_string_append_printf (out, " --max_batch_size %.0f --max_num_tokens %.0f --kv_cache_free_gpu_memory_fraction %.2f",
+                          engine->max_num_seqs.v, engine->max_num_batched_tokens.v, engine->memory.v);
+  if (apart)
+    g_string_append_printf (out, " --server_role %s", pool == 0 ? "CONTEXT" : "GENERATION");
+}
+
+GPtrArray *
+pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  static const char *const begins[] = { "vllm serve %s", "python -m sglang.launch_server --model-path %s", "trtllm-serve %s" };
+  GPtrArray *out = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < (row->apart ? 2u : 1u); i++) {
+    const PlnFleetCut *cut = cut_of (fleet, row, i);
+    const SrvEngineName engine = (SrvEngineName)cut->replica.engine.name.v;
+    g_autoptr (GString) line = g_string_new (NULL);
+    g_auto (GStrv) halves = g_strsplit (begins[engine], "%s", 2);
+    g_string_append_printf (line, "%sMODEL%s", halves[0], halves[1]);
+    if (engine == SRV_ENGINE_VLLM)
+      vllm (cut, row->apart, line);
+    else if (engine == SRV_ENGINE_SGLANG)
+      sglang (cut, row->apart, i, line);
+    else
+      trtllm (cut, row->apart, i, line);
+    g_ptr_array_add (out, g_strdup (line->str));
+  }
+  return out;
+}
+
+/* ---- a scenario ---- */
+
+/* A part of the plan in one line. */
+static void
+add_flow (const BaseYamlNode *node, GString *out)
+{
+  if (base_yaml_kind (node) == BASE_YAML_SCALAR) {
+    g_autofree char *value = base_yaml_quote (base_yaml_text (node));
+    g_string_append (out, value);
+    return;
+  }
+  const gboolean list = base_yaml_kind (node) == BASE_YAML_SEQ;
+  g_string_append_c (out, list ? '[' : '{');
+  for (unsigned i = 0; i < base_yaml_n (node); i++) {
+    g_string_append (out, i > 0 ? ", " : "");
+    if (!list)
+      g_string_append_printf (out, "%s: ", base_yaml_key (node, i));
+    add_flow (base_yaml_item (node, i), out);
+  }
+  g_string_append_c (out, list ? ']' : '}');
+}
+
+static void
+add_key (const BaseYamlNode *map, const char *key, GString *out)
+{
+  const BaseYamlNode *node = base_yaml_get (map, key);
+  if (node == NULL || base_yaml_is_null (node))
+    return;
+  g_string_append_printf (out, "  %s: ", key);
+  add_flow (node, out);
+  g_string_append_c (out, '\n');
+}
+
+static void
+add_parallel (const PlnFleetLayout *layout, GString *out)
+{
+  g_string_append_printf (out, "parallel: {tp: %u, pp: %u, dp_attn: %u, ep: %u}", layout->tp, layout->pp, layout->dp_attn,
+                          layout->ep);
+}
+
+/* `precision`, with the format of weights that the row has. */
+static void
+add_precision (const PlnFleet *fleet, const PlnFleetRow *row, const BaseYamlNode *root, GString *out)
+{
+  const BaseYamlNode *precision = base_yaml_get (root, "precision");
+  if (fleet->spec.free.weights.n == 0) {
+    add_key (root, "precision", out);
+    return;
+  }
+  g_string_append_printf (out, "  precision: {weights: %s", base_name (srv_format_names, (int)row->pools[0].weights));
+  for (unsigned i = 0; precision != NULL && i < base_yaml_n (precision); i++)
+    if (!g_str_equal (base_yaml_key (precision, i), "weights")) {
+      g_string_append_printf (out, ", %s: ", base_yaml_key (precision, i));
+      add_flow (base_yaml_item (precision, i), out);
+    }
+  g_string_append (out, "}\n");
+}
+
+char *
+pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  static const char *const as_they_are[] = { "engine", "moe", "speculative" };
+  const BaseYamlNode *root = base_yaml_root (fleet->yaml), *goal = base_yaml_get (root, "goal");
+  const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, row->machine);
+  GString *out = g_string_new (NULL);
+  const PlnSloSpec *slo = &fleet->spec.goal.slo;
+  g_string_append_printf (out, "scenario: %s\ncluster: {topology: %s, nodes: %u}\nworkload:\n  kind: serving\n", fleet->spec.name.v,
+                          machine->topology, row->nodes);
+  add_key (goal, "model", out);
+  for (guint i = 0; i < G_N_ELEMENTS (as_they_are); i++)
+    add_key (root, as_they_are[i], out);
+  add_precision (fleet, row, root, out);
+  g_string_append (out, "  router: least_loaded\n");
+  if (row->apart) {
+    g_string_append (out, "  pools:\n");
+    for (guint i = 0; i < 2; i++) {
+      g_string_append_printf (out, "    - {role: %s, replicas: %u, ", i == 0 ? "prefill" : "decode", row->replicas[i]);
+      if (i == 1)
+        g_string_append_printf (out, "first_gpu: %u, ", pln_fleet_first (machine, row, 1));
+      add_parallel (&row->pools[i], out);
+      g_string_append (out, "}\n");
+    }
+    add_key (root, "transfer", out);
+  } else {
+    g_string_append_printf (out, "  replicas: %u\n  ", row->replicas[0]);
+    add_parallel (&row->pools[0], out);
+    g_string_append_c (out, '\n');
+  }
+  add_key (goal, "load", out);
+  g_string_append (out, "  slo: {");
+  if (slo->ttft.set)
+    g_string_append_printf (out, "ttft: %.9g s%s", slo->ttft.v, slo->tpot.set ? ", " : "");
+  if (slo->tpot.set)
+    g_string_append_printf (out, "tpot: %.9g s", slo->tpot.v);
+  g_string_append (out, "}\n");
+  return g_string_free (out, FALSE);
+}

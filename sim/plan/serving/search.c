@@ -1,0 +1,366 @@
+/* The search: closed forms of all, prices of the best of each topology, and the engine on the best few. */
+#include <math.h>
+#include <string.h>
+
+#include "fleet-private.h"
+
+#define KEPT_OF_A_TOPOLOGY 3u /* aggregated ones, and as many apart, that are priced */
+#define MOST_PAIRED        12u
+#define MOST_DROPPED       20u /* rows that the engine puts beyond the promises */
+
+/* ---- rows of a topology ---- */
+
+static gint
+by_nodes (gconstpointer a, gconstpointer b)
+{
+  const PlnFleetRow *x = a, *y = b;
+  const guint n = x->replicas[0] + (x->apart ? x->replicas[1] : 0), m = y->replicas[0] + (y->apart ? y->replicas[1] : 0);
+  if (x->nodes != y->nodes)
+    return x->nodes < y->nodes ? -1 : 1;
+  return n != m ? (n < m ? -1 : 1) : x->layouts[0] != y->layouts[0] ? (x->layouts[0] < y->layouts[0] ? -1 : 1) : 0;
+}
+
+static guint
+replicas_for (double rate, double each)
+{
+  return (guint)fmin (fmax (ceil (rate / each - 1e-9), 1), 1e6);
+}
+
+static void
+size_row (const PlnFleetMachine *machine, PlnFleetRow *row)
+{
+  row->nodes = pln_fleet_nodes (machine, row);
+  row->gpus = row->nodes * machine->gpus_per_node;
+  row->good = row->busy[0] = row->busy[1] = row->own_usd = row->rent_usd = row->usd_per_Mtok = (double)NAN;
+}
+
+static gboolean
+wants (const PlnFleet *fleet, const char *pools)
+{
+  const BaseStrs *list = &fleet->spec.free.pools;
+  gboolean found = !list->set;
+  for (guint i = 0; i < list->n; i++)
+    found |= strcmp (list->item[i].v, pools) == 0;
+  return found;
+}
+
+static PlnFleetRow
+row_of (const PlnFleet *fleet, guint machine, guint first, guint second, gboolean apart)
+{
+  const PlnFleetMachine *its = &g_array_index (fleet->machines, PlnFleetMachine, machine);
+  const PlnFleetCut *a = &g_array_index (its->cuts, PlnFleetCut, first), *b = &g_array_index (its->cuts, PlnFleetCut, second);
+  const double rate = fleet->spec.goal.load.rate.v;
+  PlnFleetRow row = { .machine = machine, .apart = apart, .pools = { a->layout, b->layout }, .layouts = { first, second } };
+  row.replicas[0] = replicas_for (rate, apart ? a->prefill_rate : a->all_rate);
+  row.replicas[1] = apart ? replicas_for (rate, b->decode_rate) : 0;
+  size_row (its, &row);
+  return row;
+}
+
+typedef struct {
+  guint cut;
+  double per_gpu;
+} Ranked;
+
+static gint
+by_per_gpu (gconstpointer a, gconstpointer b)
+{
+  const Ranked *x = a, *y = b;
+  return x->per_gpu > y->per_gpu ? -1 : x->per_gpu < y->per_gpu ? 1 : x->cut < y->cut ? -1 : x->cut > y->cut;
+}
+
+/* Layouts by what a GPU serves in that pool; the best few. Returned: full. */
+static GArray *
+best_of_pool (const PlnFleetMachine *machine, gboolean decode)
+{
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (Ranked));
+  for (guint i = 0; i < machine->cuts->len; i++) {
+    const PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, i);
+    const Ranked ranked = { i, (decode ? cut->decode_rate : cut->prefill_rate) / cut->layout.gpus };
+    if (ranked.per_gpu > 0)
+      g_array_append_val (out, ranked);
+  }
+  g_array_sort (out, by_per_gpu);
+  g_array_set_size (out, MIN (out->len, MOST_PAIRED));
+  return out;
+}
+
+static void
+keep_best (GArray *from, GArray *to)
+{
+  g_array_sort (from, by_nodes);
+  g_array_append_vals (to, from->data, MIN (from->len, KEPT_OF_A_TOPOLOGY));
+}
+
+/* The best few of a topology, by nodes: money rises with them. */
+static void
+add_rows (const PlnFleet *fleet, guint number, GArray *rows)
+{
+  const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, number);
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
+  g_autoptr (GArray) apart = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
+  for (guint i = 0; i < machine->cuts->len && wants (fleet, "all"); i++)
+    if (g_array_index (machine->cuts, PlnFleetCut, i).all_rate > 0) {
+      const PlnFleetRow row = row_of (fleet, number, i, i, FALSE);
+      g_array_append_val (all, row);
+    }
+  g_autoptr (GArray) prefill = best_of_pool (machine, FALSE);
+  g_autoptr (GArray) decode = best_of_pool (machine, TRUE);
+  for (guint i = 0; i < prefill->len && wants (fleet, "apart"); i++)
+    for (guint k = 0; k < decode->len; k++) {
+      const guint a = g_array_index (prefill, Ranked, i).cut, b = g_array_index (decode, Ranked, k).cut;
+      const PlnFleetRow row = row_of (fleet, number, a, b, TRUE);
+      if (row.pools[0].weights == row.pools[1].weights)
+        g_array_append_val (apart, row);
+    }
+  keep_best (all, rows);
+  keep_best (apart, rows);
+}
+
+/* ---- limits and order ---- */
+
+static double
+usd_of (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  return fleet->prices->basis == PLN_ACQUISITION_BUY ? row->own_usd : row->rent_usd;
+}
+
+/* What is ranked: what more rows have a price of, rented if equal. */
+static void
+choose_basis (PlnFleet *fleet, const GArray *rows)
+{
+  guint own = 0, rent = 0;
+  for (guint i = 0; i < rows->len; i++) {
+    own += isfinite (g_array_index (rows, PlnFleetRow, i).own_usd);
+    rent += isfinite (g_array_index (rows, PlnFleetRow, i).rent_usd);
+  }
+  fleet->prices->basis = own + rent == 0 ? PLN_ACQUISITION_NONE : own > rent ? PLN_ACQUISITION_BUY : PLN_ACQUISITION_RENT;
+}
+
+static void
+take_price (const PlnFleet *fleet, PlnFleetRow *row)
+{
+  const double month_tokens = fleet->spec.goal.load.rate.v * fleet->output * 30 * 86400;
+  row->usd_per_Mtok = usd_of (fleet, row) / month_tokens * 1e6;
+}
+
+/* By what the plan makes least, whoever computed it. */
+static gint
+better (const PlnFleet *fleet, const PlnFleetRow *x, const PlnFleetRow *y)
+{
+  const double p = usd_of (fleet, x), q = usd_of (fleet, y);
+  if (fleet->spec.aim.v == PLN_FLEET_GPUS && x->gpus != y->gpus)
+    return x->gpus < y->gpus ? -1 : 1;
+  if (isfinite (p) && isfinite (q) && fabs (p - q) > 1e-9 * p)
+    return p < q ? -1 : 1;
+  return x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer user)
+{
+  const PlnFleetRow *x = a, *y = b;
+  if (x->simulated != y->simulated)
+    return x->simulated ? -1 : 1;
+  const gint order = better (user, x, y);
+  if (order != 0)
+    return order;
+  return x->apart != y->apart       ? (x->apart ? 1 : -1)
+         : x->machine != y->machine ? (x->machine < y->machine ? -1 : 1)
+                                    : by_nodes (a, b);
+}
+
+/* The limit that a row breaks; FALSE: none. */
+static gboolean
+breaks (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetNearest *out)
+{
+  const PlnFleetSpec *s = &fleet->spec;
+  const struct {
+    const BaseNum *limit;
+    double has;
+    const char *what;
+  } limits[] = { { &s->limits.gpus, row->gpus, "GPUs" },
+                 { &s->limits.power, row->power_W, "power" },
+                 { &s->goal.capex, row->capital_usd, "capex" } };
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i].limit->set && limits[i].has > limits[i].limit->v) {
+      *out = (PlnFleetNearest){ row->machine, PLN_FLEET_LIMIT, row->pools[0], limits[i].has, limits[i].limit->v, limits[i].what };
+      return TRUE;
+    }
+  if (s->aim.v == PLN_FLEET_COST && !isfinite (usd_of (fleet, row))) {
+    *out = (PlnFleetNearest){ row->machine, PLN_FLEET_PRICE, row->pools[0], 0, 0, "price" };
+    return TRUE;
+  }
+  return FALSE;
+}
+
+/* ---- what is missed ---- */
+
+static double
+over (double has, double limit)
+{
+  return has / limit;
+}
+
+/* The layout that comes nearest to the promises for a request alone. */
+static PlnFleetNearest
+nearest_of (const PlnFleet *fleet, guint number, PlnFleetResult *result)
+{
+  PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, number);
+  PlnFleetNearest out = { .machine = number, .why = machine->why };
+  double ttft_s, tpot_s, fraction, least = (double)INFINITY;
+  pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
+  for (guint i = 0; i < machine->cuts->len; i++) {
+    const PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, i);
+    const double first = over (cut->ttft_s, ttft_s), next = over (cut->tpot_s, tpot_s), worst = fmax (first, next);
+    if (!(cut->ttft_s > 0) || worst >= least)
+      continue;
+    least = worst;
+    out = first > next ? (PlnFleetNearest){ number, PLN_FLEET_TTFT, cut->layout, cut->ttft_s, ttft_s, "TTFT" }
+                       : (PlnFleetNearest){ number, PLN_FLEET_TPOT, cut->layout, cut->tpot_s, tpot_s, "TPOT" };
+  }
+  if (machine->cuts->len == 0 || !isfinite (least)) {
+    char *text = g_strdup (machine->error != NULL ? machine->error : "no layout of the lists fits on it");
+    g_ptr_array_add (result->texts, text);
+    out.what = text;
+  }
+  return out;
+}
+
+static gint
+by_miss (gconstpointer a, gconstpointer b)
+{
+  const PlnFleetNearest *x = a, *y = b;
+  const double p = x->limit > 0 ? over (x->has, x->limit) : 1e9, q = y->limit > 0 ? over (y->has, y->limit) : 1e9;
+  return p < q ? -1 : p > q ? 1 : x->machine < y->machine ? -1 : x->machine > y->machine;
+}
+
+/* ---- the engine ---- */
+
+/* Whether one of the same topology, and of the same kind of pools unless `any`, was checked already and is no worse than what the
+ * closed form says of this one. */
+static gboolean
+has_better (const PlnFleet *fleet, const GArray *rows, const PlnFleetRow *like, gboolean any)
+{
+  for (guint i = 0; i < rows->len; i++) {
+    const PlnFleetRow *row = &g_array_index (rows, PlnFleetRow, i);
+    if (row->simulated && row->machine == like->machine && (any || row->apart == like->apart) && better (fleet, row, like) <= 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Has the engine check rows in order, one of each topology and kind of pools, until `best` stand. Rows that it puts beyond a
+ * promise or a limit leave. */
+static gboolean
+simulate (PlnFleet *fleet, guint best, gboolean per_machine, PlnFleetResult *result, GArray *limits, GError **error)
+{
+  GArray *rows = result->rows;
+  for (guint i = 0, dropped = 0, n = 0; i < rows->len && n < best && dropped < MOST_DROPPED;) {
+    PlnFleetRow row = g_array_index (rows, PlnFleetRow, i);
+    PlnFleetNearest miss;
+    gboolean met;
+    if (has_better (fleet, rows, &row, per_machine)) {
+      i++;
+      continue;
+    }
+    if (!pln_fleet_check (fleet, &row, &met, error) || (met && !pln_fleet_price (fleet, &row, error)))
+      return FALSE;
+    take_price (fleet, &row);
+    result->n_simulated++;
+    if (!met || breaks (fleet, &row, &miss)) {
+      if (met)
+        g_array_append_val (limits, miss);
+      g_array_remove_index (rows, i);
+      dropped++;
+      continue;
+    }
+    g_array_index (rows, PlnFleetRow, i) = row;
+    i++;
+    n++;
+  }
+  g_array_sort_with_data (rows, compare, fleet);
+  return TRUE;
+}
+
+/* ---- the whole ---- */
+
+static gboolean
+has_row (const GArray *rows, guint machine)
+{
+  for (guint i = 0; i < rows->len; i++)
+    if (g_array_index (rows, PlnFleetRow, i).machine == machine)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+find_misses (const PlnFleet *fleet, const GArray *limits, PlnFleetResult *out)
+{
+  for (guint m = 0; m < fleet->machines->len; m++) {
+    if (has_row (out->rows, m))
+      continue;
+    PlnFleetNearest miss = nearest_of (fleet, m, out);
+    gboolean limited = FALSE;
+    for (guint i = 0; i < limits->len; i++) {
+      const PlnFleetNearest *its = &g_array_index (limits, PlnFleetNearest, i);
+      if (its->machine != m || (limited && over (its->has, its->limit) >= over (miss.has, miss.limit)))
+        continue;
+      miss = *its;
+      limited = TRUE;
+    }
+    g_array_append_val (out->misses, miss);
+  }
+  g_array_sort (out->misses, by_miss);
+}
+
+PlnFleetResult *
+pln_fleet_search (PlnFleet *fleet, guint best, gboolean per_machine, GError **error)
+{
+  g_autoptr (PlnFleetResult) out = g_new0 (PlnFleetResult, 1);
+  g_autoptr (GArray) limits = g_array_new (FALSE, FALSE, sizeof (PlnFleetNearest));
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
+  out->rows = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
+  out->misses = g_array_new (FALSE, FALSE, sizeof (PlnFleetNearest));
+  out->texts = g_ptr_array_new_with_free_func (g_free);
+  for (guint m = 0; m < fleet->machines->len; m++) {
+    PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, m);
+    if (machine->scenario == NULL)
+      pln_fleet_screen (fleet, machine);
+    out->n_layouts += machine->cuts->len;
+    add_rows (fleet, m, all);
+  }
+  for (guint i = 0; i < all->len; i++) {
+    PlnFleetRow *row = &g_array_index (all, PlnFleetRow, i);
+    pln_fleet_estimate (fleet, row);
+    if (!pln_fleet_price (fleet, row, error))
+      return NULL;
+  }
+  choose_basis (fleet, all);
+  for (guint i = 0; i < all->len; i++) {
+    PlnFleetRow *row = &g_array_index (all, PlnFleetRow, i);
+    PlnFleetNearest miss;
+    take_price (fleet, row);
+    if (breaks (fleet, row, &miss))
+      g_array_append_val (limits, miss);
+    else
+      g_array_append_val (out->rows, *row);
+  }
+  g_array_sort_with_data (out->rows, compare, fleet);
+  if (!simulate (fleet, best, per_machine, out, limits, error))
+    return NULL;
+  find_misses (fleet, limits, out);
+  out->n_runs = fleet->n_runs;
+  return g_steal_pointer (&out);
+}
+
+void
+pln_fleet_result_free (PlnFleetResult *result)
+{
+  if (result == NULL)
+    return;
+  g_array_unref (result->rows);
+  g_array_unref (result->misses);
+  g_ptr_array_unref (result->texts);
+  g_free (result);
+}

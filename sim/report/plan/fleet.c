@@ -1,0 +1,316 @@
+#include "report/fleet.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/layout.h"
+#include "base/member.h"
+#include "json-private.h"
+
+/* ---- words ---- */
+
+/* "TP8", "TP2 DP8 EP16". Returned: full. */
+static char *
+layout_text (const PlnFleetLayout *layout)
+{
+  GString *out = g_string_new (NULL);
+  g_string_append_printf (out, "TP%u", layout->tp);
+  if (layout->pp > 1)
+    g_string_append_printf (out, " PP%u", layout->pp);
+  if (layout->dp_attn > 1)
+    g_string_append_printf (out, " DP%u", layout->dp_attn);
+  if (layout->ep > 1)
+    g_string_append_printf (out, " EP%u", layout->ep);
+  return g_string_free (out, FALSE);
+}
+
+/* "6x TP8", "3x TP4 : 5x TP8". Returned: full. */
+static char *
+replicas_text (const PlnFleetRow *row)
+{
+  g_autofree char *first = layout_text (&row->pools[0]), *second = layout_text (&row->pools[1]);
+  return row->apart ? g_strdup_printf ("%ux %s : %ux %s", row->replicas[0], first, row->replicas[1], second)
+                    : g_strdup_printf ("%ux %s", row->replicas[0], first);
+}
+
+/* "TTFT <= 2 s and TPOT <= 40 ms". Returned: full. */
+static char *
+promises_text (const PlnFleet *fleet)
+{
+  double ttft_s, tpot_s, fraction;
+  GString *out = g_string_new (NULL);
+  pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
+  const struct {
+    const char *what;
+    double limit_s;
+  } limits[] = { { "TTFT", ttft_s }, { "TPOT", tpot_s } };
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++) {
+    if (!isfinite (limits[i].limit_s))
+      continue;
+    g_autofree char *limit = base_quantity_show (limits[i].limit_s, BASE_DIM_TIME);
+    g_string_append_printf (out, "%s%s <= %s", out->len > 0 ? " and " : "", limits[i].what, limit);
+  }
+  return g_string_free (out, FALSE);
+}
+
+/* ---- rows ---- */
+
+typedef struct {
+  const PlnFleetRow *row;
+  const char *topology, *mode, *weights, *by;
+  char *replicas;
+  double nodes, gpus, ttft_s, tpot_s, good, tokens, own, rent, mtok, capex, power, prefill, decode;
+} Shown;
+
+#define SHOWN(...) BASE_MEMBER (Shown, __VA_ARGS__)
+static const BaseMember members[] = {
+  SHOWN ("topology", topology, .title = "topology"),
+  SHOWN ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f")),
+  SHOWN ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f")),
+  SHOWN ("pools", mode, .title = "pools", .rank = 2),
+  SHOWN ("replicas", replicas, .title = "replicas"),
+  SHOWN ("weights", weights, .title = "weights", .rank = 1),
+  SHOWN ("ttft_s", ttft_s, BASE_SHOWN ("TTFT (ms)", 1e3, "%.4g")),
+  SHOWN ("tpot_s", tpot_s, BASE_SHOWN ("TPOT (ms)", 1e3, "%.4g")),
+  SHOWN ("good_fraction", good, BASE_SHOWN ("in SLO (%)", 100, "%.1f")),
+  SHOWN ("own_usd", own, BASE_SHOWN ("owned (USD/month)", 1, "%.0f"), .rank = 1),
+  SHOWN ("rent_usd", rent, BASE_SHOWN ("rented (USD/month)", 1, "%.0f"), .rank = 1),
+  SHOWN ("cost_per_Mtok", mtok, BASE_SHOWN ("USD/Mtok", 1, "%.4g")),
+  SHOWN ("capital_usd", capex, BASE_SHOWN ("to buy (USD)", 1, "%.0f"), .rank = 2, .positive = TRUE),
+  SHOWN ("output_tokens_per_s_per_gpu", tokens, BASE_SHOWN ("tokens/s a GPU", 1, "%.4g"), .rank = 1),
+  SHOWN ("power_W", power, BASE_SHOWN ("power (kW)", 1e-3, "%.4g"), .rank = 2),
+  SHOWN ("prefill_busy", prefill, BASE_SHOWN ("busy (%)", 100, "%.0f"), .rank = 2),
+  SHOWN ("decode_busy", decode, BASE_SHOWN ("decode busy (%)", 100, "%.0f"), .rank = 2),
+  SHOWN ("by", by, .title = "by"),
+  BASE_MEMBER_END,
+};
+
+static void
+shown_clear (gpointer data)
+{
+  g_free (((Shown *)data)->replicas);
+}
+
+/* Returned: full, Shown. */
+static GArray *
+shown_of (const PlnFleet *fleet, const PlnFleetResult *result, guint most)
+{
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (Shown));
+  g_array_set_clear_func (out, shown_clear);
+  for (guint i = 0; i < MIN (result->rows->len, most); i++) {
+    const PlnFleetRow *row = &g_array_index (result->rows, PlnFleetRow, i);
+    const Shown shown = { .row = row,
+                          .topology = pln_fleet_topology (fleet, row->machine),
+                          .mode = row->apart ? "apart" : "all",
+                          .weights = base_name (srv_format_names, (int)row->pools[0].weights),
+                          .by = row->simulated ? "engine" : "formula",
+                          .replicas = replicas_text (row),
+                          .nodes = row->nodes,
+                          .gpus = row->gpus,
+                          .ttft_s = row->ttft_s,
+                          .tpot_s = row->tpot_s,
+                          .good = row->good,
+                          .tokens = row->tokens_per_s_gpu,
+                          .own = row->own_usd,
+                          .rent = row->rent_usd,
+                          .mtok = row->usd_per_Mtok,
+                          .capex = row->capital_usd,
+                          .power = row->power_W,
+                          .prefill = row->busy[0],
+                          .decode = row->apart ? row->busy[1] : (double)NAN };
+    g_array_append_val (out, shown);
+  }
+  return out;
+}
+
+BaseTable *
+rep_fleet_table (const PlnFleet *fleet, const PlnFleetResult *result, guint most)
+{
+  g_autoptr (GArray) rows = shown_of (fleet, result, most);
+  return base_members_table (members, rows);
+}
+
+/* ---- what is missed ---- */
+
+static void
+append_miss (const PlnFleet *fleet, const PlnFleetNearest *miss, GString *out)
+{
+  const char *topology = pln_fleet_topology (fleet, miss->machine);
+  g_autofree char *layout = layout_text (&miss->layout);
+  if (miss->why == PLN_FLEET_TTFT || miss->why == PLN_FLEET_TPOT) {
+    g_autofree char *has = base_quantity_show (miss->has, BASE_DIM_TIME), *limit = base_quantity_show (miss->limit, BASE_DIM_TIME);
+    if (miss->has > miss->limit)
+      g_string_append_printf (out, "%s: the %s of a request alone is %s with %s, %.0f %% over %s", topology, miss->what, has,
+                              layout, 100 * (miss->has / miss->limit - 1), limit);
+    else
+      g_string_append_printf (out,
+                              "%s: a request alone keeps the promises with %s (%s %s), but no number of replicas does under load",
+                              topology, layout, miss->what, has);
+  } else if (miss->why == PLN_FLEET_LIMIT) {
+    const gboolean gpus = strcmp (miss->what, "GPUs") == 0, power = strcmp (miss->what, "power") == 0;
+    const BaseDim dim = gpus ? BASE_DIM_COUNT : power ? BASE_DIM_POWER : BASE_DIM_MONEY;
+    g_autofree char *has = base_quantity_show (miss->has, dim), *limit = base_quantity_show (miss->limit, dim);
+    g_string_append_printf (out, "%s: with %s it %s %s%s, %.0f %% over %s", topology, layout,
+                            gpus    ? "takes"
+                            : power ? "draws"
+                                    : "costs",
+                            has,
+                            gpus    ? " GPUs"
+                            : power ? ""
+                                    : " to buy",
+                            100 * (miss->has / miss->limit - 1), limit);
+  } else if (miss->why == PLN_FLEET_PRICE)
+    g_string_append_printf (out, "%s: it has no price; add {topology, node, rent} to 'nodes' of 'prices'", topology);
+  else
+    g_string_append_printf (out, "%s: %s", topology, miss->what);
+}
+
+char *
+rep_fleet_infeasible (const PlnFleet *fleet, const PlnFleetResult *result)
+{
+  if (result->rows->len > 0)
+    return NULL;
+  g_autofree char *promises = promises_text (fleet);
+  g_autoptr (GString) out = g_string_new (NULL);
+  g_string_append_printf (out, "no option keeps %s within the limits; the nearest is ", promises);
+  append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, 0), out);
+  return g_strdup (out->str);
+}
+
+/* ---- sentences ---- */
+
+static void
+append_money (const PlnFleet *fleet, const PlnFleetRow *row, GString *out)
+{
+  const gboolean own = pln_fleet_basis (fleet) == PLN_ACQUISITION_BUY;
+  if (pln_fleet_basis (fleet) == PLN_ACQUISITION_NONE)
+    return;
+  g_autofree char *rent = base_quantity_show (isfinite (row->rent_usd) ? row->rent_usd : 0, BASE_DIM_MONEY);
+  g_autofree char *month = base_quantity_show (isfinite (row->own_usd) ? row->own_usd : 0, BASE_DIM_MONEY);
+  g_autofree char *cash = base_quantity_show (row->capital_usd, BASE_DIM_MONEY);
+  g_string_append (out, "A month costs ");
+  if (isfinite (row->rent_usd))
+    g_string_append_printf (out, "%s rented", rent);
+  if (isfinite (row->own_usd))
+    g_string_append_printf (out, "%s%s owned, after %s of cash", isfinite (row->rent_usd) ? ", or " : "", month, cash);
+  g_string_append_printf (out, ". %s, a million output tokens cost $%.3g.\n", own ? "Owned" : "Rented", row->usd_per_Mtok);
+}
+
+static const PlnFleetRow *
+first_of (const PlnFleetResult *result, gboolean apart)
+{
+  for (guint i = 0; i < result->rows->len; i++)
+    if (g_array_index (result->rows, PlnFleetRow, i).apart == apart)
+      return &g_array_index (result->rows, PlnFleetRow, i);
+  return NULL;
+}
+
+/* The other kind of pools, beside the recommended one. */
+static void
+append_other (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
+{
+  const PlnFleetRow *first = &g_array_index (result->rows, PlnFleetRow, 0), *other = first_of (result, !first->apart);
+  if (other == NULL)
+    return;
+  g_autofree char *replicas = replicas_text (other);
+  g_string_append_printf (out, "%s: %u x %s, %s, %u GPUs", other->apart ? "Prefill and decode apart" : "Replicas that do both",
+                          other->nodes, pln_fleet_topology (fleet, other->machine), replicas, other->gpus);
+  const double more = other->usd_per_Mtok / first->usd_per_Mtok - 1;
+  if (isfinite (more) && fabs (more) < 5e-4)
+    g_string_append (out, ", at the same cost");
+  else if (isfinite (more))
+    g_string_append_printf (out, ", %.1f %% %s", 100 * fabs (more), more > 0 ? "dearer" : "cheaper");
+  g_string_append_printf (out, " (%s).\n", other->simulated ? "simulated" : "estimated");
+}
+
+static void
+append_answer (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
+{
+  const PlnFleetRow *row = &g_array_index (result->rows, PlnFleetRow, 0);
+  g_autofree char *replicas = replicas_text (row), *promises = promises_text (fleet);
+  const guint used = row->replicas[0] * row->pools[0].gpus + (row->apart ? row->replicas[1] * row->pools[1].gpus : 0);
+  g_string_append_printf (out, "Recommended: %u x %s (%u GPUs, of which %u work), %s%s, weights in %s.\n", row->nodes,
+                          pln_fleet_topology (fleet, row->machine), row->gpus, used, row->apart ? "prefill : decode = " : "",
+                          replicas, base_name (srv_format_names, (int)row->pools[0].weights));
+  if (row->simulated)
+    g_string_append_printf (out, "%.1f %% of requests keep %s (simulated).\n", 100 * row->good, promises);
+  else
+    g_string_append_printf (out, "It keeps %s by the closed form; --best 1 has the engine check it.\n", promises);
+  append_money (fleet, row, out);
+  append_other (fleet, result, out);
+}
+
+void
+rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
+{
+  double rate, input, output;
+  g_autofree char *promises = promises_text (fleet);
+  double ttft_s, tpot_s, fraction;
+  pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
+  pln_fleet_load_of (fleet, &rate, &input, &output);
+  g_string_append_printf (out, "# %.4g requests/s of %.0f tokens in and %.0f out (means); %.4g %% of them keep %s\n", rate, input,
+                          output, 100 * fraction, promises);
+  g_string_append_printf (out, "# %u layouts estimated; %u options checked by the engine in %u runs. Ranked by %s\n",
+                          result->n_layouts, result->n_simulated, result->n_runs,
+                          base_name (pln_fleet_aim_names, (int)pln_fleet_aim (fleet)));
+  g_string_append (out,
+                   "# times of rows by engine are at the percentile of the SLO, those by formula are means; a month has 30 days\n");
+}
+
+void
+rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, guint most, GString *out)
+{
+  if (result->rows->len == 0) {
+    g_autofree char *why = rep_fleet_infeasible (fleet, result);
+    g_string_append_printf (out, "%c%s.\n", g_ascii_toupper (*why), why + 1);
+  } else {
+    append_answer (fleet, result, out);
+    g_string_append_c (out, '\n');
+    rep_text (rep_fleet_table (fleet, result, most), out);
+    g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
+    for (guint i = 0; i < commands->len; i++)
+      g_string_append_printf (out, "%s%s\n", i == 0 ? "\n# each replica is started by\n" : "", (const char *)commands->pdata[i]);
+  }
+  for (guint i = result->rows->len == 0 ? 1 : 0; i < result->misses->len; i++) {
+    g_string_append (out, "\n# not on ");
+    append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, i), out);
+  }
+  if (result->misses->len > 0)
+    g_string_append_c (out, '\n');
+}
+
+/* ---- JSON ---- */
+
+void
+rep_fleet_json (const PlnFleet *fleet, const PlnFleetResult *result, guint most, JsonBuilder *json)
+{
+  g_autoptr (GArray) rows = shown_of (fleet, result, most);
+  json_builder_set_member_name (json, "rows");
+  base_members_list (members, rows, json);
+  json_builder_set_member_name (json, "misses");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < result->misses->len; i++) {
+    g_autoptr (GString) text = g_string_new (NULL);
+    append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, i), text);
+    json_builder_add_string_value (json, text->str);
+  }
+  json_builder_end_array (json);
+  json_builder_set_member_name (json, "commands");
+  json_builder_begin_array (json);
+  if (result->rows->len > 0) {
+    g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
+    for (guint i = 0; i < commands->len; i++)
+      json_builder_add_string_value (json, commands->pdata[i]);
+  }
+  json_builder_end_array (json);
+  json_builder_set_member_name (json, "scenario");
+  if (result->rows->len > 0) {
+    g_autofree char *scenario = pln_fleet_scenario (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
+    json_builder_add_string_value (json, scenario);
+  } else
+    json_builder_add_null_value (json);
+  json_builder_set_member_name (json, "n_layouts");
+  json_builder_add_int_value (json, result->n_layouts);
+  json_builder_set_member_name (json, "n_simulated");
+  json_builder_add_int_value (json, result->n_simulated);
+}

@@ -1,0 +1,108 @@
+/* Failures of a serving workload: which replicas a lost GPU, node or NIC takes with it. An engine does not route around any of
+ * them: a replica that lacks a GPU, or a NIC that it uses, is lost as a whole until it is started anew. */
+#include <math.h>
+
+#include "scenario/loaded.h"
+#include "serving-private.h"
+
+double
+scn_pool_gpus (const ScnPool *pool)
+{
+  return srv_replica_gpus (&pool->replica) * pool->replicas;
+}
+
+/* Whether a replica has one of the GPUs that are lost. */
+static gboolean
+is_hit (const Scn *scenario, const SrvFailureSpec *its, const ScnPool *pool, guint replica, gboolean apart)
+{
+  const guint gpus = (guint)srv_replica_gpus (&pool->replica), first = pool->first + replica * gpus, index = (guint)its->index.v;
+  const Clu *clu = scenario->system.clu;
+  gboolean one = FALSE, several = FALSE;
+  guint32 node0 = 0;
+  for (guint i = 0; i < gpus; i++) {
+    const guint32 node = clu_dev_node (clu, clu_gpu (clu, col_system_gpu (&scenario->system, first + i)));
+    node0 = i == 0 ? node : node0;
+    several |= node != node0;
+    one |= its->lose.v == SRV_LOSE_NODE ? node == index : first + i == index;
+  }
+  return one && (its->lose.v != SRV_LOSE_NIC || apart || several);
+}
+
+GArray *
+scn_serving_outages (const Scn *scenario, const ScnPool *pools, guint n)
+{
+  const ScnServingSpec *spec = scenario->own;
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (SrvOutage));
+  for (guint f = 0; f < spec->failures.n; f++) {
+    const SrvFailureSpec *its = BASE_LIST_AT (spec->failures, SrvFailureSpec, f);
+    for (guint p = 0, before = 0; p < n; before += pools[p++].replicas)
+      for (guint i = 0; i < pools[p].replicas; i++) {
+        const double until_s = its->lasts.set ? its->at.v + its->lasts.v : (double)INFINITY;
+        const SrvOutage outage = { before + i, its->at.v, until_s };
+        if (is_hit (scenario, its, &pools[p], i, n == 2))
+          g_array_append_val (out, outage);
+      }
+  }
+  return out;
+}
+
+gboolean
+scn_serving_check_failures (const Scn *scenario, const ScnPool *pools, guint n, GError **error)
+{
+  const ScnServingSpec *spec = scenario->own;
+  g_autoptr (GArray) outages = scn_serving_outages (scenario, pools, n);
+  for (guint f = 0; f < spec->failures.n; f++) {
+    const SrvFailureSpec *its = BASE_LIST_AT (spec->failures, SrvFailureSpec, f);
+    const guint most = its->lose.v == SRV_LOSE_NODE ? clu_n_nodes (scenario->system.clu) : scenario->system.gpus->len;
+    if (its->index.v >= most)
+      return col_fail_at (error, its->index.mark, "there is no %s %.0f; the cluster has %u, numbered from 0",
+                          its->lose.v == SRV_LOSE_NODE ? "node" : "GPU", its->index.v, most);
+  }
+  for (guint p = 0, before = 0; p < n; before += pools[p++].replicas) {
+    g_autofree gboolean *gone = g_new0 (gboolean, pools[p].replicas);
+    guint lost = 0;
+    for (guint i = 0; i < outages->len; i++) {
+      const SrvOutage *outage = &g_array_index (outages, SrvOutage, i);
+      if (outage->replica < before || outage->replica >= before + pools[p].replicas || isfinite (outage->until_s))
+        continue;
+      lost += gone[outage->replica - before] ? 0 : 1;
+      gone[outage->replica - before] = TRUE;
+    }
+    if (lost == pools[p].replicas)
+      return col_fail_at (
+          error, BASE_LIST_AT (spec->failures, SrvFailureSpec, 0)->head.mark,
+          "all replicas of a pool are lost for good, so that nobody answers; give the failures `for`, or add replicas");
+  }
+  if (spec->failures.n > 0 && spec->watch.set)
+    return col_fail_at (error, spec->watch.mark, "`watch` is not modelled with `failures`; leave it out");
+  if (n == 2 && spec->retry.tokens.v == 1)
+    return col_fail_at (error, spec->retry.tokens.mark,
+                        "`tokens: kept` is not modelled with a prefill and a decode pool; write `again`, or leave it out");
+  return TRUE;
+}
+
+#define PHASE(...) BASE_MEMBER (ScnServingPhase, __VA_ARGS__)
+const BaseMember scn_serving_phase_members[] = {
+  PHASE ("phase", phase, .title = "came"),
+  PHASE ("requests", requests, .title = "requests"),
+  PHASE ("good_fraction", good, BASE_SHOWN ("within SLO (%)", 100, "%.1f")),
+  PHASE ("ttft_p50_s", ttft_p50_s, BASE_SHOWN ("TTFT p50 (ms)", 1e3, "%.4g")),
+  PHASE ("ttft_p99_s", ttft_p99_s, BASE_SHOWN ("p99", 1e3, "%.4g")),
+  BASE_MEMBER_END,
+};
+
+GArray *
+scn_serving_phases (const ScnServingSpec *spec, const SrvRunResult *run)
+{
+  static const char *const names[SRV_PHASE_N] = { "before", "during", "after" };
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (ScnServingPhase));
+  for (guint i = 0; i < SRV_PHASE_N; i++) {
+    const SrvPhaseResult *its = &run->phases[i];
+    const gboolean some = its->requests > 0;
+    const ScnServingPhase row = { names[i], its->requests,
+                                  some && spec->slo.head.set ? (double)its->good / (double)its->requests : (double)NAN,
+                                  some ? its->ttft.p50 : (double)NAN, some ? its->ttft.p99 : (double)NAN };
+    g_array_append_val (out, row);
+  }
+  return out;
+}

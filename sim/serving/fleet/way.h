@@ -1,0 +1,27 @@
+/* Copies of several GPUs that move in step, as one activity of the flow network. */
+#ifndef SERVING_FLEET_WAY_H
+#define SERVING_FLEET_WAY_H
+
+#include "collective/net.h"
+#include "storage/copies.h"
+
+/* What a byte of a sequence does on its way. */
+typedef struct {
+  GArray *uses;       /* EngUse, a byte of the whole … */
+  GArray *capacity_s; /* … and double: units a second of each link */
+  double bound_Bps, latency_s;
+  double whole;  /* bytes that move, of those without copies */
+  double layers; /* of the GPU that sends most */
+} SrvWay;
+
+SrvWay *srv_way_new (void);
+void srv_way_free (gpointer way);
+/* One GPU's part of each byte, over `copies` (one pair; several: drives that it is striped over), whose size_B is that of the
+ * part. */
+gboolean srv_way_add (SrvWay *way, const ColSystem *system, ColNet *net, const StoCopies *copies, double part, GError **error);
+/* Fills `spec` for bytes_B, and `uses`, which it points into. No faster than `work_s`. */
+void srv_way_flow (const SrvWay *way, double bytes_B, double start_s, double work_s, GArray *uses, EngFlowSpec *spec);
+
+double srv_way_alone_s (const SrvWay *way, double bytes_B); /* when nothing else moves */
+
+#endif
