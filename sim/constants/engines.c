@@ -1,5 +1,7 @@
 /* The section `engines`: engines that serve language models, by version. Defaults of options are from their sources, times from
  * published measurements; no probe measures them. */
+#include <string.h>
+
 #include "base/rows.h"
 #include "constants/section.h"
 #include "models/engine.h"
@@ -47,4 +49,32 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
 static SCHEMA (engines_schema, "engines", "Engines that serve language models.",
                LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE));
 
-const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines) };
+static gboolean
+has_row (const MdlEngines *engines, const MdlEngineRow *row)
+{
+  for (unsigned i = 0; i < engines->rows.n; i++) {
+    const MdlEngineRow *own = BASE_LIST_AT (engines->rows, MdlEngineRow, i);
+    if (strcmp (own->name.v, row->name.v) == 0 && strcmp (own->version.v, row->version.v) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A calibration over another one replaces rows of the same engine and version, and adds its others. */
+static void
+merge (void *now, const void *before, BaseArena *arena)
+{
+  MdlEngines *engines = now;
+  const MdlEngines *below = before;
+  MdlEngineRow *rows = base_arena_alloc (arena, (gsize)(engines->rows.n + below->rows.n) * sizeof *rows);
+  unsigned n = 0;
+  for (unsigned i = 0; i < below->rows.n; i++)
+    if (!has_row (engines, BASE_LIST_AT (below->rows, MdlEngineRow, i)))
+      rows[n++] = *BASE_LIST_AT (below->rows, MdlEngineRow, i);
+  for (unsigned i = 0; i < engines->rows.n; i++)
+    rows[n++] = *BASE_LIST_AT (engines->rows, MdlEngineRow, i);
+  engines->rows.item = rows;
+  engines->rows.n = n;
+}
+
+const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines), merge };

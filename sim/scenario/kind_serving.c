@@ -312,6 +312,7 @@ run_spec (const Scn *scenario, const Pool *pool, const SrvMemory *memory, SrvSte
                        .blocks = (guint64)memory->blocks,
                        .block = (guint)memory->block_tokens,
                        .caching = engine->prefix_cache.v,
+                       .ahead = engine->async.v,
                        .max_model_len = (guint)engine->max_model_len.v,
                        .replicas = pool->replicas,
                        .router = (SrvRouter)spec->router.v,
@@ -510,6 +511,34 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   summarise (spec, &how, &lo, &hi, own);
   result->run.n_events = own->run.steps;
   return TRUE;
+}
+
+const ScnServingSpec *
+scn_serving (const Scn *scenario)
+{
+  return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
+}
+
+gboolean
+scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error)
+{
+  Scn own = *scenario;
+  own.system.engines = engines;
+  g_auto (Play) how = { .scenario = &own };
+  ColRunInfo info = { 0 };
+  SrvMemory memory[2];
+  if (!read_pools (scenario->own, how.pools, &how.n, error))
+    return FALSE;
+  col_run_init (&info, FALSE);
+  const gboolean opened = open_pool (&how, 0, &memory[0], &how.run, &info, error) &&
+                          (how.n < 2 || open_pool (&how, 1, &memory[1], &how.decode, &info, error));
+  col_run_clear (&info);
+  if (!opened)
+    return FALSE;
+  how.acceptance = srv_speculative_acceptance (&how.pools[how.n - 1].replica.speculative);
+  *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance;
+  *out = (SrvRunResult){ 0 };
+  return play (&how, 0, out, error);
 }
 
 static void

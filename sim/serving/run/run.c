@@ -170,7 +170,10 @@ enqueue (Run *run)
   SrvSched *sched = sched_for (sim, replica);
   for (seq->rank = 0; replica->scheds[seq->rank] != sched;)
     seq->rank++;
-  srv_sched_add (sched, seq);
+  if (sim->spec->ahead && replica->in_flight > 0)
+    g_ptr_array_add (replica->late, seq);
+  else
+    srv_sched_add (sched, seq);
   replica->in_flight++;
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
@@ -323,6 +326,8 @@ run_clear (Run *run)
         seq_free (sched, seq);
       }
     }
+    for (guint k = 0; k < sim->replicas[i].late->len; k++)
+      seq_free (NULL, sim->replicas[i].late->pdata[k]);
     srv_replica_clear (&sim->replicas[i]);
   }
   for (guint i = 0; i < run->coming->len; i++)

@@ -13,6 +13,7 @@ typedef struct {
   GPtrArray *ready;    /* SrvHandoff *: their KV is there; they join between steps */
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
+  GPtrArray *late;     /* SrvSeq *: the next step is chosen without them */
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
   guint in_flight;

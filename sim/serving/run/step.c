@@ -12,6 +12,7 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->index = index;
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
+  replica->late = g_ptr_array_new ();
   replica->coming = g_new0 (guint, spec->times.ranks);
   replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
   for (guint i = 0; i < spec->times.ranks; i++) {
@@ -27,6 +28,7 @@ srv_replica_clear (SrvReplica *replica)
 {
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
+  g_ptr_array_free (replica->late, TRUE);
   g_free (replica->coming);
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_free (replica->scheds[i]);
@@ -106,7 +108,8 @@ static gboolean
 can_jump_on (const SrvSim *sim, const SrvReplica *replica)
 {
   const SrvSched *sched = replica->scheds[0];
-  return sim->watched == NULL && replica->ready->len == 0 && replica->n < replica->most && !sched->fresh &&
+  return sim->watched == NULL && replica->ready->len == 0 && replica->late->len == 0 && replica->n < replica->most &&
+         !sched->fresh &&
          replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
 }
 
@@ -196,26 +199,48 @@ step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
   return wants ? banded (spec, &sim->cost) : time_s;
 }
 
+/* Those that came too late for the step that has just been chosen are seen from now on. */
+static void
+take_late (SrvReplica *replica)
+{
+  for (guint i = 0; i < replica->late->len; i++) {
+    SrvSeq *seq = replica->late->pdata[i];
+    srv_sched_add (replica->scheds[seq->rank], seq);
+  }
+  g_ptr_array_set_size (replica->late, 0);
+}
+
+/* Chooses the next step of all ranks, and then sees who came late. FALSE: there is nothing to do. */
+static gboolean
+choose_step (SrvSim *sim, SrvReplica *replica, guint *n_chunks)
+{
+  const guint ranks = replica->spec->times.ranks;
+  gboolean any = FALSE;
+  *n_chunks = 0;
+  if (sim->spec->limits.wait > 0)
+    srv_scheds_balance (replica->scheds, ranks);
+  for (guint i = 0; i < ranks; i++) {
+    const gboolean some = srv_sched_step (replica->scheds[i]);
+    sim->batches[i] = srv_sched_batch (replica->scheds[i]);
+    any |= some;
+    *n_chunks += sim->batches[i].n_chunks;
+  }
+  const gboolean again = !any && replica->late->len > 0; /* an engine without work looks at once */
+  take_late (replica);
+  return any || (again && choose_step (sim, replica, n_chunks));
+}
+
 void
 srv_replica_begin (SrvSim *sim, SrvReplica *replica)
 {
   const guint ranks = replica->spec->times.ranks;
   guint n_chunks = 0;
-  gboolean any = FALSE;
   if (replica->busy)
     return;
   srv_handoff_join (replica);
   replica->start = sim->now;
   if (!start_jump (sim, replica)) {
-    if (sim->spec->limits.wait > 0)
-      srv_scheds_balance (replica->scheds, ranks);
-    for (guint i = 0; i < ranks; i++) {
-      const gboolean some = srv_sched_step (replica->scheds[i]);
-      sim->batches[i] = srv_sched_batch (replica->scheds[i]);
-      any |= some;
-      n_chunks += sim->batches[i].n_chunks;
-    }
-    if (!any)
+    if (!choose_step (sim, replica, &n_chunks))
       return;
     replica->end = eng_time_add (sim->now, ticks (step_s (sim, replica, n_chunks)));
     for (guint i = 0; i < ranks; i++)

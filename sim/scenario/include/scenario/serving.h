@@ -3,6 +3,7 @@
 #define SCENARIO_SERVING_H
 
 #include "base/member.h"
+#include "scenario/scenario.h"
 #include "serving/fleet.h"
 #include "serving/load.h"
 #include "serving/memory.h"
@@ -50,5 +51,11 @@ typedef struct {
   gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
 } ScnServingResult;
+
+/* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
+const ScnServingSpec *scn_serving (const Scn *scenario);
+/* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be called
+ * by several threads at once for different scenarios. FALSE and *error on failure. */
+gboolean scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error);
 
 #endif
