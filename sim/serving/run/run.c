@@ -120,14 +120,20 @@ replica_for (Run *run)
   return best;
 }
 
-/* Ranks of a replica are filled evenly. */
-static SrvSched *
-sched_for (const SrvSim *sim, const SrvReplica *replica)
+static guint
+load_of (const SrvReplica *replica, guint rank)
 {
-  SrvSched *best = replica->scheds[0];
+  return replica->scheds[rank]->n_running + replica->scheds[rank]->n_waiting + replica->n_late[rank];
+}
+
+/* Ranks of a replica are filled evenly. */
+static guint
+rank_for (const SrvSim *sim, const SrvReplica *replica)
+{
+  guint best = 0;
   for (guint i = 1; i < sim->spec->times.ranks; i++)
-    if (replica->scheds[i]->n_running + replica->scheds[i]->n_waiting < best->n_running + best->n_waiting)
-      best = replica->scheds[i];
+    if (load_of (replica, i) < load_of (replica, best))
+      best = i;
   return best;
 }
 
@@ -167,13 +173,12 @@ enqueue (Run *run)
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_queue_pop_head (&run->front);
   SrvReplica *replica = replica_for (run);
-  SrvSched *sched = sched_for (sim, replica);
-  for (seq->rank = 0; replica->scheds[seq->rank] != sched;)
-    seq->rank++;
-  if (sim->spec->ahead && replica->in_flight > 0)
+  seq->rank = rank_for (sim, replica);
+  if (sim->spec->ahead && replica->in_flight > 0) {
     g_ptr_array_add (replica->late, seq);
-  else
-    srv_sched_add (sched, seq);
+    replica->n_late[seq->rank]++;
+  } else
+    srv_sched_add (replica->scheds[seq->rank], seq);
   replica->in_flight++;
   if (seq->index == sim->spec->watch)
     sim->watched = seq;

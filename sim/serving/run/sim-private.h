@@ -14,6 +14,7 @@ typedef struct {
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
   GPtrArray *late;     /* SrvSeq *: the next step is chosen without them */
+  guint *n_late;       /* by scheduler */
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
   guint in_flight;

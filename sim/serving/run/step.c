@@ -13,6 +13,7 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
   replica->late = g_ptr_array_new ();
+  replica->n_late = g_new0 (guint, spec->times.ranks);
   replica->coming = g_new0 (guint, spec->times.ranks);
   replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
   for (guint i = 0; i < spec->times.ranks; i++) {
@@ -29,6 +30,7 @@ srv_replica_clear (SrvReplica *replica)
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
   g_ptr_array_free (replica->late, TRUE);
+  g_free (replica->n_late);
   g_free (replica->coming);
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_free (replica->scheds[i]);
@@ -206,6 +208,7 @@ take_late (SrvReplica *replica)
   for (guint i = 0; i < replica->late->len; i++) {
     SrvSeq *seq = replica->late->pdata[i];
     srv_sched_add (replica->scheds[seq->rank], seq);
+    replica->n_late[seq->rank]--;
   }
   g_ptr_array_set_size (replica->late, 0);
 }
