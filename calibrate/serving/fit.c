@@ -484,11 +484,7 @@ finish (Work *work, const double *x, GError **error)
   }
   work->out->tpot_error = band_of (work, 1, LEAST_TPOT_BAND);
   work->out->first_error = band_of (work, 0, LEAST_TTFT_BAND);
-  MdlEngineRow row;
-  MdlEngineTimes times;
-  MdlEngines engines;
-  engines_of (work, x, &row, &times, &engines);
-  work->out->yaml = cal_serving_write (work->out, work->query->name, &work->row, &times);
+  work->out->yaml = cal_serving_write (work->out, work->query->name, &work->row, &work->times);
   return TRUE;
 }
 

@@ -93,7 +93,7 @@ def of_inferencex(row, engine, precision, n, isl, dp):
     return {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]} if drafts else None
 
 
-def scenario(row):
+def scenario(row, calibration=None):
     name, _, version = row["framework"].partition(" ")
     number = version.split("rc")[0].split(".post")[0].strip(".")
     if not number or not number[0].isdigit():
@@ -124,13 +124,16 @@ def scenario(row):
     }
     if speculative:
         workload["speculative"] = speculative
-    return {"scenario": "row", "cluster": {"topology": GPUS[row["gpu"]], "nodes": 1}, "workload": workload}
+    cluster = {"topology": GPUS[row["gpu"]], "nodes": 1}
+    if calibration:
+        cluster["calibration"] = calibration
+    return {"scenario": "row", "cluster": cluster, "workload": workload}
 
 
-def predict(forerun, row, folder, index):
+def predict(forerun, row, folder, index, calibration=None):
     path = os.path.join(folder, f"row{index}.yaml")
     with open(path, "w") as out:
-        json.dump(scenario(row), out)
+        json.dump(scenario(row, calibration), out)
     done = subprocess.run([forerun, "run", path, "--format", "json"], capture_output=True, text=True)
     if done.returncode:
         return None, done.stderr.strip().split("\n")[0]
@@ -189,4 +192,5 @@ def main():
         sys.exit(median > limit)
 
 
-main()
+if __name__ == "__main__":
+    main()

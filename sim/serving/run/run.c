@@ -226,13 +226,14 @@ static gboolean
 tell_source (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
-  for (guint i = 0; i < sim->ended->len; i++)
-    if (sim->spec->source.finished (sim->spec->source.load, g_array_index (sim->ended, guint64, i),
-                                    eng_time_to_s (sim->now) + sim->spec->front.token_s)) {
+  for (guint i = 0; i < sim->ended->len; i++) {
+    const SrvEnded *ended = &g_array_index (sim->ended, SrvEnded, i);
+    if (sim->spec->source.finished (sim->spec->source.load, ended->index, eng_time_to_s (ended->seen))) {
       run->dry = FALSE;
       if (!take_request (run, error))
         return FALSE;
     }
+  }
   g_array_set_size (sim->ended, 0);
   return TRUE;
 }
@@ -288,7 +289,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   const guint ranks = MAX (spec->times.ranks, spec->decode != NULL ? spec->decode->times.ranks : 0);
   sim->batches = g_new0 (SrvBatch, ranks);
   sim->pool = g_ptr_array_new ();
-  sim->ended = g_array_new (FALSE, FALSE, sizeof (guint64));
+  sim->ended = g_array_new (FALSE, FALSE, sizeof (SrvEnded));
   sim->ttft = srv_sample_new ();
   sim->tpot = srv_sample_new ();
   sim->itl = srv_sample_new ();

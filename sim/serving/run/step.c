@@ -154,13 +154,23 @@ start_jump (SrvSim *sim, SrvReplica *replica)
   return TRUE;
 }
 
+/* The front end sends the tokens of a step that ends. */
+static void
+send_step (SrvSim *sim, SrvReplica *replica, guint n)
+{
+  const EngTime base = MAX (replica->end, replica->sent);
+  srv_count_gaps (sim, base - replica->base, n);
+  replica->base = base;
+  replica->sent = eng_time_add (base, n * eng_time_from_s (sim->spec->front.token_s));
+}
+
 /* Steps on until something from outside can happen. FALSE: the jump ends with the step that ends at sim->now. */
 static gboolean
 jump (SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
   while (sim->now < sim->arrival && can_jump_on (sim, replica)) {
-    srv_count_gaps (sim, replica->end - replica->start, sched->n_running);
+    send_step (sim, replica, sched->n_running);
     replica->start = replica->end;
     replica->context += sched->n_running;
     replica->windowed += replica->under;
@@ -177,10 +187,10 @@ static void
 end_jump (const SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
-  const EngTime seen = eng_time_add (replica->start, eng_time_from_s (sim->spec->front.token_s));
+  const EngTime each = eng_time_from_s (sim->spec->front.token_s);
   srv_sched_repeat (sched, replica->n);
   for (guint i = 0; i < sched->n_running; i++)
-    sched->running[i]->last = seen;
+    sched->running[i]->last = eng_time_add (replica->base, (i + 1) * each);
   replica->jumping = FALSE;
 }
 
@@ -283,6 +293,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
     end_jump (sim, replica);
   }
   replica->busy = FALSE;
+  replica->base = MAX (sim->now, replica->sent);
   sim->at = replica;
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_done (replica->scheds[i], srv_count_token, replica->spec->acceptance != NULL ? accepted : NULL, sim);
