@@ -30,6 +30,8 @@ def fit(forerun, rows, folder, index):
         json.dump(whole, out)
     lines = []
     for row in rows:
+        if serving.predict(forerun, row, folder, f"{index}_fits")[0] is None:
+            continue  # a run that does not fit into memory here, which the fit would refuse
         cells = {"ttft_ms": row["ttft_ms"], "tpot_ms": row["tpot_ms"]}
         flat("", serving.scenario(row)["workload"], cells)
         lines.append(cells)
