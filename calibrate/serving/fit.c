@@ -141,6 +141,7 @@ open_run (Work *work, const CalServingRun *run, GError **error)
   Scn *scenario = scn_load (work->query->scenario, NULL, work->lookup, &options, cst_store_share, &work->store, &why);
   if (scenario != NULL)
     return scenario;
+  why->message[strcspn (why->message, "\n")] = '\0'; /* the first of its errors */
   fail_run (run, error, "the scenario cannot be this run: %s", why->message);
   g_error_free (why);
   return NULL;

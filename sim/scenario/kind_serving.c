@@ -432,6 +432,7 @@ summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo,
   take_times (&own->itl, &run->itl, &lo->itl, &hi->itl);
   take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
   own->apart = play->n == 2;
+  own->open = spec->load.trace.set || spec->load.rate.set;
   for (guint i = 0; i < play->n; i++)
     own->gpus += pool_gpus (&play->pools[i]);
   own->transfer_B = run->transfer.n > 0 ? run->transfer.bytes_B / (double)run->transfer.n : (double)NAN;
