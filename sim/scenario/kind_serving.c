@@ -236,10 +236,18 @@ static const BaseMember members[] = {
 
 /* ---- traces ---- */
 
+/* What traces and plots need of a run. */
+typedef struct {
+  ColRunInfo *info;
+  GArray *steps;
+} Seen;
+
 static void
 see_step (void *user, const SrvStepSeen *step)
 {
-  col_run_span (user, g_strdup_printf ("replica %u steps", step->replica),
+  const Seen *seen = user;
+  g_array_append_val (seen->steps, *step);
+  col_run_span (seen->info, g_strdup_printf ("replica %u steps", step->replica),
                 g_strdup_printf ("%u decode, %u prompt tokens, %u wait, KV %.0f %%", step->decoding, step->prompt_tokens,
                                  step->waiting, step->kv * 100),
                 step->start_s, step->end_s);
@@ -248,11 +256,12 @@ see_step (void *user, const SrvStepSeen *step)
 static void
 see_request (void *user, const SrvRequestSeen *seen)
 {
+  ColRunInfo *info = ((const Seen *)user)->info;
   char *lane = g_strdup_printf ("replica %u request %" G_GUINT64_FORMAT, seen->replica, seen->index);
   if (seen->start_s > seen->arrival_s)
-    col_run_span (user, g_strdup (lane), g_strdup ("queue"), seen->arrival_s, seen->start_s);
-  col_run_span (user, g_strdup (lane), g_strdup_printf ("prefill %u", seen->input), seen->start_s, seen->first_s);
-  col_run_span (user, lane, g_strdup_printf ("decode %u", seen->output), seen->first_s, seen->end_s);
+    col_run_span (info, g_strdup (lane), g_strdup ("queue"), seen->arrival_s, seen->start_s);
+  col_run_span (info, g_strdup (lane), g_strdup_printf ("prefill %u", seen->input), seen->start_s, seen->first_s);
+  col_run_span (info, lane, g_strdup_printf ("decode %u", seen->output), seen->first_s, seen->end_s);
 }
 
 /* ---- the run ---- */
@@ -500,10 +509,12 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   SrvRunResult lo = { 0 }, hi = { 0 };
   if (!play (&how, -1, &lo, error) || !play (&how, 1, &hi, error))
     return FALSE;
+  Seen seen = { .info = &result->run };
   if (result->run.spans != NULL) {
+    seen.steps = own->steps = g_array_new (FALSE, FALSE, sizeof (SrvStepSeen));
     how.run.step = see_step;
     how.run.request = see_request;
-    how.run.user = &result->run;
+    how.run.user = &seen;
   }
   if (!play (&how, 0, &own->run, error))
     return FALSE;
@@ -545,6 +556,9 @@ scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunR
 static void
 clear (ScnResult *result)
 {
+  ScnServingResult *own = result->own;
+  if (own != NULL)
+    g_clear_pointer (&own->steps, g_array_unref);
   g_clear_pointer (&result->own, g_free);
 }
 

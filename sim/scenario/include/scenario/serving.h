@@ -51,6 +51,7 @@ typedef struct {
   double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
   gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
+  GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
 
 /* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
