@@ -28,6 +28,9 @@ if (title eq "") { title = sprintf ("The KV cache is at most %.1f %% full", K_ma
 load folder (ARG0)."look.gp"
 set output out
 set xlabel "time (s)\n "
+set format x "%g"
+set format y "%g"
+set format y2 "%g"
 set ylabel "KV cache in use (%)"
 set yrange [0:(K_max > 0 ? 1.1 * K_max : 1)]
 set y2label "sequences"
