@@ -43,6 +43,10 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
                     .max = "1", .required = TRUE),
                NUM_AS (MdlEngineRow, "graphs", graphs_B, BYTES, "memory of captured graphs"),
                NUM_AS (MdlEngineRow, "other", other_B, BYTES, "memory of CUDA, NCCL and the framework"),
+               NUM_AS (MdlEngineRow, "communicators", communicators_B, BYTES,
+                       "memory of NCCL and the engine's own all-reduce, on top of `other`, where a replica has several GPUs"),
+               NUM (MdlEngineRow, sample, BYTES, "memory for each logit while the engine's profiling run samples; default: 6 B",
+                    .max = "1 kB"),
                NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
                LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
 

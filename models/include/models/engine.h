@@ -33,6 +33,8 @@ typedef struct MdlEngineRow {
   BaseNum block;             /* tokens */
   BaseNum memory;            /* fraction of the GPU's memory, by the engine's definition */
   BaseNum graphs_B, other_B; /* memory of captured graphs; of CUDA, NCCL and the framework */
+  BaseNum communicators_B;   /* memory of NCCL and the engine's own all-reduce, where a replica has several GPUs */
+  BaseNum sample;            /* B of a logit while the profiling run samples; absent: 16 bit and 32 bit */
   BaseNum watermark;         /* share of blocks kept free at admission */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;

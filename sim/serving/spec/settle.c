@@ -20,8 +20,13 @@ take_bool (BaseBool *flag, const BaseBool *from)
 }
 
 static void
-settle_engine (SrvEngineSpec *engine, const MdlEngineRow *row)
+settle_engine (SrvEngineSpec *engine, const MdlEngineRow *row, gboolean several)
 {
+  if (!engine->other.set && several && row->communicators_B.set) {
+    engine->other = row->other_B;
+    engine->other.v += row->communicators_B.v;
+    engine->other.source = MIN (row->other_B.source, row->communicators_B.source);
+  }
   take_num (&engine->max_num_seqs, &row->max_num_seqs);
   take_num (&engine->max_num_batched_tokens, &row->max_num_batched_tokens);
   take_num (&engine->cuda_graphs, &row->cuda_graphs);
@@ -74,10 +79,12 @@ srv_replica_settle (SrvReplicaSpec *spec, const MdlEngines *engines, const MdlEn
     return col_fail_at (error, engine->name.mark, "no constants of engine '%s' are known", name);
   if (assumed && warning != NULL)
     *warning = g_strdup_printf ("%s %s is older than all versions known; defaults of %s hold", name, version, found->version.v);
-  settle_engine (engine, found);
   if (row != NULL)
     *row = found;
-  return settle_parallel (&spec->parallel, error);
+  if (!settle_parallel (&spec->parallel, error))
+    return FALSE;
+  settle_engine (engine, found, srv_replica_gpus (spec) > 1);
+  return TRUE;
 }
 
 double
