@@ -2,10 +2,10 @@
  *
  * With x = ln constant, r = ln (predicted / measured) of TTFT and TPOT of each run:
  *     least of  sum w r²/s² + sum (x − x0)²/spread²      s: 5 % for TPOT, 10 % for TTFT
- * by Gauss-Newton with derivatives by differences and halved steps; w are Huber's weights (1 up to 2 s, then 2 s/|r|), so that a few
- * runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs: ten runs cannot tell
- * ten constants, and those which they leave open keep their values. A constant whose interval the runs do not halve is put back, and
- * the rest is fitted again. Check: accuracy.serving_fit, test_serving_fit. */
+ * by Gauss-Newton with derivatives by differences and halved steps; w are Huber's weights (1 up to 2 s, then 2 s/|r|), so that a
+ * few runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs: ten runs cannot
+ * tell ten constants, and those which they leave open keep their values. A constant whose interval the runs hardly narrow is put
+ * back, and the rest is fitted again. Check: accuracy.serving_fit, golden.fit.serving (planted constants are found). */
 #include <math.h>
 #include <string.h>
 
@@ -18,15 +18,15 @@
 #include "scenario/serving.h"
 #include "serving/serving-private.h"
 
-#define MOST        16u /* constants */
-#define ROUNDS      12u
-#define HALVINGS    4u
-#define STEP        0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
-#define SAME        2e-3 /* constants that change by less end the search */
-#define HUBER       2.0
-#define LEARNT      0.6 /* of the interval without runs: narrower ones count as fitted */
-#define ASSUMED     2.0 /* times as wide is the interval of a constant that nobody has measured */
-#define HOST_START  2.5 /* the second start: the host takes e^2.5 times as long */
+#define MOST       16u /* constants */
+#define ROUNDS     12u
+#define HALVINGS   4u
+#define STEP       0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
+#define SAME       2e-3 /* constants that change by less end the search */
+#define HUBER      2.0
+#define LEARNT     0.6 /* of the interval without runs: narrower ones count as fitted */
+#define ASSUMED    2.0 /* times as wide is the interval of a constant that nobody has measured */
+#define HOST_START 2.5 /* the second start: the host takes e^2.5 times as long */
 static const double TPOT_SPREAD = 0.05, TTFT_SPREAD = 0.10;
 /* Bands that the fit writes are not narrower: runs repeat to some per cent. */
 static const double LEAST_TPOT_BAND = 0.05, LEAST_TTFT_BAND = 0.10;
@@ -41,17 +41,17 @@ typedef struct {
   gboolean moe; /* only of models with experts */
 } Known;
 
-#define KNOWN(key_, dim_, absent_, spread_, least_, most_, moe_)                                                              \
-  {                                                                                                                           \
-    #key_, BASE_DIM_##dim_, offsetof (MdlEngineTimes, key_), absent_, spread_, least_, most_, moe_                            \
+#define KNOWN(key_, dim_, absent_, spread_, least_, most_, moe_)                                  \
+  {                                                                                               \
+#key_, BASE_DIM_##dim_, offsetof(MdlEngineTimes, key_), absent_, spread_, least_, most_, moe_ \
   }
 static const Known known[] = {
-  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),
-  KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),
-  KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE), KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),
-  KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE), KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),
-  KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE), KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE),
-  KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),     KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
+  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),       KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
+  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),     KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
+  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),   KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
+  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),      KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
+  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE), KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
+  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
 };
 
 /* ---- the runs as scenarios ---- */
@@ -111,7 +111,8 @@ static gboolean
 check_run (const CalServingRun *run, const Scn *scenario, GError **error)
 {
   const ScnServingSpec *spec = scn_serving (scenario);
-  const char *name = base_name (srv_engine_names, spec->replica.engine.name.v), *gpu = clu_gpu_spec (scenario->system.clu, 0)->name.v;
+  const char *name = base_name (srv_engine_names, spec->replica.engine.name.v),
+             *gpu = clu_gpu_spec (scenario->system.clu, 0)->name.v;
   const char *said = run->engine != NULL ? engine_of (run->engine) : name;
   if (g_strcmp0 (said, name) != 0)
     return fail_run (run, error, "measured with %s, and the scenario's engine is %s; fit each engine by its own runs", run->engine,
@@ -134,9 +135,9 @@ open_run (Work *work, const CalServingRun *run, GError **error)
   for (guint i = 0; i < run->sets->len; i++)
     g_ptr_array_add (sets, run->sets->pdata[i]);
   g_ptr_array_add (sets, NULL);
-  const ScnOptions options = {
-    .has_seed = work->query->has_seed, .seed = work->query->seed, .sets = (const char *const *)sets->pdata
-  };
+  const ScnOptions options = { .has_seed = work->query->has_seed,
+                               .seed = work->query->seed,
+                               .sets = (const char *const *)sets->pdata };
   GError *why = NULL;
   Scn *scenario = scn_load (work->query->scenario, NULL, work->lookup, &options, cst_store_share, &work->store, &why);
   if (scenario != NULL)
@@ -157,7 +158,8 @@ check_scenario (Work *work, GError **error)
     return FALSE;
   if (scn_serving (scenario) != NULL)
     return TRUE;
-  base_fail (error, BASE_ERROR_INPUT, "%s: a workload of kind serving is needed, which says what was measured: cluster, model, engine",
+  base_fail (error, BASE_ERROR_INPUT,
+             "%s: a workload of kind serving is needed, which says what was measured: cluster, model, engine",
              work->query->scenario);
   return FALSE;
 }
@@ -205,7 +207,8 @@ take_engine (Work *work, GError **error)
   }
   const guint32 gpus = MIN (scenario->system.gpus->len, (guint32)srv_replica_gpus (&spec->replica));
   MdlGpu gpu;
-  col_gpu_facts (scenario->system.clu, col_gpu_slowest (scenario->system.clu, (const guint32 *)scenario->system.gpus->data, gpus), &gpu);
+  col_gpu_facts (scenario->system.clu, col_gpu_slowest (scenario->system.clu, (const guint32 *)scenario->system.gpus->data, gpus),
+                 &gpu);
   const MdlEngineTimes *times = mdl_engine_times (row, gpu.capability);
   work->row = *row;
   work->times = times != NULL ? *times : (MdlEngineTimes){ 0 };
@@ -380,7 +383,7 @@ step_down (const Work *work, double *x, const double *by, double now, double *mo
 {
   const guint n = work->out->constants->len;
   double trial[HALVINGS][MOST] = { { 0 } };
-  g_autofree double(*answer)[2] = g_malloc_n ((gsize)work->runs->len * HALVINGS, sizeof *answer);
+  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * HALVINGS, sizeof *answer);
   for (guint h = 0; h < HALVINGS; h++)
     for (guint j = 0; j < n; j++)
       trial[h][j] = x[j] + CLAMP (by[j], -1, 1) / pow (2, h);
@@ -407,7 +410,7 @@ static gboolean
 search (const Work *work, double *x, const gboolean *free, double *spread, double *sum, GError **error)
 {
   const guint n = work->out->constants->len;
-  g_autofree double(*answer)[2] = g_malloc_n ((gsize)work->runs->len * (n + 1), sizeof *answer);
+  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * (n + 1), sizeof *answer);
   double matrix[MOST * MOST], right[MOST], moved = 1;
   for (guint round = 0;; round++) {
     if (!differences (work, x, answer, error))
@@ -501,7 +504,7 @@ finish (Work *work, const double *x, GError **error)
   double trial[2][MOST];
   memcpy (trial[0], none, sizeof none);
   memcpy (trial[1], x, sizeof trial[1]);
-  g_autofree double(*answer)[2] = g_malloc_n ((gsize)work->runs->len * 2, sizeof *answer);
+  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * 2, sizeof *answer);
   if (!predict (work, (const double (*)[MOST])trial, 2, answer, error))
     return FALSE;
   for (guint i = 0; i < work->runs->len; i++) {

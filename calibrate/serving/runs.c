@@ -4,7 +4,8 @@
  *         "total_input_tokens", "total_output_tokens", "mean_ttft_ms", "mean_tpot_ms", …}, one document, or one a line
  *     AIPerf's profile_export_aiperf.json   {"time_to_first_token": {"unit", "avg", …}, "inter_token_latency": {…},
  *         "input_sequence_length", "output_sequence_length", "request_count", "input_config": {"loadgen": {"concurrency", …}}}
- *     InferenceX   {"hw", "framework", "tp", "ep", "dp_attention", "conc", "isl", "osl", "mean_ttft" (s), "mean_tpot", …}, or a list
+ *     InferenceX   {"hw", "framework", "tp", "ep", "dp_attention", "conc", "isl", "osl", "mean_ttft" (s), "mean_tpot", …}, or a
+ *         list of them
  *
  * Sources: vllm-project/vllm vllm/benchmarks/serve.py, sgl-project/sglang python/sglang/bench_serving.py, ai-dynamo/aiperf
  * docs/tutorials/working-with-profile-exports.md, SemiAnalysisAI/InferenceX utils/process_result.py. */
@@ -112,8 +113,9 @@ static gboolean
 read_vllm (const Reader *reader, JsonObject *in, GError **error)
 {
   double ttft_s, tpot_s, done, input, output;
-  if (!need (reader, in, "", "mean_ttft_ms", 1e-3, &ttft_s, error) || !need (reader, in, "", "mean_tpot_ms", 1e-3, &tpot_s, error) ||
-      !need (reader, in, "", "completed", 1, &done, error) || !need (reader, in, "", "total_input_tokens", 1, &input, error) ||
+  if (!need (reader, in, "", "mean_ttft_ms", 1e-3, &ttft_s, error) ||
+      !need (reader, in, "", "mean_tpot_ms", 1e-3, &tpot_s, error) || !need (reader, in, "", "completed", 1, &done, error) ||
+      !need (reader, in, "", "total_input_tokens", 1, &input, error) ||
       !need (reader, in, "", "total_output_tokens", 1, &output, error))
     return FALSE;
   if (input < done || output < done)
@@ -236,9 +238,10 @@ read_object (const Reader *reader, JsonObject *in, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (clients); i++)
     if (json_object_has_member (in, clients[i].key))
       return clients[i].read (reader, in, error);
-  return fail (reader, "result", error,
-               "not a run of a benchmark client: none of mean_ttft_ms (vllm bench serve), time_to_first_token (AIPerf) and mean_ttft "
-               "(InferenceX) is there");
+  return fail (
+      reader, "result", error,
+      "not a run of a benchmark client: none of mean_ttft_ms (vllm bench serve), time_to_first_token (AIPerf) and mean_ttft "
+      "(InferenceX) is there");
 }
 
 static gboolean
@@ -297,6 +300,5 @@ cal_serving_read (const CalText *text, GPtrArray *runs, GError **error)
   const gboolean good = first == '{'   ? cal_import_documents (&reader, text, visit, error)
                         : first == '[' ? read_list (&reader, error)
                                        : cal_serving_read_csv (text, runs, error);
-  return good && (runs->len > before ||
-                  cal_fail (text, CAL_LINE (1), error, "no run is in this file; give results of whole runs"));
+  return good && (runs->len > before || cal_fail (text, CAL_LINE (1), error, "no run is in this file; give results of whole runs"));
 }

@@ -165,10 +165,11 @@ read_header (Reader *reader, char **cells, guint n, GError **error)
   for (guint i = 0; i < n; i++) {
     const int column = column_of (cells[i]);
     if (column < 0 && strchr (cells[i], '.') == NULL)
-      return cal_fail (reader->text, CAL_LINE (1), error,
-                       "column '%s' is not known; accepted: ttft_ms, tpot_ms, as, concurrency, rate, requests, input, output, tp, pp, "
-                       "dp_attn, ep, and keys of `workload` such as engine.max_num_seqs",
-                       cells[i]);
+      return cal_fail (
+          reader->text, CAL_LINE (1), error,
+          "column '%s' is not known; accepted: ttft_ms, tpot_ms, as, concurrency, rate, requests, input, output, tp, pp, "
+          "dp_attn, ep, and keys of `workload` such as engine.max_num_seqs",
+          cells[i]);
     reader->column[reader->n_columns++] = g_strdup (column >= 0 && columns[column].path != NULL ? columns[column].path : cells[i]);
   }
   return TRUE;

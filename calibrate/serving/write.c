@@ -1,5 +1,5 @@
-/* Fitted times of an engine, as a calibration file: the engine's row with its options and their sources as they stand, and its times
- * on the GPU that was measured beside those of other GPUs. */
+/* Fitted times of an engine, as a calibration file: the engine's row with its options and their sources as they stand, and its
+ * times on the GPU that was measured beside those of other GPUs. */
 #include <math.h>
 #include <string.h>
 
@@ -86,7 +86,8 @@ noted (const CalServingFit *fit, const MdlEngineTimes *times, GPtrArray *notes)
     *num = (BaseNum){ .v = c->after, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = note };
   }
   out.capability = (BaseNum){ .v = fit->capability, .set = TRUE, .source = BASE_SOURCE_DATASHEET };
-  out.error = (BaseNum){ .v = fit->tpot_error, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = "holds 90 % of errors like the fit's" };
+  out.error =
+      (BaseNum){ .v = fit->tpot_error, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = "holds 90 % of errors like the fit's" };
   out.first_error = (BaseNum){ .v = fit->first_error, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = out.error.note };
   return out;
 }

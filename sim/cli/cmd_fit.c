@@ -292,7 +292,8 @@ const CliVerb cli_verb_fit = {
       "goes to stderr or into --report. A constant that the measurements do not determine keeps its default; the file says "
       "so.\n--pairs takes output of "
       "perftest, of osu_bw or osu_latency, of sendrecv_perf between two ranks, or a CSV with columns from, to and GBps "
-      "(docs/fit.md).\n--serving takes JSON of vllm bench serve, SGLang's bench_serving, AIPerf and InferenceX, AIPerf's CSV, and a "
+      "(docs/fit.md).\n--serving takes JSON of vllm bench serve, SGLang's bench_serving, AIPerf and InferenceX, AIPerf's CSV, and "
+      "a "
       "CSV with columns ttft_ms and tpot_ms (docs/serving.md).\n",
   .flags = { flags_table },
   .size = sizeof (Flags),

@@ -218,11 +218,12 @@ advise (const Cli *cli, const CliScenarioRun *done, const StdQuestion *question,
   if (cli_scenario_is_stdin (done))
     return cli_fail (cli, error, "--advise runs the scenario again, and stdin can be read only once: give a file");
   if (!done->result->training.has_model && scn_serving (done->scenario) == NULL)
-    return cli_fail (cli, error,
-                     "--advise needs a training step of a model, or replicas that serve one (e.g. workload: {kind: training, model: "
-                     "llama3_70b})");
-  out->changes = done->result->training.has_model ? trn_advice_changes (scn_training (done->scenario))
-                                                  : scn_serving_changes (done->scenario);
+    return cli_fail (
+        cli, error,
+        "--advise needs a training step of a model, or replicas that serve one (e.g. workload: {kind: training, model: "
+        "llama3_70b})");
+  out->changes =
+      done->result->training.has_model ? trn_advice_changes (scn_training (done->scenario)) : scn_serving_changes (done->scenario);
   out->advice = std_advise (question, done->result, out->changes);
   return TRUE;
 }

@@ -32,7 +32,8 @@ cli_fit_serving (Cli *cli, char **words, const char *scenario, const char *name,
 {
   g_autoptr (GPtrArray) runs = cal_serving_runs_new ();
   if (words[0] == NULL)
-    return cli_fail (cli, error, "which runs? results of vllm bench serve, AIPerf or InferenceX, or a CSV with ttft_ms and tpot_ms");
+    return cli_fail (cli, error,
+                     "which runs? results of vllm bench serve, AIPerf or InferenceX, or a CSV with ttft_ms and tpot_ms");
   if (!cli_lookup (cli, error) || !read_runs (cli, words, runs, error))
     return FALSE;
   g_autofree char *path = base_lookup_find (cli->lookup, scenario, "scenarios", NULL, error);
@@ -43,11 +44,9 @@ cli_fit_serving (Cli *cli, char **words, const char *scenario, const char *name,
   g_autofree char *text = host.read (host.user, path, BASE_YAML_MAX_B, &n_B, error);
   if (text == NULL)
     return FALSE;
-  const CalServingQuery query = { .scenario = path,
-                                  .name = name,
-                                  .sets = (const char *const *)cli->sets,
-                                  .has_seed = cli->seed_text != NULL,
-                                  .seed = cli->seed };
+  const CalServingQuery query = {
+    .scenario = path, .name = name, .sets = (const char *const *)cli->sets, .has_seed = cli->seed_text != NULL, .seed = cli->seed
+  };
   g_autoptr (CalServingFit) fit = cal_serving_fit (&query, cli->lookup, runs, error);
   if (fit == NULL)
     return FALSE;

@@ -21,8 +21,8 @@ add_limit (const Advice *a, const char *what, const char *key, double now)
   for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
     const double then = floor (now * factors[i]);
     if (then >= 1)
-      trn_change_set (trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "%s %.0f -> %.0f", what, now, then), "workload.engine.%s=%.0f",
-                      key, then);
+      trn_change_set (trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "%s %.0f -> %.0f", what, now, then),
+                      "workload.engine.%s=%.0f", key, then);
   }
 }
 
@@ -53,11 +53,12 @@ add_layout (const Advice *a)
   const double replicas = a->spec->replicas.v;
   const gboolean experts = a->spec->llm.moe.experts.v >= 1;
   /* absent keys follow from the others: ep and moe_tp of the scenario belong to its tp */
-  trn_change_set (trn_change_add (a->changes, TRN_CHANGE_HARDWARE, "tp %.0f -> %.0f, twice the GPUs a replica", p->tp.v, 2 * p->tp.v),
-                  "workload.parallel={tp: %.0f, pp: %.0f, dp_attn: %.0f}", 2 * p->tp.v, p->pp.v, p->dp_attn.v);
+  trn_change_set (
+      trn_change_add (a->changes, TRN_CHANGE_HARDWARE, "tp %.0f -> %.0f, twice the GPUs a replica", p->tp.v, 2 * p->tp.v),
+      "workload.parallel={tp: %.0f, pp: %.0f, dp_attn: %.0f}", 2 * p->tp.v, p->pp.v, p->dp_attn.v);
   if (fmod (p->tp.v, 2) < 0.5) {
-    TrnChange *change = trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "tp %.0f -> %.0f, replicas %.0f -> %.0f", p->tp.v, p->tp.v / 2,
-                                        replicas, 2 * replicas);
+    TrnChange *change = trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "tp %.0f -> %.0f, replicas %.0f -> %.0f", p->tp.v,
+                                        p->tp.v / 2, replicas, 2 * replicas);
     trn_change_set (change, "workload.parallel={tp: %.0f, pp: %.0f, dp_attn: %.0f}", p->tp.v / 2, p->pp.v, p->dp_attn.v);
     trn_change_set (change, "workload.replicas=%.0f", 2 * replicas);
   }
@@ -96,7 +97,8 @@ scn_serving_changes (const Scn *scenario)
   if (!srv_replica_settle (&a.replica, scenario->system.engines, NULL, NULL, NULL))
     return a.changes;
   const guint32 gpus = MIN (scenario->system.gpus->len, (guint32)srv_replica_gpus (&a.replica));
-  col_gpu_facts (scenario->system.clu, col_gpu_slowest (scenario->system.clu, (const guint32 *)scenario->system.gpus->data, gpus), &a.gpu);
+  col_gpu_facts (scenario->system.clu, col_gpu_slowest (scenario->system.clu, (const guint32 *)scenario->system.gpus->data, gpus),
+                 &a.gpu);
   add_engine (&a);
   add_layout (&a);
   add_formats (&a);

@@ -68,8 +68,9 @@ try_change (const StdQuestion *question, const ScnResult *before, const TrnChang
     sets[i] = change->sets->pdata[i];
   StdQuestion changed = *question;
   changed.options.no_interference = changed.options.no_interference || change->no_interference;
-  *advice =
-      (StdAdvice){ .change = change, .step_time_s = (double)NAN, .gain = (double)NAN, .measure = measure_of (before), .ttft_s = (double)NAN };
+  *advice = (StdAdvice){
+    .change = change, .step_time_s = (double)NAN, .gain = (double)NAN, .measure = measure_of (before), .ttft_s = (double)NAN
+  };
   g_autoptr (GError) error = NULL;
   g_auto (StdRun) run = { 0 };
   if (!std_question_run (&changed, sets, NULL, &run, &error)) {

@@ -10,6 +10,7 @@ one of all groups together is above a limit. The fits are thrown away; --keep le
 import csv, json, os, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+sys.dont_write_bytecode = True
 import serving
 
 

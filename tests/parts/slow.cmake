@@ -6,6 +6,7 @@ set(slow
     accuracy.fit_kernels
     accuracy.fit_planted
     accuracy.serving
+    accuracy.serving_fit
     accuracy.training
     golden.docs_plan
     golden.plan.resume

@@ -77,11 +77,12 @@ tokens_of_published_logs (void)
   static const struct {
     const char *engine;
     double tokens, error;
-  } logs[] = { { "{name: sglang, version: 0.4.9, memory: 0.93}", 367404, 0.01 }, { "{name: vllm, version: 0.9.2}", 178880, 0.045 } };
+  } logs[] = { { "{name: sglang, version: 0.4.9, memory: 0.93}", 367404, 0.01 },
+               { "{name: vllm, version: 0.9.2}", 178880, 0.045 } };
   for (guint i = 0; i < G_N_ELEMENTS (logs); i++) {
     g_auto (Serving) one;
-    g_autofree char *text = g_strdup_printf ("{model: qwen3_235b_a22b, engine: %s, precision: {weights: fp8}, parallel: {tp: 4}}",
-                                             logs[i].engine);
+    g_autofree char *text =
+        g_strdup_printf ("{model: qwen3_235b_a22b, engine: %s, precision: {weights: fp8}, parallel: {tp: 4}}", logs[i].engine);
     serving_open (&one, "hgx_h100", 1, text);
     TEST_TRUE (srv_memory_plan (&one.llm, &one.scenario->system, &one.keys.replica, &m, NULL));
     TEST_NEAR (m.tokens, logs[i].tokens, logs[i].error);

@@ -154,8 +154,8 @@ so_many_experts_are_hit (void)
     const char *model;
     guint tokens;
     const char *hit;
-  } rows[] = { { "deepseek_v3", 1, "8 x (" },      { "deepseek_v3", 8, "57.42 x (" },  { "deepseek_v3", 64, "222.4 x (" },
-               { "deepseek_v3", 512, "256 x (" },  { "gpt_oss_120b", 8, "28.71 x (" }, { "gpt_oss_120b", 64, "111.2 x (" },
+  } rows[] = { { "deepseek_v3", 1, "8 x (" },     { "deepseek_v3", 8, "57.42 x (" },  { "deepseek_v3", 64, "222.4 x (" },
+               { "deepseek_v3", 512, "256 x (" }, { "gpt_oss_120b", 8, "28.71 x (" }, { "gpt_oss_120b", 64, "111.2 x (" },
                { "mixtral_8x7b", 4, "5.469 x (" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_auto (Replica) r;

@@ -238,8 +238,8 @@ add_serving (GPtrArray *plots, const ScnResult *result, const char *scenario, GS
   const gboolean any = rep_serving_tsv (result, *tsv);
   add_drawn (plots, "serving", "serving.gp",
              "KV cache in use, sequences in the engine and requests that wait, over the run (first replica).",
-             any ? g_strdup_printf ("%s: the KV cache is at most %.1f %% full, %.1f %% on average", scenario, own->run.kv_most * 100,
-                                    own->run.kv_mean * 100)
+             any ? g_strdup_printf ("%s: the KV cache is at most %.1f %% full, %.1f %% on average", scenario,
+                                    own->run.kv_most * 100, own->run.kv_mean * 100)
                  : NULL,
              tsv, NULL);
 }

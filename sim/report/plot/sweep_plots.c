@@ -263,7 +263,8 @@ add_frontier (GPtrArray *plots, const StdSheet *sheet, const guint *columns, con
       g_string_append_printf (tsv, "\t%s\t%s\n", at, series);
   }
   g_autofree char *title = title_of_frontier (sheet, columns, asked);
-  rep_plots_add (plots, "frontier", "frontier.gp", "Throughput of a GPU against the time per output token, by load.", title, tsv, NULL);
+  rep_plots_add (plots, "frontier", "frontier.gp", "Throughput of a GPU against the time per output token, by load.", title, tsv,
+                 NULL);
 }
 
 void

@@ -125,8 +125,8 @@ rep_advice_answer (const GArray *advice, GString *out)
   }
   g_autofree char *set = best != NULL ? how (best->change) : NULL;
   if (best != NULL)
-    g_string_append_printf (out, "Best change on the same hardware: %s, %+.1f %% %s (%s).\n", best->change->what,
-                            best->gain * 100, best->measure, set);
+    g_string_append_printf (out, "Best change on the same hardware: %s, %+.1f %% %s (%s).\n", best->change->what, best->gain * 100,
+                            best->measure, set);
   else
     g_string_append (out, "No simulated change of software or parallel layout is better.\n");
 }

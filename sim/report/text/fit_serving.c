@@ -6,14 +6,10 @@
 #include "json-private.h"
 
 static const BaseColumn constant_columns[] = {
-  { "constant", "constant", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "before", "before", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "after", "after", BASE_CELL_TEXT, 0, NULL, 0 },
-  { "before_SI", NULL, BASE_CELL_NUMBER, 0, NULL, 0 },
-  { "after_SI", NULL, BASE_CELL_NUMBER, 0, NULL, 0 },
-  { "half_width", "+- (%)", BASE_CELL_NUMBER, 100, "%.0f", 0 },
-  { "verdict", "verdict", BASE_CELL_TEXT, 0, NULL, 0 },
-  { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
+  { "constant", "constant", BASE_CELL_TEXT, 0, NULL, 0 }, { "before", "before", BASE_CELL_TEXT, 0, NULL, 0 },
+  { "after", "after", BASE_CELL_TEXT, 0, NULL, 0 },       { "before_SI", NULL, BASE_CELL_NUMBER, 0, NULL, 0 },
+  { "after_SI", NULL, BASE_CELL_NUMBER, 0, NULL, 0 },     { "half_width", "+- (%)", BASE_CELL_NUMBER, 100, "%.0f", 0 },
+  { "verdict", "verdict", BASE_CELL_TEXT, 0, NULL, 0 },   { NULL, NULL, BASE_CELL_TEXT, 0, NULL, 0 },
 };
 
 static BaseTable *

@@ -7,9 +7,9 @@
  *     TRT-LLM  kv = memory · (capacity − weights − activations − other)   (free_gpu_memory_fraction, of what weights leave)
  *     blocks = floor (kv / (block · KV of a token))
  *     activations = max (T·(2·h + widest row)·2 B, N·V·s),  T: max_num_batched_tokens, N: max_num_seqs, V: vocabulary
- *     s: `sample` of the engine's row. vLLM's profiling run samples by top-k and top-p for all N: logits in 16 and 32 bit (2 + 4 B),
- *        sorted values and their indices (4 + 8), and inside the sort the indices before it (8) and a second buffer of both (12): 38
- *     other = context and framework, and where a replica has several GPUs NCCL and the engine's all-reduce (`communicators`)
+ *     s: `sample` of the engine's row. vLLM's profiling run samples with top-k and top-p for all N: logits (2 + 4 B),
+ *        sorted values and their indices (4 + 8), and in the sort the indices before it (8) and a second buffer of both (12): 38
+ *     other = context and framework, and where a replica has several GPUs, NCCL and the engine's all-reduce (`communicators`)
  *
  * capacity: what the driver reports. The widest row of a layer is what an MLP's up projection gives and its activation takes,
  * or the rows of queries, keys and values. Logits are kept in 16 bit, and in 32 bit to sample from. Graphs are taken behind the

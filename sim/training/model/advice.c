@@ -73,8 +73,8 @@ quicken_switches (const CluFabricSpec *fabric, TrnChange *change)
     return;
   g_autofree char *latency =
       base_quantity_format (fabric->leaf.latency.set ? fabric->leaf.latency.v : type->latency.v, BASE_DIM_TIME, 6);
-  trn_change_set (change, "topology.fabric.leaf={radix: %.0f, latency: %s}", fabric->leaf.radix.set ? fabric->leaf.radix.v : type->radix.v,
-       latency);
+  trn_change_set (change, "topology.fabric.leaf={radix: %.0f, latency: %s}",
+                  fabric->leaf.radix.set ? fabric->leaf.radix.v : type->radix.v, latency);
   if (fabric->spine.type.set)
     trn_change_set (change, "topology.fabric.spine=");
   if (fabric->core.type.set)
@@ -130,14 +130,16 @@ add_parallel (const TrnModel *model, GPtrArray *changes)
   if (model->llm.moe.experts.v > 0)
     add_size (model, changes, "ep", model->grid.ep);
   trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, 2 * m->micro_batch.v),
-       "workload.micro_batch=%.0f", 2 * m->micro_batch.v);
+                  "workload.micro_batch=%.0f", 2 * m->micro_batch.v);
   if (m->micro_batch.v > 1)
-    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
-         "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
+    trn_change_set (
+        trn_change_add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
+        "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
   if (model->grid.size[TRN_DIM_TP] > 1 && !model->query.sp)
     trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "sequence parallelism"), "workload.parallel.sp=true");
   if (model->sync == TRN_SYNC_REPLICAS)
-    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "one process per GPU (DistributedDataParallel)"), "workload.ddp={}");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "one process per GPU (DistributedDataParallel)"),
+                    "workload.ddp={}");
   if (model->sync == TRN_SYNC_DDP)
     trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "sharded optimizer (ZeRO-1)"), "workload.parallel.zero=1");
 }
@@ -180,9 +182,9 @@ add_overlap (const TrnModel *model, GPtrArray *changes)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].helps)
-      trn_change_set (trn_change_add (changes, rows[i].on ? TRN_CHANGE_SENSITIVITY : TRN_CHANGE_SOFTWARE, "%s %s compute", rows[i].what,
-                rows[i].on ? "not overlapped with" : "overlapped with"),
-           "workload.overlap.%s=%s", rows[i].key, rows[i].on ? "false" : "true");
+      trn_change_set (trn_change_add (changes, rows[i].on ? TRN_CHANGE_SENSITIVITY : TRN_CHANGE_SOFTWARE, "%s %s compute",
+                                      rows[i].what, rows[i].on ? "not overlapped with" : "overlapped with"),
+                      "workload.overlap.%s=%s", rows[i].key, rows[i].on ? "false" : "true");
 }
 
 static void
@@ -195,7 +197,8 @@ add_buckets (const TrnModel *model, GPtrArray *changes)
   for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
     g_autofree char *now = base_quantity_format (now_B, BASE_DIM_BYTES, 6),
                     *then = base_quantity_format (now_B * factors[i], BASE_DIM_BYTES, 6);
-    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "gradient buckets %s -> %s", now, then), "workload.ddp.bucket=%s", then);
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "gradient buckets %s -> %s", now, then), "workload.ddp.bucket=%s",
+                    then);
   }
 }
 
@@ -206,7 +209,7 @@ add_software (const TrnModel *model, GPtrArray *changes)
     trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "no recompute"), "workload.recompute=none");
     if ((model->query.recompute & MDL_MODULE_LAYER) != 0)
       trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "selective recompute (core attention)"),
-           "workload.recompute={modules: [core_attention]}");
+                      "workload.recompute={modules: [core_attention]}");
   }
   if (model->query.framework == MDL_FRAMEWORK_EAGER)
     trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "fused kernels"), "workload.framework=fused");
@@ -219,7 +222,8 @@ add_sensitivities (const TrnModel *model, GPtrArray *changes)
   const guint32 nvls = 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
   trn_change_add (changes, TRN_CHANGE_SENSITIVITY, "no interference of compute and communication")->no_interference = TRUE;
   if (system->settings.library != NULL && clu_domain_has_sharp (system->clu) && (system->settings.disabled_algos & nvls) != nvls)
-    trn_change_set (trn_change_add (changes, TRN_CHANGE_SENSITIVITY, "no NVLS (reduction in NVLink switches)"), "nccl.NCCL_NVLS_ENABLE=0");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SENSITIVITY, "no NVLS (reduction in NVLink switches)"),
+                    "nccl.NCCL_NVLS_ENABLE=0");
 }
 
 GPtrArray *

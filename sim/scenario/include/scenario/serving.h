@@ -49,7 +49,7 @@ typedef struct {
   double hits;          /* fraction of prompts' tokens that the prefix cache had */
   double good;          /* fraction of requests within the SLO; NAN without one */
   double cost_per_Mtok; /* USD, of output tokens; NAN without a price */
-  gboolean slow;      /* run.watched is the request at the 99th percentile of TTFT, as none was named */
+  gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
   GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
@@ -58,8 +58,8 @@ typedef struct {
 const ScnServingSpec *scn_serving (const Scn *scenario);
 /* Changes that could serve more, each to be tried: TrnChange *, full; empty where prefill and decode have pools of their own. */
 GPtrArray *scn_serving_changes (const Scn *scenario);
-/* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be called
- * by several threads at once for different scenarios. FALSE and *error on failure. */
+/* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be
+ * called by several threads at once for different scenarios. FALSE and *error on failure. */
 gboolean scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct {
 } StdAdvice;
 
 /* Runs the question, a training step of a model or a serving scenario that came to `before`, with each of `changes` (TrnChange *).
- * Serving gains goodput a GPU where there are limits, output tokens/s a GPU in a closed loop, and else speed of a request (1 / E2E).
- * Returned: full, of StdAdvice, largest gain first, those that cannot run last; it borrows from `changes`. */
+ * Serving gains goodput a GPU where there are limits, output tokens/s a GPU in a closed loop, and else speed of a request (1 /
+ * E2E). Returned: full, of StdAdvice, largest gain first, those that cannot run last; it borrows from `changes`. */
 GArray *std_advise (const StdQuestion *question, const ScnResult *before, const GPtrArray *changes);
 
 #endif
