@@ -22,7 +22,7 @@
 #define ROUNDS     12u
 #define HALVINGS   4u
 #define STEP       0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
-#define SAME       2e-3 /* constants that change by less end the search */
+#define SAME        1e-2 /* constants that change by less end the search */
 #define HUBER      2.0
 #define LEARNT     0.6 /* of the interval without runs: narrower ones count as fitted */
 #define ASSUMED    2.0 /* times as wide is the interval of a constant that nobody has measured */

@@ -1,6 +1,7 @@
 /* Constants of a serving engine that were fitted to runs, and the error on these runs before and after. */
 #include <math.h>
 
+#include "base/layout.h"
 #include "base/stats.h"
 #include "fit-private.h"
 #include "json-private.h"
@@ -91,11 +92,15 @@ rep_serving_fit_text (const CalServingFit *fit, GString *out)
   guint fitted = 0;
   for (guint i = 0; i < fit->constants->len; i++)
     fitted += g_array_index (fit->constants, CalServingConstant, i).fitted ? 1 : 0;
-  g_string_append_printf (out, "%u of %u constants of %s %s are fitted to %u runs.", fitted, fit->constants->len, fit->engine,
+  g_autoptr (GString) answer = g_string_new (NULL);
+  g_string_append_printf (answer, "%u of %u constants of %s %s are fitted to %u runs.", fitted, fit->constants->len, fit->engine,
                           fit->version, fit->points->len);
-  say_error (fit, "TPOT", AT (before_tpot_s), AT (tpot_s), RUN (tpot_s), out);
-  say_error (fit, "TTFT", AT (before_ttft_s), AT (ttft_s), RUN (ttft_s), out);
-  g_string_append (out, "\n\n# constants, with 95 % intervals\n");
+  say_error (fit, "TPOT", AT (before_tpot_s), AT (tpot_s), RUN (tpot_s), answer);
+  say_error (fit, "TTFT", AT (before_ttft_s), AT (ttft_s), RUN (ttft_s), answer);
+  g_string_append_c (answer, '\n');
+  base_text_wrap (answer, base_layout_width ());
+  g_string_append (out, answer->str);
+  g_string_append (out, "\n# constants, with 95 % intervals\n");
   rep_text (constant_table (fit), out);
   g_string_append (out, "\n# runs\n");
   rep_text (run_table (fit), out);
