@@ -189,6 +189,36 @@ draws goodput.gp "data='goodput.tsv'; title='a_b'" 'a_b' '95 % of simulated runs
   'work between checkpoints (min)' '10'
 refuses goodput.gp "data='coll.tsv'" "no column 'interval_s'"
 refuses goodput.gp "out='x.svg'" 'data is not set'
+
+table serving.tsv <<'ROWS'
+start_s kv running waiting
+0 0 1 3
+0.5 0.4 4 0
+2 0.6 4 1
+ROWS
+draws serving.gp "data='serving.tsv'" 'The KV cache is at most 60.0 % full' 'KV cache in use (%)' 'time (s)' 'sequences' \
+  'requests that wait (right)'
+refuses serving.gp "data='coll.tsv'" "no column 'start_s'"
+refuses serving.gp "out='x.svg'" 'data is not set'
+table frontier.tsv <<'ROWS'
+tpot_s tokens label series
+0.005 200 1 vllm
+0.02 4000 64 vllm
+0.006 180 1 sglang
+0.025 4500 64 sglang
+ROWS
+draws frontier.gp "data='frontier.tsv'; title='a_b'" 'a_b' 'time per output token (ms), median' 'output tokens/s a GPU' vllm sglang
+refuses frontier.gp "data='coll.tsv'" "no column 'tpot_s'"
+refuses frontier.gp "out='x.svg'" 'data is not set'
+table latency.tsv <<'ROWS'
+load ttft_p50_s ttft_p99_s tpot_p50_s tpot_p99_s
+1 0.03 0.05 0.007 0.007
+64 0.5 1.5 0.014 0.016
+ROWS
+draws latency.gp "data='latency.tsv'; x_name='requests in flight'; title='a_b'" 'a_b' 'requests in flight' 'TTFT, median' \
+  'TPOT, 99th percentile' 'time (ms), logarithmic'
+refuses latency.gp "data='coll.tsv'" "no column 'load'"
+refuses latency.gp "out='x.svg'" 'data is not set'
 # Ten times the messages take ten times as long; what lies below 50,000 is not fitted.
 printf '%s\n' 'operation ranks messages time_s' 'a_b 8 1e3 1' 'a_b 8 1e5 0.1' 'a_b 8 1e6 1' 'a_b 8 1e7 10' \
   'c 8 1e5 1' 'c 8 1e6 100' 'c 8 1e7 1e4' |

@@ -200,6 +200,12 @@ base_json_root (const BaseJson *json)
   return json->root != NULL && JSON_NODE_HOLDS_OBJECT (json->root) ? json_node_get_object (json->root) : NULL;
 }
 
+JsonArray *
+base_json_root_list (const BaseJson *json)
+{
+  return json->root != NULL && JSON_NODE_HOLDS_ARRAY (json->root) ? json_node_get_array (json->root) : NULL;
+}
+
 /* ---- values that may be missing ---- */
 
 static JsonNode *

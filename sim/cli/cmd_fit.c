@@ -5,12 +5,13 @@
 #include "calibrate/fit.h"
 #include "comm-private.h"
 #include "fit_pairs-private.h"
+#include "fit_serving-private.h"
 #include "host-private.h"
 #include "report/fit.h"
 
 typedef struct {
   char *systems, *topology, *launch, *disable, *offset, *min_size, *op, *over, *name, *hold_out, *report, *points, *section_points,
-      *pairs;
+      *pairs, *serving;
   gboolean split;
 } Flags;
 
@@ -30,6 +31,9 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "slow parts", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "pairs", 0, offsetof (Flags, pairs), "FILE",
     "name the node, NIC, rail or path that is slow, from measurements between pairs of nodes; FILE may be a folder" },
+  { CLI_FLAG_HEADING, "serving engines", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "serving", 0, offsetof (Flags, serving), "SCENARIO",
+    "fit an engine's times to results of vllm bench serve, AIPerf or InferenceX; the scenario says what was deployed" },
   { CLI_FLAG_HEADING, "fit", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "over", 0, offsetof (Flags, over), "CAL",
     "calibration to start from; gives the defaults (default: the one with the name of the GPU)" },
@@ -267,6 +271,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "--pairs FILE judges measurements between pairs and fits nothing; '%s' is one too many", words[0]);
   if (flags->pairs != NULL)
     return cli_fit_pairs (cli, flags->pairs, error);
+  if (flags->serving != NULL && flags->topology != NULL)
+    return cli_fail (cli, error, "--topology is of files of collectives; the scenario of --serving names the cluster");
+  if (flags->serving != NULL)
+    return cli_fit_serving (cli, words, flags->serving, flags->name != NULL ? flags->name : "fitted", flags->report, error);
   if (words[0] == NULL)
     return cli_fail (cli, error, "which measurements? a folder with systems.yaml, or files of forerun-probe or CSV and --topology");
   return cli_lookup (cli, error) && answer (cli, data, words, error);
@@ -284,7 +292,9 @@ const CliVerb cli_verb_fit = {
       "goes to stderr or into --report. A constant that the measurements do not determine keeps its default; the file says "
       "so.\n--pairs takes output of "
       "perftest, of osu_bw or osu_latency, of sendrecv_perf between two ranks, or a CSV with columns from, to and GBps "
-      "(docs/fit.md).\n",
+      "(docs/fit.md).\n--serving takes JSON of vllm bench serve, SGLang's bench_serving, AIPerf and InferenceX, AIPerf's CSV, and "
+      "a "
+      "CSV with columns ttft_ms and tpot_ms (docs/serving.md).\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,

@@ -8,6 +8,7 @@
 #include "report/run.h"
 #include "report/sensitivity.h"
 #include "scenario-private.h"
+#include "scenario/serving.h"
 
 typedef struct {
   char *mode, *steps, *trace, *plot, *report, *sensitivity;
@@ -31,7 +32,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "strict", 0, offsetof (Flags, strict), NULL,
     "end with exit status 3 if the model does not fit into GPU memory" },
   { CLI_FLAG_SWITCH, "advise", 0, offsetof (Flags, advise), NULL,
-    "for a training step of a model: list changes that would make it faster; each change is simulated" },
+    "for a training step of a model, or replicas that serve one: list changes that would help; each change is simulated" },
   { CLI_FLAG_TEXT, "sensitivity", 0, offsetof (Flags, sensitivity), "S",
     "what the answer depends on: assumed varies each assumed constant by 20 % down and up; datasheet varies those from data sheets "
     "too; with --goodput also for the days of the run" },
@@ -82,7 +83,7 @@ write_text (const Flags *flags, const CliScenarioRun *done, const Beside *beside
     rep_goodput_answer (beside->goodput, out);
   if (beside->advice != NULL)
     rep_advice_answer (beside->advice, out);
-  else if (done->result->training.has_model)
+  else if (done->result->training.has_model || scn_serving (done->scenario) != NULL)
     g_string_append (out, "What would help: --advise simulates changes to hardware, software and parallel layout.\n");
   g_string_append_c (out, '\n');
   cli_scenario_header (done, envelope, out);
@@ -216,10 +217,14 @@ advise (const Cli *cli, const CliScenarioRun *done, const StdQuestion *question,
 {
   if (cli_scenario_is_stdin (done))
     return cli_fail (cli, error, "--advise runs the scenario again, and stdin can be read only once: give a file");
-  if (!done->result->training.has_model)
-    return cli_fail (cli, error, "--advise needs a training step of a model (e.g. workload: {kind: training, model: llama3_70b})");
-  out->changes = trn_advice_changes (scn_training (done->scenario));
-  out->advice = std_advise (question, &done->result->training, out->changes);
+  if (!done->result->training.has_model && scn_serving (done->scenario) == NULL)
+    return cli_fail (
+        cli, error,
+        "--advise needs a training step of a model, or replicas that serve one (e.g. workload: {kind: training, model: "
+        "llama3_70b})");
+  out->changes =
+      done->result->training.has_model ? trn_advice_changes (scn_training (done->scenario)) : scn_serving_changes (done->scenario);
+  out->advice = std_advise (question, done->result, out->changes);
   return TRUE;
 }
 

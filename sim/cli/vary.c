@@ -204,6 +204,7 @@ draw (Cli *cli, const char *asked, const StdSheet *sheet, const GPtrArray *axes,
     return FALSE;
   g_autoptr (GPtrArray) plots = rep_plots_new ();
   rep_plots_add_vary (plots, sheet, axes, y, asked);
+  rep_plots_add_serving_load (plots, sheet, axes, asked);
   return cli_draw (cli, "--vary-plot", cli->vary_plot, plots, error);
 }
 

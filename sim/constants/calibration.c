@@ -223,6 +223,19 @@ load_defaults (const Load *load, unsigned vendor, GError **error)
          read_map (load, &cst_library_schema, defaults.library[vendor], TRUE, BASE_SOURCE_ASSUMED, &load->cal->library, error);
 }
 
+/* Lays a section of a file over what is loaded. */
+static gboolean
+lay_section (const Load *load, guint s, const BaseYamlNode *node, BaseSource source, GError **error)
+{
+  const CstSection *section = cst_sections[s];
+  g_autofree void *before = g_memdup2 (load->cal->section[s], section->size);
+  if (!read_map (load, section->schema, node, TRUE, source, load->cal->section[s], error))
+    return FALSE;
+  if (section->merge != NULL)
+    section->merge (load->cal->section[s], before, load->cal->arena);
+  return TRUE;
+}
+
 /* Lays the calibration `name` over what is loaded, after the one that it stands over. */
 static gboolean
 load_over (const Load *load, const char *name, const char *from, unsigned depth, GError **error)
@@ -254,8 +267,7 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   if (!any)
     return base_fail_at (error, base_yaml_mark (base_yaml_root (yaml)), "neither 'library' nor another section holds a constant");
   for (guint s = 0; cst_sections[s] != NULL; s++)
-    if (file.section[s] != NULL &&
-        !read_map (load, cst_sections[s]->schema, file.section[s], TRUE, source, load->cal->section[s], error))
+    if (file.section[s] != NULL && !lay_section (load, s, file.section[s], source, error))
       return FALSE;
   return file.library == NULL || read_map (load, &cst_library_schema, file.library, TRUE, source, &load->cal->library, error);
 }

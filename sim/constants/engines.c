@@ -1,31 +1,34 @@
 /* The section `engines`: engines that serve language models, by version. Defaults of options are from their sources, times from
  * published measurements; no probe measures them. */
+#include <string.h>
+
 #include "base/rows.h"
 #include "constants/section.h"
 #include "models/engine.h"
 #include "models/library-spec.h"
 
-static SCHEMA (times_schema, "engine times",
-               "What an engine makes of kernels' times on a generation of GPUs. Absent constants are not charged.",
-               NUM (MdlEngineTimes, capability, COUNT, "compute capability from which the row applies: 80, 90, 100", .min = "10",
-                    .max = "1000", .required = TRUE),
-               NUM (MdlEngineTimes, gemm, RATIO, "time of matrix products is divided by this; default: 1", .min = "5 %",
-                    .max = "4"),
-               NUM (MdlEngineTimes, attention, RATIO, "the same for attention", .min = "5 %", .max = "4"),
-               NUM (MdlEngineTimes, experts, RATIO, "the same for routed experts", .min = "5 %", .max = "4"),
-               NUM (MdlEngineTimes, experts_math, RATIO,
-                    "ideal time of multiplying routed experts is divided by this, where that is slower; default: not counted",
-                    .min = "5 %", .max = "4"),
-               NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
-               NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
-               NUM (MdlEngineTimes, request, TIME, "mean time of a request in the front end: tokenizing, HTTP", .max = "10 s"),
-               NUM (MdlEngineTimes, token, TIME, "time from the end of a step until the user sees its token", .max = "1 s"),
-               NUM (MdlEngineTimes, layer, TIME, "GPU time per layer, beyond what its kernels take one by one", .max = "10 ms"),
-               NUM (MdlEngineTimes, moe_layer, TIME, "the same for a layer of experts, on top of `layer`", .max = "10 ms"),
-               NUM (MdlEngineTimes, error, RATIO, "relative error of a step beside that of kernels, 90 % of cases", .max = "10"),
-               NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps",
-                    .max = "10"),
-               NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));
+static SCHEMA (
+    times_schema, "engine times",
+    "What an engine makes of kernels' times on a generation of GPUs. Absent constants are not charged.",
+    NUM (MdlEngineTimes, capability, COUNT, "compute capability from which the row applies: 80, 90, 100", .min = "10",
+         .max = "1000", .required = TRUE),
+    NUM (MdlEngineTimes, gemm, RATIO, "time of matrix products is divided by this; default: 1", .min = "5 %", .max = "4"),
+    NUM (MdlEngineTimes, attention, RATIO, "the same for attention", .min = "5 %", .max = "4"),
+    NUM (MdlEngineTimes, experts, RATIO, "the same for routed experts", .min = "5 %", .max = "4"),
+    NUM (MdlEngineTimes, experts_math, RATIO,
+         "ideal time of multiplying routed experts is divided by this, where that is slower; default: not counted", .min = "5 %",
+         .max = "4"),
+    NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
+    NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
+    NUM (MdlEngineTimes, request, TIME, "mean time of a request in the front end: tokenizing, HTTP", .max = "10 s"),
+    NUM (MdlEngineTimes, token, TIME,
+         "time of the front end for each message to a user, one after the other: no more than its inverse leave a replica",
+         .max = "1 s"),
+    NUM (MdlEngineTimes, layer, TIME, "GPU time per layer, beyond what its kernels take one by one", .max = "10 ms"),
+    NUM (MdlEngineTimes, moe_layer, TIME, "the same for a layer of experts, on top of `layer`", .max = "10 ms"),
+    NUM (MdlEngineTimes, error, RATIO, "relative error of a step beside that of kernels, 90 % of cases", .max = "10"),
+    NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps", .max = "10"),
+    NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));
 
 static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its options, memory that it takes, and its times.",
                ROW (MdlEngineRow, name, STR, "engine, as in scenarios", .required = TRUE),
@@ -41,10 +44,42 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
                     .max = "1", .required = TRUE),
                NUM_AS (MdlEngineRow, "graphs", graphs_B, BYTES, "memory of captured graphs"),
                NUM_AS (MdlEngineRow, "other", other_B, BYTES, "memory of CUDA, NCCL and the framework"),
+               NUM_AS (MdlEngineRow, "communicators", communicators_B, BYTES,
+                       "memory of NCCL and the engine's own all-reduce, on top of `other`, where a replica has several GPUs"),
+               NUM (MdlEngineRow, sample, BYTES, "memory for each logit while the engine's profiling run samples; default: 6 B",
+                    .max = "1 kB"),
                NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
                LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
 
 static SCHEMA (engines_schema, "engines", "Engines that serve language models.",
                LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE));
 
-const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines) };
+static gboolean
+has_row (const MdlEngines *engines, const MdlEngineRow *row)
+{
+  for (unsigned i = 0; i < engines->rows.n; i++) {
+    const MdlEngineRow *own = BASE_LIST_AT (engines->rows, MdlEngineRow, i);
+    if (strcmp (own->name.v, row->name.v) == 0 && strcmp (own->version.v, row->version.v) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A calibration over another one replaces rows of the same engine and version, and adds its others. */
+static void
+merge (void *now, const void *before, BaseArena *arena)
+{
+  MdlEngines *engines = now;
+  const MdlEngines *below = before;
+  MdlEngineRow *rows = base_arena_alloc (arena, (gsize)(engines->rows.n + below->rows.n) * sizeof *rows);
+  unsigned n = 0;
+  for (unsigned i = 0; i < below->rows.n; i++)
+    if (!has_row (engines, BASE_LIST_AT (below->rows, MdlEngineRow, i)))
+      rows[n++] = *BASE_LIST_AT (below->rows, MdlEngineRow, i);
+  for (unsigned i = 0; i < engines->rows.n; i++)
+    rows[n++] = *BASE_LIST_AT (engines->rows, MdlEngineRow, i);
+  engines->rows.item = rows;
+  engines->rows.n = n;
+}
+
+const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines), merge };

@@ -54,4 +54,4 @@ static SCHEMA (frameworks_schema, "frameworks", "Efficiency and host times of tr
                MAP (MdlSoftware, away, &away_schema, "band of rows that are taken for something else"),
                MAP (MdlSoftware, buckets, &buckets_schema, "gradient buckets"));
 
-const CstSection cst_frameworks = { "frameworks", &frameworks_schema, sizeof (MdlSoftware), offsetof (MdlLibrary, software) };
+const CstSection cst_frameworks = { "frameworks", &frameworks_schema, sizeof (MdlSoftware), offsetof (MdlLibrary, software), NULL };

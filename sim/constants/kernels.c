@@ -102,4 +102,4 @@ static SCHEMA (schema, "kernels", "Kernels on a GPU.",
                MAP (MdlKernels, memory, &memory_schema, "kernels bound by memory"),
                MAP (MdlKernels, launch, &launch_schema, "launches"));
 
-const CstSection cst_kernels = { "kernels", &schema, sizeof (MdlKernels), offsetof (MdlLibrary, kernels) };
+const CstSection cst_kernels = { "kernels", &schema, sizeof (MdlKernels), offsetof (MdlLibrary, kernels), NULL };

@@ -66,4 +66,4 @@ static SCHEMA (schema, "links", "Copies between devices, and reached rates of a 
                MAP (MdlLinks, pcie, &figures_schema, "PCIe links of the class of the GPUs' slots"),
                MAP (MdlLinks, host, &host_schema, "host memory"));
 
-const CstSection cst_links = { "links", &schema, sizeof (MdlLinks), offsetof (MdlLibrary, links) };
+const CstSection cst_links = { "links", &schema, sizeof (MdlLinks), offsetof (MdlLibrary, links), NULL };

@@ -33,4 +33,4 @@ static SCHEMA (memory_schema, "step memory", "Device memory of a training step b
                NUM (MdlMemorySpec, communication, BYTES, "outside: extra memory of the first communicator", .fallback = "0"),
                NUM (MdlMemorySpec, communicator, BYTES, "outside: buffers of one communicator", .fallback = "0"));
 
-const CstSection cst_memory = { "memory", &memory_schema, sizeof (MdlMemorySpec), offsetof (MdlLibrary, memory) };
+const CstSection cst_memory = { "memory", &memory_schema, sizeof (MdlMemorySpec), offsetof (MdlLibrary, memory), NULL };

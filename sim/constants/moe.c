@@ -35,4 +35,4 @@ static SCHEMA (row_schema, "moe backend", "A library that dispatches tokens to e
 static SCHEMA (moe_schema, "expert_exchange", "Libraries that dispatch tokens to experts and combine their results.",
                LIST (struct MdlMoeSpec, backends, &row_schema, MdlMoeRow, "a row per library", .required = TRUE));
 
-const CstSection cst_moe = { "expert_exchange", &moe_schema, sizeof (struct MdlMoeSpec), offsetof (MdlLibrary, moe) };
+const CstSection cst_moe = { "expert_exchange", &moe_schema, sizeof (struct MdlMoeSpec), offsetof (MdlLibrary, moe), NULL };

@@ -20,4 +20,4 @@ static SCHEMA (networks_schema, "networks", "Kinds of network between ranks.",
                NUM (MdlNetworks, per_doubling, RATIO, "growth of a band with each doubling of the nodes beyond those measured",
                     .max = "10", .fallback = "0"));
 
-const CstSection cst_networks = { "networks", &networks_schema, sizeof (MdlNetworks), offsetof (MdlLibrary, networks) };
+const CstSection cst_networks = { "networks", &networks_schema, sizeof (MdlNetworks), offsetof (MdlLibrary, networks), NULL };

@@ -33,4 +33,4 @@ static SCHEMA (overlap_schema, "overlap", "How kernels and concurrent collective
                     .fallback = "0"),
                NUM (MdlOverlap, error, RATIO, "half-width of the 90 % band", .min = "0", .fallback = "0"));
 
-const CstSection cst_overlap = { "overlap", &overlap_schema, sizeof (MdlOverlap), offsetof (MdlLibrary, overlap) };
+const CstSection cst_overlap = { "overlap", &overlap_schema, sizeof (MdlOverlap), offsetof (MdlLibrary, overlap), NULL };

@@ -37,4 +37,4 @@ static SCHEMA (storage_schema, "storage", "Reads and writes of one storage: a dr
                FROM (MdlStorage, core, BANDWIDTH, "1 kB/s", "copy rate of one host core between two buffers"),
                NUM (MdlStorage, cache, RATIO, "fraction of host memory for the page cache", .max = "1"));
 
-const CstSection cst_storage = { "storage", &storage_schema, sizeof (MdlStorage), offsetof (MdlLibrary, storage) };
+const CstSection cst_storage = { "storage", &storage_schema, sizeof (MdlStorage), offsetof (MdlLibrary, storage), NULL };

@@ -254,10 +254,18 @@ static const BaseMember members[] = {
 
 /* ---- traces ---- */
 
+/* What traces and plots need of a run. */
+typedef struct {
+  ColRunInfo *info;
+  GArray *steps;
+} Seen;
+
 static void
 see_step (void *user, const SrvStepSeen *step)
 {
-  col_run_span (user, g_strdup_printf ("replica %u steps", step->replica),
+  const Seen *seen = user;
+  g_array_append_val (seen->steps, *step);
+  col_run_span (seen->info, g_strdup_printf ("replica %u steps", step->replica),
                 g_strdup_printf ("%u decode, %u prompt tokens, %u wait, KV %.0f %%", step->decoding, step->prompt_tokens,
                                  step->waiting, step->kv * 100),
                 step->start_s, step->end_s);
@@ -266,11 +274,12 @@ see_step (void *user, const SrvStepSeen *step)
 static void
 see_request (void *user, const SrvRequestSeen *seen)
 {
+  ColRunInfo *info = ((const Seen *)user)->info;
   char *lane = g_strdup_printf ("replica %u request %" G_GUINT64_FORMAT, seen->replica, seen->index);
   if (seen->start_s > seen->arrival_s)
-    col_run_span (user, g_strdup (lane), g_strdup ("queue"), seen->arrival_s, seen->start_s);
-  col_run_span (user, g_strdup (lane), g_strdup_printf ("prefill %u", seen->input), seen->start_s, seen->first_s);
-  col_run_span (user, lane, g_strdup_printf ("decode %u", seen->output), seen->first_s, seen->end_s);
+    col_run_span (info, g_strdup (lane), g_strdup ("queue"), seen->arrival_s, seen->start_s);
+  col_run_span (info, g_strdup (lane), g_strdup_printf ("prefill %u", seen->input), seen->start_s, seen->first_s);
+  col_run_span (info, lane, g_strdup_printf ("decode %u", seen->output), seen->first_s, seen->end_s);
 }
 
 /* ---- the run ---- */
@@ -471,6 +480,7 @@ summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo,
   take_times (&own->itl, &run->itl, &lo->itl, &hi->itl);
   take_times (&own->e2e, &run->e2e, &lo->e2e, &hi->e2e);
   own->apart = play->n == 2;
+  own->open = spec->load.trace.set || spec->load.rate.set;
   for (guint i = 0; i < play->n; i++)
     own->gpus += scn_pool_gpus (&play->pools[i]);
   own->transfer_B = run->transfer.n > 0 ? run->transfer.bytes_B / (double)run->transfer.n : (double)NAN;
@@ -548,10 +558,12 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   SrvRunResult lo = { 0 }, hi = { 0 };
   if (!play (&how, -1, &lo, error) || !play (&how, 1, &hi, error))
     return FALSE;
+  Seen seen = { .info = &result->run };
   if (result->run.spans != NULL) {
+    seen.steps = own->steps = g_array_new (FALSE, FALSE, sizeof (SrvStepSeen));
     how.run.step = see_step;
     how.run.request = see_request;
-    how.run.user = &result->run;
+    how.run.user = &seen;
   }
   if (!play (&how, 0, &own->run, error))
     return FALSE;
@@ -563,11 +575,40 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   return TRUE;
 }
 
+const ScnServingSpec *
+scn_serving (const Scn *scenario)
+{
+  return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
+}
+
+gboolean
+scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error)
+{
+  Scn own = *scenario;
+  own.system.engines = engines;
+  g_auto (Play) how = { .scenario = &own };
+  ColRunInfo info = { 0 };
+  SrvMemory memory[2];
+  if (!read_pools (scenario->own, how.pools, &how.n, error))
+    return FALSE;
+  col_run_init (&info, FALSE);
+  const gboolean opened = open_pool (&how, 0, &memory[0], &how.run, &info, error) &&
+                          (how.n < 2 || open_pool (&how, 1, &memory[1], &how.decode, &info, error));
+  col_run_clear (&info);
+  if (!opened)
+    return FALSE;
+  how.acceptance = srv_speculative_acceptance (&how.pools[how.n - 1].replica.speculative);
+  *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance;
+  *out = (SrvRunResult){ 0 };
+  return play (&how, 0, out, error);
+}
+
 static void
 clear (ScnResult *result)
 {
   ScnServingResult *own = result->own;
   if (own != NULL) {
+    g_clear_pointer (&own->steps, g_array_unref);
     g_clear_pointer (&own->tiers, g_array_unref);
     g_clear_pointer (&own->phases, g_array_unref);
   }

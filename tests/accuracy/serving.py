@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Predicted against measured TTFT and TPOT of serving engines.
 
-usage: serving.py FORERUN SOURCE_DIR [--use fit|score] [--rows] [--limit PERCENT]
+usage: serving.py FORERUN SOURCE_DIR [--use fit|score] [--rows] [--limit MEDIAN] [--tail P90] [--first MEDIAN P90]
 
 Each run of tests/data/serving/serving.csv whose model and GPU forerun has becomes a scenario of kind `serving`: a closed loop with the
 run's concurrency, lengths, layout and precision. Printed: runs, median and 90th percentile of the absolute error, and the median signed
-error, by group of split.tsv and for all groups of a use. Ends with status 1 where the median of TPOT over the runs that score is above
-the limit. TTFT is compared as the mean over requests, which the source does not say.
+error, by group of split.tsv and for all groups of a use. Ends with status 1 where TPOT (--limit, --tail) or TTFT (--first) of the
+runs that score is above a limit, in %. TTFT is compared as the mean over requests, which the source does not say.
 """
 import csv, json, os, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -93,7 +93,7 @@ def of_inferencex(row, engine, precision, n, isl, dp):
     return {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]} if drafts else None
 
 
-def scenario(row):
+def scenario(row, calibration=None):
     name, _, version = row["framework"].partition(" ")
     number = version.split("rc")[0].split(".post")[0].strip(".")
     if not number or not number[0].isdigit():
@@ -124,13 +124,16 @@ def scenario(row):
     }
     if speculative:
         workload["speculative"] = speculative
-    return {"scenario": "row", "cluster": {"topology": GPUS[row["gpu"]], "nodes": 1}, "workload": workload}
+    cluster = {"topology": GPUS[row["gpu"]], "nodes": 1}
+    if calibration:
+        cluster["calibration"] = calibration
+    return {"scenario": "row", "cluster": cluster, "workload": workload}
 
 
-def predict(forerun, row, folder, index):
+def predict(forerun, row, folder, index, calibration=None):
     path = os.path.join(folder, f"row{index}.yaml")
     with open(path, "w") as out:
-        json.dump(scenario(row), out)
+        json.dump(scenario(row, calibration), out)
     done = subprocess.run([forerun, "run", path, "--format", "json"], capture_output=True, text=True)
     if done.returncode:
         return None, done.stderr.strip().split("\n")[0]
@@ -182,11 +185,18 @@ def main():
         print(f"{' '.join(key):75s} {line(key, groups[key][0])}  {line(key, groups[key][1])[5:]}")
     for (group, why), those in failed.items():
         print(f"# not run: {' '.join(group)}: {len(those)} ({why})")
-    if "--limit" in sys.argv:
-        median = 100 * statistics.median(abs(e) for e in groups[("score",)][0])
-        limit = float(sys.argv[sys.argv.index("--limit") + 1])
-        print(f"# TPOT of the runs that score: {median:.1f} %, limit {limit:.1f} %")
-        sys.exit(median > limit)
+    over = False
+    for flag, which, n in (("--limit", 0, 1), ("--tail", 0, 1), ("--first", 1, 2)):
+        if flag not in sys.argv:
+            continue
+        size = sorted(abs(e) for e in groups[("score",)][which])
+        median, p90 = 100 * statistics.median(size), 100 * size[min(len(size) - 1, int(0.9 * len(size)))]
+        at = sys.argv.index(flag) + 1
+        for value, limit in zip([median, p90] if n == 2 else [p90 if flag == "--tail" else median], sys.argv[at : at + n]):
+            print(f"# {flag} of the runs that score: {value:.1f} %, limit {limit} %")
+            over = over or value > float(limit)
+    sys.exit(over)
 
 
-main()
+if __name__ == "__main__":
+    main()

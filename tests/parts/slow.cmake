@@ -7,6 +7,7 @@ set(slow
     accuracy.fit_planted
     accuracy.fit_planted_node
     accuracy.serving
+    accuracy.serving_fit
     accuracy.training
     golden.docs_plan
     golden.plan.resume

@@ -236,6 +236,39 @@ the_front_end_comes_before_the_queue_and_behind_each_token (void)
   TEST_NEAR (r.requests_per_s, 1 / 0.172, 0.01);
 }
 
+static void
+a_front_end_sends_one_message_after_the_other (void)
+{
+  /* 1 ms each: 20 in flight get 1000 tokens/s at most, whatever the engine's 10 ms a step would give */
+  Times times = { .prompt_s = 0.01, .decode_s = 0.01 };
+  Load load = { .n = 400, .slots = 20, .input = 10, .output = 101 };
+  SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+  spec.front.token_s = 0.001;
+  const SrvRunResult r = run (&spec);
+  TEST_TRUE (r.output_tokens_per_s <= 1000 && r.output_tokens_per_s > 970);
+  TEST_NEAR (r.e2e.mean, 20 * 101 / r.output_tokens_per_s, 0.03);
+  TEST_TRUE (r.tpot.mean > 0.015 && r.ttft.mean > 0.1); /* both wait for it */
+}
+
+static void
+a_step_that_is_chosen_ahead_misses_who_comes_meanwhile (void)
+{
+  /* Prompts take 100 ms, tokens 20 ms, answers 3. Ahead: the first prompt goes alone (0 to 100), the second one with it until 200;
+   * the first ends at 220 and its successor misses the step until 240, so that it has its token at 340; that of the second, which
+   * ends at 240, is behind it, at 440. */
+  double mean_s[2];
+  for (guint k = 0; k < 2; k++) {
+    Times times = { .prompt_s = 0.1, .decode_s = 0.02 };
+    Load load = { .n = 4, .slots = 2, .input = 10, .output = 3 };
+    SrvRunSpec spec = spec_of (SRV_ENGINE_TRTLLM, &times, &load);
+    spec.ahead = k == 1;
+    mean_s[k] = run (&spec).ttft.mean;
+    TEST_INT (load.ended, 4);
+  }
+  TEST_NEAR (mean_s[0], 0.1, 1e-9);
+  TEST_NEAR (mean_s[1], (0.1 + 0.2 + 0.12 + 0.2) / 4, 1e-9);
+}
+
 static guint
 ranks_time (const SrvBatch *batches, guint n)
 {
@@ -291,8 +324,9 @@ jumps_change_nothing (void)
       spec.replicas = 1 + i % 3;
       spec.router.policy = i % 2 ? SRV_ROUTER_LEAST_LOADED : SRV_ROUTER_ROUND_ROBIN;
       spec.source.open = load.slots == 0;
-      spec.front = i % 3 == 1 ? (SrvFront){ .request_s = 0.02, .token_s = 0.003 } : (SrvFront){ 0 };
+      spec.front = i % 3 == 1 ? (SrvFront){ .request_s = 0.02, .token_s = 0.0006 } : (SrvFront){ 0 };
       spec.limits.poll = i % 8 == 4 ? 7 : 0;
+      spec.ahead = i % 5 < 2;
       r[k] = run (&spec);
       TEST_INT (load.ended, 400);
     }
@@ -381,6 +415,8 @@ main (void)
     { "a request that can never be answered is an error", a_request_that_can_never_be_answered_is_an_error },
     { "the parts of a request sum to its time", the_parts_of_a_request_sum_to_its_time },
     { "the front end comes before the queue and behind each token", the_front_end_comes_before_the_queue_and_behind_each_token },
+    { "a front end sends one message after the other", a_front_end_sends_one_message_after_the_other },
+    { "a step that is chosen ahead misses who comes meanwhile", a_step_that_is_chosen_ahead_misses_who_comes_meanwhile },
     { "ranks that wait for prompts compute them together", ranks_that_wait_for_prompts_compute_them_together },
     { "chats that think do not hold up others", chats_that_think_do_not_hold_up_others },
     { "jumps change nothing", jumps_change_nothing },

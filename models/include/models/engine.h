@@ -16,7 +16,7 @@ typedef struct {
   BaseNum sequence;                 /* s of the host for each sequence of a step */
   BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */
   BaseNum request;                  /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
-  BaseNum token;                    /* s from a step's end to the user seeing a token */
+  BaseNum token;                    /* s of the front end for each message to a user; one process, so one after the other */
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
   BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */
   BaseNum moe_layer;                /* the same for a layer of experts, on top of `layer`: routing, sorting, weighting */
@@ -33,6 +33,8 @@ typedef struct MdlEngineRow {
   BaseNum block;             /* tokens */
   BaseNum memory;            /* fraction of the GPU's memory, by the engine's definition */
   BaseNum graphs_B, other_B; /* memory of captured graphs; of CUDA, NCCL and the framework */
+  BaseNum communicators_B;   /* memory of NCCL and the engine's own all-reduce, where a replica has several GPUs */
+  BaseNum sample;            /* B of a logit while the profiling run samples; absent: 16 bit and 32 bit */
   BaseNum watermark;         /* share of blocks kept free at admission */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;

@@ -39,8 +39,9 @@ rep_advice_html (const GArray *advice, GString *html)
 {
   for (TrnChangeKind kind = 0; kind < TRN_CHANGE_KINDS; kind++) {
     g_autoptr (BaseTable) table = rep_advice_table (advice, kind);
+    g_autofree char *title = rep_advice_title (advice, kind);
     if (base_table_n_rows (table) > 0)
-      rep_html_paragraph (html, NULL, rep_advice_titles[kind]);
+      rep_html_paragraph (html, NULL, title);
     rep_html_table (html, table);
   }
 }

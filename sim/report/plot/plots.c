@@ -5,6 +5,7 @@
 #include "json-private.h"
 #include "plot-private.h"
 #include "run-private.h"
+#include "scenario/serving.h"
 
 /* A name from a file as a cell: no tabs, no line ends. */
 static void
@@ -202,6 +203,47 @@ add_step (GPtrArray *plots, const ScnResult *result, const char *scenario, GStri
              g_strdup_printf ("; capacity=%s.0", g_ascii_formatd (capacity, sizeof capacity, "%.0f", t->fullest.capacity_B)));
 }
 
+/* Columns of a serving run over time: shorter ones would not be seen. */
+#define SERVING_ROWS 800u
+
+gboolean
+rep_serving_tsv (const ScnResult *result, GString *out)
+{
+  const ScnServingResult *own = result->kind == SCN_KIND_SERVING && result->jobs == NULL ? result->own : NULL;
+  if (own == NULL || own->steps == NULL || own->steps->len == 0)
+    return FALSE;
+  const GArray *steps = own->steps;
+  const double end_s = g_array_index (steps, SrvStepSeen, steps->len - 1).end_s;
+  g_string_append (out, "start_s\tkv\trunning\twaiting\n");
+  double next_s = 0;
+  for (guint i = 0; i < steps->len; i++) {
+    const SrvStepSeen *step = &g_array_index (steps, SrvStepSeen, i);
+    if (step->replica != 0 || (step->start_s < next_s && i + 1 < steps->len))
+      continue;
+    next_s = step->start_s + end_s / SERVING_ROWS;
+    const double row[] = { step->start_s, step->kv, step->running, step->waiting };
+    for (guint k = 0; k < G_N_ELEMENTS (row); k++) {
+      g_string_append (out, k > 0 ? "\t" : "");
+      append_number (out, row[k]);
+    }
+    g_string_append_c (out, '\n');
+  }
+  return TRUE;
+}
+
+static void
+add_serving (GPtrArray *plots, const ScnResult *result, const char *scenario, GString **tsv)
+{
+  const ScnServingResult *own = result->own;
+  const gboolean any = rep_serving_tsv (result, *tsv);
+  add_drawn (plots, "serving", "serving.gp",
+             "KV cache in use, sequences in the engine and requests that wait, over the run (first replica).",
+             any ? g_strdup_printf ("%s: the KV cache is at most %.1f %% full, %.1f %% on average", scenario,
+                                    own->run.kv_most * 100, own->run.kv_mean * 100)
+                 : NULL,
+             tsv, NULL);
+}
+
 void
 rep_plots_add_run (GPtrArray *plots, const ScnResult *result, const char *scenario)
 {
@@ -213,6 +255,8 @@ rep_plots_add_run (GPtrArray *plots, const ScnResult *result, const char *scenar
              any ? title_of_parts (result, scenario) : NULL, &tsv, NULL);
   if (step)
     add_step (plots, result, scenario, &tsv);
+  if (result->kind == SCN_KIND_SERVING)
+    add_serving (plots, result, scenario, &tsv);
   any = rep_links_tsv (result, tsv);
   add_drawn (plots, "links", "links.gp", "Utilisation of the busiest link of each class.",
              any ? title_of_links (result->run.links, scenario) : NULL, &tsv, NULL);

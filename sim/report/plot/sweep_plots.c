@@ -198,3 +198,94 @@ rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray
   rep_plots_add (plots, "map", "heat.gp", "", title, tsv,
                  g_strdup_printf ("; x_name=%s; y_name=%s; z_name=%s; numeric=%d", x_name, y_name, quoted, numeric ? 1 : 0));
 }
+
+/* ---- serving by load ---- */
+
+/* Numbers of some columns in a row, with tabs between. FALSE: one is not known. */
+static gboolean
+append_cells (GString *tsv, const StdSheet *sheet, guint row, const guint *columns, guint n)
+{
+  const gsize before = tsv->len;
+  for (guint i = 0; i < n; i++) {
+    BaseCell cell;
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    if (!std_sheet_cell (sheet, row, columns[i], &cell) || cell.kind == BASE_CELL_TEXT || !isfinite (cell.number)) {
+      g_string_truncate (tsv, before);
+      return FALSE;
+    }
+    g_string_append_printf (tsv, "%s%s", i > 0 ? "\t" : "", g_ascii_dtostr (text, sizeof text, cell.number));
+  }
+  return TRUE;
+}
+
+/* FALSE: the sheet lacks one. */
+static gboolean
+find_columns (const StdSheet *sheet, const char *const *keys, guint n, guint *columns)
+{
+  for (guint i = 0; i < n; i++)
+    if ((columns[i] = std_sheet_column (sheet, keys[i])) == G_MAXUINT)
+      return FALSE;
+  return TRUE;
+}
+
+/* The highest throughput a GPU, and the TPOT there. Returned: full. */
+static char *
+title_of_frontier (const StdSheet *sheet, const guint *columns, const char *asked)
+{
+  double best = 0, tpot_s = 0;
+  for (guint r = 0; r < sheet->point->len; r++) {
+    BaseCell tpot, tokens;
+    if (std_sheet_cell (sheet, r, columns[0], &tpot) && std_sheet_cell (sheet, r, columns[1], &tokens) && tokens.number > best) {
+      best = tokens.number;
+      tpot_s = tpot.number;
+    }
+  }
+  return g_strdup_printf ("%s: at most %.4g tokens/s a GPU, with %.3g ms per output token", asked, best, tpot_s * 1e3);
+}
+
+static void
+add_frontier (GPtrArray *plots, const StdSheet *sheet, const guint *columns, const char *asked)
+{
+  GString *tsv = g_string_new ("tpot_s\ttokens\tlabel\tseries\n");
+  for (guint r = 0; r < sheet->point->len; r++) {
+    g_autofree char *at = std_sheet_text (sheet, r, 0), *series = series_of (sheet, r, columns[0]);
+    if (append_cells (tsv, sheet, r, columns, 2))
+      g_string_append_printf (tsv, "\t%s\t%s\n", at, series);
+  }
+  g_autofree char *title = title_of_frontier (sheet, columns, asked);
+  rep_plots_add (plots, "frontier", "frontier.gp", "Throughput of a GPU against the time per output token, by load.", title, tsv,
+                 NULL);
+}
+
+void
+rep_plots_add_serving_load (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, const char *asked)
+{
+  static const char *const rate[] = { "tpot_p50_s", "output_tokens_per_s_per_gpu" };
+  static const char *const times[] = { "ttft_p50_s", "ttft_p99_s", "tpot_p50_s", "tpot_p99_s" };
+  const StdAxis *axis = axes->pdata[0];
+  guint columns[5];
+  gboolean numeric;
+  g_autofree char *x_name = name_of_axis (axis, &numeric);
+  if (!g_str_has_prefix (axis->path, "workload.load.") || !find_columns (sheet, rate, 2, columns))
+    return;
+  add_frontier (plots, sheet, columns, asked);
+  if (axes->len > 1 || !numeric || !find_columns (sheet, times, 4, columns))
+    return;
+  GString *tsv = g_string_new ("load\tttft_p50_s\tttft_p99_s\ttpot_p50_s\ttpot_p99_s\n");
+  for (guint r = 0; r < sheet->point->len; r++) {
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    g_autofree char *at = std_sheet_text (sheet, r, 0);
+    const gsize before = tsv->len;
+    g_string_append_printf (tsv, "%s\t", g_ascii_dtostr (text, sizeof text, g_ascii_strtod (at, NULL)));
+    if (append_cells (tsv, sheet, r, columns, 4))
+      g_string_append_c (tsv, '\n');
+    else
+      g_string_truncate (tsv, before);
+  }
+  g_autofree char *title = title_of_sheet (sheet, columns[1], asked);
+  const char *name = last_part (axis->path);
+  rep_plots_add (plots, "latency", "latency.gp", "Time to the first token and per output token, by load.", title, tsv,
+                 g_strdup_printf ("; x_name=%s", strcmp (name, "closed") == 0 ? "'requests in flight'"
+                                                 : strcmp (name, "rate") == 0 ? "'requests/s'"
+                                                                              : x_name));
+}

@@ -17,23 +17,55 @@ write_sets (const void *of, JsonBuilder *json)
 BASE_MEMBER_WHEN (can_run, StdAdvice, it->reason == NULL)
 BASE_MEMBER_TEXT_OF (kind, StdAdvice, trn_change_kind_names[it->change->kind])
 
+BASE_MEMBER_WHEN (trains, StdAdvice, it->reason == NULL && !it->serving)
+BASE_MEMBER_WHEN (serves, StdAdvice, it->reason == NULL && it->serving)
+
 #define ADVICE(...) BASE_MEMBER (StdAdvice, __VA_ARGS__)
 static const BaseMember members[] = {
   BASE_MEMBER_THROUGH (StdAdvice, change, TrnChange, "change", what, .title = "change"),
   { .key = "kind", .text = kind, .no_column = TRUE },
   { .key = "set", .kind = BASE_MEMBER_WRITTEN, .write = write_sets },
-  ADVICE ("step_time_s", step_time_s, .title = "step", .rank = 1, .when = can_run),
+  ADVICE ("step_time_s", step_time_s, .title = "step", .rank = 1, .when = trains),
   ADVICE ("gain", gain, BASE_SHOWN ("gain (%)", 100, "%+.1f"), .when = can_run),
+  ADVICE ("ttft_s", ttft_s, BASE_SHOWN ("TTFT (ms)", 1e3, "%.4g"), .when = serves, .no_column = TRUE),
+  ADVICE ("tpot_s", tpot_s, BASE_SHOWN ("TPOT (ms)", 1e3, "%.4g"), .when = serves, .no_column = TRUE),
+  ADVICE ("output_tokens_per_s_per_gpu", tokens_per_s_gpu, .when = serves, .no_column = TRUE),
+  ADVICE ("gpus", gpus, .when = serves, .no_column = TRUE),
   ADVICE ("reason", reason, .no_column = TRUE),
   BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "set", .title = "how"),
   BASE_MEMBER_END,
 };
 
-const char *const rep_advice_titles[TRN_CHANGE_KINDS] = {
-  [TRN_CHANGE_HARDWARE] = "changes to hardware, each simulated alone; gain in tokens/s",
-  [TRN_CHANGE_SOFTWARE] = "changes to software and parallel layout, each simulated alone; gain in tokens/s",
-  [TRN_CHANGE_SENSITIVITY] = "sensitivity to assumptions",
+static const BaseMember serving_members[] = {
+  BASE_MEMBER_THROUGH (StdAdvice, change, TrnChange, "change", what, .title = "change"),
+  ADVICE ("gain", gain, BASE_SHOWN ("gain (%)", 100, "%+.1f")),
+  ADVICE ("ttft_s", ttft_s, BASE_SHOWN ("TTFT (ms)", 1e3, "%.4g")),
+  ADVICE ("tpot_s", tpot_s, BASE_SHOWN ("TPOT (ms)", 1e3, "%.4g")),
+  ADVICE ("output_tokens_per_s_per_gpu", tokens_per_s_gpu, BASE_SHOWN ("tokens/s a GPU", 1, "%.5g"), .rank = 2),
+  ADVICE ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
+  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "set", .title = "how"),
+  BASE_MEMBER_END,
 };
+
+/* Whether it is of replicas that serve: by the first that could run. */
+static gboolean
+is_serving (const GArray *advice)
+{
+  return advice->len > 0 && g_array_index (advice, StdAdvice, 0).serving;
+}
+
+char *
+rep_advice_title (const GArray *advice, TrnChangeKind kind)
+{
+  static const char *const titles[TRN_CHANGE_KINDS] = {
+    [TRN_CHANGE_HARDWARE] = "changes to hardware",
+    [TRN_CHANGE_SOFTWARE] = "changes to software and parallel layout",
+  };
+  if (kind == TRN_CHANGE_SENSITIVITY)
+    return g_strdup ("sensitivity to assumptions");
+  return g_strdup_printf ("%s, each simulated alone; gain in %s", titles[kind],
+                          advice->len > 0 ? g_array_index (advice, StdAdvice, 0).measure : "tokens/s");
+}
 
 /* As it would be typed. Returned: full. */
 static char *
@@ -58,13 +90,14 @@ rep_advice_json (const GArray *advice, JsonBuilder *json)
 BaseTable *
 rep_advice_table (const GArray *advice, TrnChangeKind kind)
 {
-  BaseTable *table = base_members_table (members, NULL);
+  const BaseMember *shown = is_serving (advice) ? serving_members : members;
+  BaseTable *table = base_members_table (shown, NULL);
   for (guint i = 0; i < advice->len; i++) {
     const StdAdvice *one = &g_array_index (advice, StdAdvice, i);
     if (one->change->kind != kind || one->reason != NULL)
       continue;
     g_autofree char *set = how (one->change);
-    base_members_add (table, members, one);
+    base_members_add (table, shown, one);
     base_table_text (table, "set", set);
   }
   return table;
@@ -76,7 +109,8 @@ append_kind (const GArray *advice, TrnChangeKind kind, GString *out)
   g_autoptr (BaseTable) table = rep_advice_table (advice, kind);
   if (base_table_n_rows (table) == 0)
     return;
-  g_string_append_printf (out, "\n# %s\n", rep_advice_titles[kind]);
+  g_autofree char *title = rep_advice_title (advice, kind);
+  g_string_append_printf (out, "\n# %s\n", title);
   base_table_print_text (table, out);
 }
 
@@ -91,10 +125,10 @@ rep_advice_answer (const GArray *advice, GString *out)
   }
   g_autofree char *set = best != NULL ? how (best->change) : NULL;
   if (best != NULL)
-    g_string_append_printf (out, "Best change on the same hardware: %s, %+.1f %% tokens/s (%s).\n", best->change->what,
-                            best->gain * 100, set);
+    g_string_append_printf (out, "Best change on the same hardware: %s, %+.1f %% %s (%s).\n", best->change->what, best->gain * 100,
+                            best->measure, set);
   else
-    g_string_append (out, "No simulated change of software or parallel layout is faster.\n");
+    g_string_append (out, "No simulated change of software or parallel layout is better.\n");
 }
 
 void

@@ -43,7 +43,8 @@ step_s (Steady *s, double n, guint prompts)
 {
   const guint low = (guint)n;
   const double part = n - low, low_s = low + prompts > 0 ? at (s, low, prompts) : 0;
-  return part > 1e-3 ? (1 - part) * low_s + part * at (s, low + 1, prompts) : low_s;
+  const double engine_s = part > 1e-3 ? (1 - part) * low_s + part * at (s, low + 1, prompts) : low_s;
+  return fmax (engine_s, n * s->ranks * srv_step_front (s->model).token_s); /* the front end sends one token after the other */
 }
 
 /* What a prompt costs when `n` sequences of each rank decode and prompts come in groups. */

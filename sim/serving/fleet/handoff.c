@@ -27,7 +27,7 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   to->computed = again ? seq->input - 1 : seq->input;
   to->take = 0;
   if (!again)
-    to->first = to->last = eng_time_add (sim->now, eng_time_from_s (sim->spec->front.token_s));
+    to->first = to->last = srv_count_send (sim);
   *handoff = (SrvHandoff){ .sim = sim, .from = seq, .to = to, .source = sim->at->index, .prefilled = sim->now };
   g_ptr_array_add (sim->handoffs, handoff);
   g_ptr_array_add (sim->moving, handoff);

@@ -6,16 +6,19 @@
  *     SGLang   kv = memory · (capacity − other) − weights   (mem_fraction_static: weights and pool of what is free)
  *     TRT-LLM  kv = memory · (capacity − weights − activations − other)   (free_gpu_memory_fraction, of what weights leave)
  *     blocks = floor (kv / (block · KV of a token))
- *     activations = max (T·(2·h + widest row)·2 B, N·V·(2 + 4) B),  T: max_num_batched_tokens,
- *                   N: max_num_seqs, V: vocabulary
+ *     activations = max (T·(2·h + widest row)·2 B, N·V·s),  T: max_num_batched_tokens, N: max_num_seqs, V: vocabulary
+ *     s: `sample` of the engine's row. vLLM's profiling run samples with top-k and top-p for all N: logits (2 + 4 B),
+ *        sorted values and their indices (4 + 8), and in the sort the indices before it (8) and a second buffer of both (12): 38
+ *     other = context and framework, and where a replica has several GPUs, NCCL and the engine's all-reduce (`communicators`)
  *
  * capacity: what the driver reports. The widest row of a layer is what an MLP's up projection gives and its activation takes,
  * or the rows of queries, keys and values. Logits are kept in 16 bit, and in 32 bit to sample from. Graphs are taken behind the
  * pool: vLLM and TensorRT-LLM capture them in what their fraction leaves.
  * Source: vllm-project/vllm v1/worker/gpu_worker.py (determine_available_memory),
  * sgl-project/sglang srt/model_executor/model_runner.py
- * (profile_max_num_token), TensorRT-LLM docs on kv_cache_config.
- * Check: test_serving_memory (Llama 3.1 70B on 8 H100: 88,336 blocks of 16). */
+ * (profile_max_num_token), TensorRT-LLM docs on kv_cache_config; vLLM's sampler: v1/worker/gpu_model_runner.py
+ * (_dummy_sampler_run), v1/sample/ops/topk_topp_sampler.py; the sort: pytorch aten/src/ATen/native/cuda/Sort.cu.
+ * Check: test_serving_memory (Llama 3.1 70B on 8 H100: 88,336 blocks of 16; vllm-project/vllm#21348). */
 #include "serving/memory.h"
 
 #include <math.h>
@@ -48,7 +51,7 @@ srv_kv_token_B (const MdlLlm *llm, SrvFormat kv, double *sequence_B)
 
 /* Of the profiling run: all tokens of a step, and logits of all sequences. */
 static double
-activations_B (const MdlLlm *llm, const SrvReplicaSpec *spec)
+activations_B (const MdlLlm *llm, const SrvReplicaSpec *spec, const MdlEngineRow *row)
 {
   const double tp = spec->parallel.tp.v, tokens = spec->engine.max_num_batched_tokens.v, bf16_B = 2, fp32_B = 4;
   const double gates = mdl_llm_gated (llm) ? 3 : 2; /* gate and up, and their product */
@@ -57,7 +60,8 @@ activations_B (const MdlLlm *llm, const SrvReplicaSpec *spec)
   if (llm->moe.experts.v >= 1) /* rows of a token's experts on this rank, in and out */
     widest =
         fmax (widest, llm->moe.top_k.v / spec->parallel.ep.v * (gates * llm->moe.ffn.v / spec->parallel.moe_tp.v + llm->hidden.v));
-  double logits_B = spec->engine.max_num_seqs.v * llm->vocabulary.v * (bf16_B + fp32_B);
+  const double each_B = row != NULL && row->sample.set ? row->sample.v : bf16_B + fp32_B;
+  double logits_B = spec->engine.max_num_seqs.v * llm->vocabulary.v * each_B;
   return fmax (tokens * (2 * llm->hidden.v + widest) * bf16_B, logits_B);
 }
 
@@ -113,11 +117,11 @@ plan_of (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec)
   SrvMemory m = { .block_tokens = fmax (engine->block.v, 1), .other_B = engine->other.v };
   m.capacity_B = capacity_B (system, spec, &m.source);
   m.source = MIN (m.source, engine->other.source);
-  m.activations_B = engine->activations.set ? engine->activations.v : activations_B (llm, spec);
-  if (!engine->activations.set)
-    m.source = BASE_SOURCE_ASSUMED;
   const char *name = base_name (srv_engine_names, engine->name.v);
   const MdlEngineRow *row = system->engines != NULL ? mdl_engine_find (system->engines, name, engine->version.v, NULL) : NULL;
+  m.activations_B = engine->activations.set ? engine->activations.v : activations_B (llm, spec, row);
+  if (!engine->activations.set)
+    m.source = BASE_SOURCE_ASSUMED;
   m.graphs_B = row != NULL && engine->cuda_graphs.v > 0 ? row->graphs_B.v : 0;
   fullest_stage (llm, spec, &m);
   take_rule (spec, &m);

@@ -62,11 +62,11 @@ is_good (const SrvSlo *slo, double ttft_s, double tpot_s, double e2e_s)
   return ttft_s <= slo->ttft_s && tpot_s <= slo->tpot_s && e2e_s <= slo->e2e_s;
 }
 
-/* The front end and the queue, which no step has counted. */
+/* The front end, until the token that is seen at seq->last, and the queue, which no step has counted. */
 static void
 before_steps (const SrvSim *sim, const SrvSeq *seq, double *part_s)
 {
-  part_s[SRV_WAIT_FRONT] += eng_time_to_s (seq->ready - seq->arrival) + sim->spec->front.token_s;
+  part_s[SRV_WAIT_FRONT] += eng_time_to_s (seq->ready - seq->arrival) + eng_time_to_s (seq->last - sim->now);
   part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->ready);
 }
 
@@ -125,6 +125,14 @@ count_request (SrvSim *sim, const SrvSeq *seq)
   sim->last_end = MAX (sim->last_end, seq->last);
 }
 
+EngTime
+srv_count_send (SrvSim *sim)
+{
+  SrvReplica *at = sim->at;
+  at->sent = eng_time_add (MAX (sim->now, at->sent), eng_time_from_s (sim->spec->front.token_s));
+  return at->sent;
+}
+
 void
 srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {
@@ -137,7 +145,8 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
     srv_handoff_begin (sim, seq);
     return;
   }
-  const EngTime seen = eng_time_add (sim->now, eng_time_from_s (sim->spec->front.token_s));
+  const EngTime seen = srv_count_send (sim), before = seq->last;
+  seq->last = seen;
   if (seq->first == ENG_TIME_NEVER) {
     seq->first = seen;
     if (seq == sim->watched) {
@@ -146,8 +155,7 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
       before_steps (sim, seq, watched->first_s);
     }
   } else
-    srv_count_gaps (sim, seen - seq->last, 1);
-  seq->last = seen;
+    srv_count_gaps (sim, seen - before, 1);
   if (!srv_seq_ended (seq))
     return;
   count_request (sim, seq);
@@ -155,7 +163,8 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
     srv_sched_let_go (sim->at->scheds[seq->rank], seq);
   sim->at->in_flight--;
   sim->in_flight--;
-  g_array_append_val (sim->ended, seq->index);
+  const SrvEnded ended = { seq->index, seen };
+  g_array_append_val (sim->ended, ended);
   g_ptr_array_add (sim->pool, seq);
 }
 

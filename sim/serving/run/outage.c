@@ -87,7 +87,11 @@ lose (SrvSim *sim, SrvReplica *replica)
   for (guint k = 0; k < replica->spec->times.ranks; k++) {
     srv_sched_lose (replica->scheds[k], sim->again);
     replica->prefill[k] = 0;
+    replica->n_late[k] = 0;
   }
+  for (guint i = 0; i < replica->late->len; i++)
+    g_ptr_array_add (sim->again, replica->late->pdata[i]);
+  g_ptr_array_set_size (replica->late, 0);
   replica->in_flight = 0;
   replica->down = TRUE;
   replica->epoch++;

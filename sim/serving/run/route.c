@@ -93,14 +93,19 @@ of_session (SrvSim *sim, const SrvSeq *seq)
   return replica;
 }
 
+static guint
+load_of (const SrvReplica *replica, guint rank)
+{
+  return replica->scheds[rank]->n_running + replica->scheds[rank]->n_waiting + replica->n_late[rank];
+}
+
 /* Ranks of a replica are filled evenly. */
 static guint
 even_rank (const SrvReplica *replica)
 {
   guint best = 0;
   for (guint i = 1; i < replica->spec->times.ranks; i++)
-    if (replica->scheds[i]->n_running + replica->scheds[i]->n_waiting <
-        replica->scheds[best]->n_running + replica->scheds[best]->n_waiting)
+    if (load_of (replica, i) < load_of (replica, best))
       best = i;
   return best;
 }
@@ -174,10 +179,11 @@ by_cost (SrvSim *sim, const SrvSeq *seq)
       costs[i] = sim->replicas[i / ranks].down ? (double)INFINITY : kv_cost (sim, seq, &sim->replicas[i / ranks], i % ranks);
   else {
     for (guint i = 0; i < n; i++) {
-      const SrvSched *sched = sim->replicas[i / ranks].scheds[i % ranks];
+      const SrvReplica *replica = &sim->replicas[i / ranks];
+      const SrvSched *sched = replica->scheds[i % ranks];
       const double matched = (double)srv_kv_match (sched->kv, &seq->kv, seq->input).blocks * srv_kv_block (sched->kv);
       sim->route.scored[i] = (SrvScored){ .matched = matched / seq->input,
-                                          .waiting = sched->n_waiting,
+                                          .waiting = sched->n_waiting + replica->n_late[i % ranks],
                                           .usage = used (sched->kv) / (double)srv_kv_blocks (sched->kv) };
     }
     srv_router_llm_d_scores (routing, sim->route.scored, n, costs);

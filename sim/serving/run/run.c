@@ -159,18 +159,22 @@ enqueue (Run *run, GError **error)
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_queue_pop_head (&run->front);
   SrvReplica *replica = srv_route (sim, seq);
-  gboolean loads = FALSE;
   if (replica == NULL) { /* the front end holds it until one is back */
     seq->ready = srv_outage_back (sim);
     put_front (run, seq);
     return TRUE;
   }
+  const gboolean late = sim->spec->ahead && replica->in_flight > 0;
+  gboolean loads = FALSE;
   replica->in_flight++;
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
   if (!srv_tiers_fetch (sim, replica, seq, &loads, error))
     return FALSE;
-  if (!loads)
+  if (!loads && late) {
+    g_ptr_array_add (replica->late, seq);
+    replica->n_late[seq->rank]++;
+  } else if (!loads)
     srv_sched_add (replica->scheds[seq->rank], seq);
   return TRUE;
 }
@@ -218,13 +222,14 @@ static gboolean
 tell_source (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
-  for (guint i = 0; i < sim->ended->len; i++)
-    if (sim->spec->source.finished (sim->spec->source.load, g_array_index (sim->ended, guint64, i),
-                                    eng_time_to_s (sim->now) + sim->spec->front.token_s)) {
+  for (guint i = 0; i < sim->ended->len; i++) {
+    const SrvEnded *ended = &g_array_index (sim->ended, SrvEnded, i);
+    if (sim->spec->source.finished (sim->spec->source.load, ended->index, eng_time_to_s (ended->seen))) {
       run->dry = FALSE;
       if (!take_request (run, FALSE, error))
         return FALSE;
     }
+  }
   g_array_set_size (sim->ended, 0);
   return TRUE;
 }
@@ -324,7 +329,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   const guint ranks = MAX (spec->times.ranks, spec->decode != NULL ? spec->decode->times.ranks : 0);
   sim->batches = g_new0 (SrvBatch, ranks);
   sim->pool = g_ptr_array_new ();
-  sim->ended = g_array_new (FALSE, FALSE, sizeof (guint64));
+  sim->ended = g_array_new (FALSE, FALSE, sizeof (SrvEnded));
   sim->ttft = srv_sample_new ();
   sim->tpot = srv_sample_new ();
   sim->itl = srv_sample_new ();
@@ -375,6 +380,8 @@ run_clear (Run *run)
         seq_free (sched, seq);
       }
     }
+    for (guint k = 0; k < sim->replicas[i].late->len; k++)
+      seq_free (NULL, sim->replicas[i].late->pdata[k]);
     srv_replica_clear (&sim->replicas[i]);
   }
   for (guint i = 0; i < run->coming->len; i++)

@@ -37,6 +37,7 @@ srv_run_take_replica (const SrvReplicaSpec *replica, const SrvMemory *memory, Sr
                        .blocks = (guint64)memory->blocks,
                        .block = (guint)memory->block_tokens,
                        .caching = engine->prefix_cache.v,
+                       .ahead = engine->async.v,
                        .max_model_len = (guint)engine->max_model_len.v,
                        .watch = G_MAXUINT64 };
 }

@@ -15,8 +15,12 @@ typedef struct {
   SrvSched **scheds;   /* as many as spec->times.ranks */
   gboolean down;       /* lost */
   guint epoch;         /* times that it was lost */
+  GPtrArray *late;     /* SrvSeq *: the next step is chosen without them */
+  guint *n_late;       /* by scheduler */
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
+  EngTime sent; /* until then the front end is busy with tokens of earlier steps */
+  EngTime base; /* from then on it sends those of the last step, in the order of the sequences */
   guint in_flight;
   guint64 *prefill; /* by scheduler: tokens of prompts on their way to a first token, as the router counts them */
   /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
@@ -30,6 +34,12 @@ typedef struct {
 } SrvReplica;
 
 typedef struct SrvSim SrvSim;
+
+/* A request that has been answered. */
+typedef struct {
+  guint64 index;
+  EngTime seen; /* its last token, by the user */
+} SrvEnded;
 
 /* What a router remembers. */
 typedef struct {
@@ -83,7 +93,7 @@ struct SrvSim {
   EngQueue *queue;                /* ends of steps, by replica */
   SrvBatch *batches;              /* of one step */
   GPtrArray *pool;                /* SrvSeq *, to use again */
-  GArray *ended;                  /* guint64: requests that the source has not heard of yet */
+  GArray *ended;                  /* SrvEnded: requests that the source has not heard of yet */
   EngTime now;                    /* end of the step in hand */
   EngTime arrival;                /* of the next request */
   EngTime horizon;                /* nothing from outside before it */
@@ -163,6 +173,8 @@ void srv_tiers_has (SrvSim *sim, const SrvReplica *replica, guint rank, const Sr
 
 /* A step from replica->start to replica->end has begun. */
 void srv_count_step (SrvSim *sim, SrvReplica *replica);
+/* When the user sees the next message of sim->at, whose step ends at sim->now: the front end sends one after the other. */
+EngTime srv_count_send (SrvSim *sim);
 /* SrvToken of a SrvSim. */
 void srv_count_token (void *user, SrvSeq *seq, guint tokens);
 /* Gaps of `n` sequences that all gave a token at the start and the end of a step. */

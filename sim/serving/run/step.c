@@ -12,6 +12,8 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->index = index;
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
+  replica->late = g_ptr_array_new ();
+  replica->n_late = g_new0 (guint, spec->times.ranks);
   replica->coming = g_new0 (guint, spec->times.ranks);
   replica->prefill = g_new0 (guint64, spec->times.ranks);
   replica->scheds = g_new0 (SrvSched *, spec->times.ranks);
@@ -28,6 +30,8 @@ srv_replica_clear (SrvReplica *replica)
 {
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
+  g_ptr_array_free (replica->late, TRUE);
+  g_free (replica->n_late);
   g_free (replica->coming);
   g_free (replica->prefill);
   for (guint i = 0; i < replica->spec->times.ranks; i++)
@@ -108,8 +112,8 @@ static gboolean
 can_jump_on (const SrvSim *sim, const SrvReplica *replica)
 {
   const SrvSched *sched = replica->scheds[0];
-  return sim->watched == NULL && replica->ready->len == 0 && replica->n < replica->most && !sched->fresh &&
-         replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
+  return sim->watched == NULL && replica->ready->len == 0 && replica->late->len == 0 && replica->n < replica->most &&
+         !sched->fresh && replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
 }
 
 /* Until a sequence passes the window; counts those below it. */
@@ -151,13 +155,23 @@ start_jump (SrvSim *sim, SrvReplica *replica)
   return TRUE;
 }
 
+/* The front end sends the tokens of a step that ends. */
+static void
+send_step (SrvSim *sim, SrvReplica *replica, guint n)
+{
+  const EngTime base = MAX (replica->end, replica->sent);
+  srv_count_gaps (sim, base - replica->base, n);
+  replica->base = base;
+  replica->sent = eng_time_add (base, n * eng_time_from_s (sim->spec->front.token_s));
+}
+
 /* Steps on until something from outside can happen. FALSE: the jump ends with the step that ends at sim->now. */
 static gboolean
 jump (SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
   while (sim->now < sim->arrival && can_jump_on (sim, replica)) {
-    srv_count_gaps (sim, replica->end - replica->start, sched->n_running);
+    send_step (sim, replica, sched->n_running);
     replica->start = replica->end;
     replica->context += sched->n_running;
     replica->windowed += replica->under;
@@ -174,10 +188,10 @@ static void
 end_jump (const SrvSim *sim, SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
-  const EngTime seen = eng_time_add (replica->start, eng_time_from_s (sim->spec->front.token_s));
+  const EngTime each = eng_time_from_s (sim->spec->front.token_s);
   srv_sched_repeat (sched, replica->n);
   for (guint i = 0; i < sched->n_running; i++)
-    sched->running[i]->last = seen;
+    sched->running[i]->last = eng_time_add (replica->base, (i + 1) * each);
   replica->jumping = FALSE;
 }
 
@@ -198,26 +212,49 @@ step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
   return wants ? banded (spec, &sim->cost) : time_s;
 }
 
+/* Those that came too late for the step that has just been chosen are seen from now on. */
+static void
+take_late (SrvReplica *replica)
+{
+  for (guint i = 0; i < replica->late->len; i++) {
+    SrvSeq *seq = replica->late->pdata[i];
+    srv_sched_add (replica->scheds[seq->rank], seq);
+    replica->n_late[seq->rank]--;
+  }
+  g_ptr_array_set_size (replica->late, 0);
+}
+
+/* Chooses the next step of all ranks, and then sees who came late. FALSE: there is nothing to do. */
+static gboolean
+choose_step (SrvSim *sim, SrvReplica *replica, guint *n_chunks)
+{
+  const guint ranks = replica->spec->times.ranks;
+  gboolean any = FALSE;
+  *n_chunks = 0;
+  if (sim->spec->limits.wait > 0)
+    srv_scheds_balance (replica->scheds, ranks);
+  for (guint i = 0; i < ranks; i++) {
+    const gboolean some = srv_sched_step (replica->scheds[i]);
+    sim->batches[i] = srv_sched_batch (replica->scheds[i]);
+    any |= some;
+    *n_chunks += sim->batches[i].n_chunks;
+  }
+  const gboolean again = !any && replica->late->len > 0; /* an engine without work looks at once */
+  take_late (replica);
+  return any || (again && choose_step (sim, replica, n_chunks));
+}
+
 void
 srv_replica_begin (SrvSim *sim, SrvReplica *replica)
 {
   const guint ranks = replica->spec->times.ranks;
   guint n_chunks = 0;
-  gboolean any = FALSE;
   if (replica->busy || replica->down)
     return;
   srv_handoff_join (replica);
   replica->start = sim->now;
   if (!start_jump (sim, replica)) {
-    if (sim->spec->limits.wait > 0)
-      srv_scheds_balance (replica->scheds, ranks);
-    for (guint i = 0; i < ranks; i++) {
-      const gboolean some = srv_sched_step (replica->scheds[i]);
-      sim->batches[i] = srv_sched_batch (replica->scheds[i]);
-      any |= some;
-      n_chunks += sim->batches[i].n_chunks;
-    }
-    if (!any)
+    if (!choose_step (sim, replica, &n_chunks))
       return;
     replica->end = eng_time_add (sim->now, ticks (step_s (sim, replica, n_chunks)));
     for (guint i = 0; i < ranks; i++)
@@ -265,6 +302,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
     end_jump (sim, replica);
   }
   replica->busy = FALSE;
+  replica->base = MAX (sim->now, replica->sent);
   sim->at = replica;
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_done (replica->scheds[i], srv_count_token, replica->spec->acceptance != NULL ? accepted : NULL, sim);

@@ -20,8 +20,13 @@ take_bool (BaseBool *flag, const BaseBool *from)
 }
 
 static void
-settle_engine (SrvEngineSpec *engine, const MdlEngineRow *row)
+settle_engine (SrvEngineSpec *engine, const MdlEngineRow *row, gboolean several)
 {
+  if (!engine->other.set && several && row->communicators_B.set) {
+    engine->other = row->other_B;
+    engine->other.v += row->communicators_B.v;
+    engine->other.source = MIN (row->other_B.source, row->communicators_B.source);
+  }
   take_num (&engine->max_num_seqs, &row->max_num_seqs);
   take_num (&engine->max_num_batched_tokens, &row->max_num_batched_tokens);
   take_num (&engine->cuda_graphs, &row->cuda_graphs);
@@ -59,6 +64,28 @@ settle_parallel (SrvParallelSpec *p, GError **error)
   return TRUE;
 }
 
+/* Options that one engine alone has. */
+static gboolean
+check_options (const SrvEngineSpec *engine, GError **error)
+{
+  const struct {
+    const char *key, *what;
+    gboolean asked;
+    BaseMark mark;
+    SrvEngineName of;
+  } options[] = {
+    { "mixed", "SGLang's enable_mixed_chunk", engine->mixed.set && engine->mixed.v, engine->mixed.mark, SRV_ENGINE_SGLANG },
+    { "poll", "SGLang's scheduler_recv_interval", engine->poll.set, engine->poll.mark, SRV_ENGINE_SGLANG },
+    { "balance", "TensorRT-LLM's attention_dp_config", engine->balance.set, engine->balance.mark, SRV_ENGINE_TRTLLM },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (options); i++)
+    if (options[i].asked && (int)options[i].of != engine->name.v)
+      return col_fail_at (error, options[i].mark, "'%s' is %s, which %s does not have; leave it out, or use engine name %s",
+                          options[i].key, options[i].what, base_name (srv_engine_names, engine->name.v),
+                          base_name (srv_engine_names, (int)options[i].of));
+  return TRUE;
+}
+
 gboolean
 srv_replica_settle (SrvReplicaSpec *spec, const MdlEngines *engines, const MdlEngineRow **row, char **warning, GError **error)
 {
@@ -67,6 +94,8 @@ srv_replica_settle (SrvReplicaSpec *spec, const MdlEngines *engines, const MdlEn
   gboolean assumed = FALSE;
   if (warning != NULL)
     *warning = NULL;
+  if (!check_options (engine, error))
+    return FALSE;
   if (engines == NULL)
     return col_fail_at (error, engine->name.mark, "a replica needs constants of engines; use `library: nccl`");
   const MdlEngineRow *found = mdl_engine_find (engines, name, version, &assumed);
@@ -74,10 +103,12 @@ srv_replica_settle (SrvReplicaSpec *spec, const MdlEngines *engines, const MdlEn
     return col_fail_at (error, engine->name.mark, "no constants of engine '%s' are known", name);
   if (assumed && warning != NULL)
     *warning = g_strdup_printf ("%s %s is older than all versions known; defaults of %s hold", name, version, found->version.v);
-  settle_engine (engine, found);
   if (row != NULL)
     *row = found;
-  return settle_parallel (&spec->parallel, error);
+  if (!settle_parallel (&spec->parallel, error))
+    return FALSE;
+  settle_engine (engine, found, srv_replica_gpus (spec) > 1);
+  return TRUE;
 }
 
 double

@@ -21,7 +21,14 @@ free_change (gpointer data)
   g_free (change);
 }
 
-static TrnChange *G_GNUC_PRINTF (3, 4) add (GPtrArray *changes, TrnChangeKind kind, const char *format, ...)
+GPtrArray *
+trn_changes_new (void)
+{
+  return g_ptr_array_new_with_free_func (free_change);
+}
+
+TrnChange *
+trn_change_add (GPtrArray *changes, TrnChangeKind kind, const char *format, ...)
 {
   TrnChange *change = g_new0 (TrnChange, 1);
   va_list args;
@@ -34,7 +41,8 @@ static TrnChange *G_GNUC_PRINTF (3, 4) add (GPtrArray *changes, TrnChangeKind ki
   return change;
 }
 
-static void G_GNUC_PRINTF (2, 3) set (TrnChange *change, const char *format, ...)
+void
+trn_change_set (TrnChange *change, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -51,8 +59,8 @@ double_rate (GPtrArray *changes, const char *what, const char *path, double rate
     return NULL;
   g_autofree char *now = base_quantity_format (rate_Bps, BASE_DIM_BANDWIDTH, 6),
                   *twice = base_quantity_format (2 * rate_Bps, BASE_DIM_BANDWIDTH, 6);
-  TrnChange *change = add (changes, TRN_CHANGE_HARDWARE, "%s %s -> %s", what, now, twice);
-  set (change, "%s=%s", path, twice);
+  TrnChange *change = trn_change_add (changes, TRN_CHANGE_HARDWARE, "%s %s -> %s", what, now, twice);
+  trn_change_set (change, "%s=%s", path, twice);
   return change;
 }
 
@@ -65,12 +73,12 @@ quicken_switches (const CluFabricSpec *fabric, TrnChange *change)
     return;
   g_autofree char *latency =
       base_quantity_format (fabric->leaf.latency.set ? fabric->leaf.latency.v : type->latency.v, BASE_DIM_TIME, 6);
-  set (change, "topology.fabric.leaf={radix: %.0f, latency: %s}", fabric->leaf.radix.set ? fabric->leaf.radix.v : type->radix.v,
-       latency);
+  trn_change_set (change, "topology.fabric.leaf={radix: %.0f, latency: %s}",
+                  fabric->leaf.radix.set ? fabric->leaf.radix.v : type->radix.v, latency);
   if (fabric->spine.type.set)
-    set (change, "topology.fabric.spine=");
+    trn_change_set (change, "topology.fabric.spine=");
   if (fabric->core.type.set)
-    set (change, "topology.fabric.core=");
+    trn_change_set (change, "topology.fabric.core=");
 }
 
 static void
@@ -103,10 +111,10 @@ add_size (const TrnModel *model, GPtrArray *changes, const char *key, guint32 no
     double then = now * factors[i];
     if (factors[i] < 1 && now % 2 != 0)
       continue;
-    TrnChange *change = add (changes, TRN_CHANGE_SOFTWARE, "%s %u -> %.0f", key, now, then);
-    set (change, "workload.parallel.%s=%.0f", key, then);
+    TrnChange *change = trn_change_add (changes, TRN_CHANGE_SOFTWARE, "%s %u -> %.0f", key, now, then);
+    trn_change_set (change, "workload.parallel.%s=%.0f", key, then);
     if (model->spec->parallel.dp.set)
-      set (change, "workload.parallel.dp=");
+      trn_change_set (change, "workload.parallel.dp=");
   }
 }
 
@@ -121,17 +129,19 @@ add_parallel (const TrnModel *model, GPtrArray *changes)
     add_size (model, changes, "cp", model->grid.size[TRN_DIM_CP]);
   if (model->llm.moe.experts.v > 0)
     add_size (model, changes, "ep", model->grid.ep);
-  set (add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, 2 * m->micro_batch.v),
-       "workload.micro_batch=%.0f", 2 * m->micro_batch.v);
+  trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, 2 * m->micro_batch.v),
+                  "workload.micro_batch=%.0f", 2 * m->micro_batch.v);
   if (m->micro_batch.v > 1)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
-         "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
+    trn_change_set (
+        trn_change_add (changes, TRN_CHANGE_SOFTWARE, "micro-batch %.0f -> %.0f", m->micro_batch.v, floor (m->micro_batch.v / 2)),
+        "workload.micro_batch=%.0f", floor (m->micro_batch.v / 2));
   if (model->grid.size[TRN_DIM_TP] > 1 && !model->query.sp)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "sequence parallelism"), "workload.parallel.sp=true");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "sequence parallelism"), "workload.parallel.sp=true");
   if (model->sync == TRN_SYNC_REPLICAS)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "one process per GPU (DistributedDataParallel)"), "workload.ddp={}");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "one process per GPU (DistributedDataParallel)"),
+                    "workload.ddp={}");
   if (model->sync == TRN_SYNC_DDP)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "sharded optimizer (ZeRO-1)"), "workload.parallel.zero=1");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "sharded optimizer (ZeRO-1)"), "workload.parallel.zero=1");
 }
 
 /* Other schedules that need neither more memory nor two copies of the model; some leave a choice of vp. */
@@ -146,9 +156,9 @@ add_schedules (const TrnModel *model, GPtrArray *changes)
     gboolean chosen = mdl_schedule_cuts (other) == 0;
     if (other == model->pipe.schedule || facts->grows_with_m || facts->pairs)
       continue;
-    TrnChange *change = add (changes, TRN_CHANGE_SOFTWARE, chosen ? "schedule %s, vp 2" : "schedule %s", name);
-    set (change, "workload.schedule=%s", name);
-    set (change, "workload.parallel.vp=%s", chosen ? "2" : "");
+    TrnChange *change = trn_change_add (changes, TRN_CHANGE_SOFTWARE, chosen ? "schedule %s, vp 2" : "schedule %s", name);
+    trn_change_set (change, "workload.schedule=%s", name);
+    trn_change_set (change, "workload.parallel.vp=%s", chosen ? "2" : "");
   }
   if (mdl_schedule_cuts (model->pipe.schedule) == 0)
     add_size (model, changes, "vp", model->pipe.v);
@@ -172,9 +182,9 @@ add_overlap (const TrnModel *model, GPtrArray *changes)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].helps)
-      set (add (changes, rows[i].on ? TRN_CHANGE_SENSITIVITY : TRN_CHANGE_SOFTWARE, "%s %s compute", rows[i].what,
-                rows[i].on ? "not overlapped with" : "overlapped with"),
-           "workload.overlap.%s=%s", rows[i].key, rows[i].on ? "false" : "true");
+      trn_change_set (trn_change_add (changes, rows[i].on ? TRN_CHANGE_SENSITIVITY : TRN_CHANGE_SOFTWARE, "%s %s compute",
+                                      rows[i].what, rows[i].on ? "not overlapped with" : "overlapped with"),
+                      "workload.overlap.%s=%s", rows[i].key, rows[i].on ? "false" : "true");
 }
 
 static void
@@ -187,7 +197,8 @@ add_buckets (const TrnModel *model, GPtrArray *changes)
   for (guint i = 0; i < G_N_ELEMENTS (factors); i++) {
     g_autofree char *now = base_quantity_format (now_B, BASE_DIM_BYTES, 6),
                     *then = base_quantity_format (now_B * factors[i], BASE_DIM_BYTES, 6);
-    set (add (changes, TRN_CHANGE_SOFTWARE, "gradient buckets %s -> %s", now, then), "workload.ddp.bucket=%s", then);
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "gradient buckets %s -> %s", now, then), "workload.ddp.bucket=%s",
+                    then);
   }
 }
 
@@ -195,13 +206,13 @@ static void
 add_software (const TrnModel *model, GPtrArray *changes)
 {
   if (model->query.recompute != 0) {
-    set (add (changes, TRN_CHANGE_SOFTWARE, "no recompute"), "workload.recompute=none");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "no recompute"), "workload.recompute=none");
     if ((model->query.recompute & MDL_MODULE_LAYER) != 0)
-      set (add (changes, TRN_CHANGE_SOFTWARE, "selective recompute (core attention)"),
-           "workload.recompute={modules: [core_attention]}");
+      trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "selective recompute (core attention)"),
+                      "workload.recompute={modules: [core_attention]}");
   }
   if (model->query.framework == MDL_FRAMEWORK_EAGER)
-    set (add (changes, TRN_CHANGE_SOFTWARE, "fused kernels"), "workload.framework=fused");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SOFTWARE, "fused kernels"), "workload.framework=fused");
 }
 
 static void
@@ -209,15 +220,16 @@ add_sensitivities (const TrnModel *model, GPtrArray *changes)
 {
   const ColSystem *system = model->job->system;
   const guint32 nvls = 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
-  add (changes, TRN_CHANGE_SENSITIVITY, "no interference of compute and communication")->no_interference = TRUE;
+  trn_change_add (changes, TRN_CHANGE_SENSITIVITY, "no interference of compute and communication")->no_interference = TRUE;
   if (system->settings.library != NULL && clu_domain_has_sharp (system->clu) && (system->settings.disabled_algos & nvls) != nvls)
-    set (add (changes, TRN_CHANGE_SENSITIVITY, "no NVLS (reduction in NVLink switches)"), "nccl.NCCL_NVLS_ENABLE=0");
+    trn_change_set (trn_change_add (changes, TRN_CHANGE_SENSITIVITY, "no NVLS (reduction in NVLink switches)"),
+                    "nccl.NCCL_NVLS_ENABLE=0");
 }
 
 GPtrArray *
 trn_advice_changes (const TrnJob *job)
 {
-  GPtrArray *changes = g_ptr_array_new_with_free_func (free_change);
+  GPtrArray *changes = trn_changes_new ();
   g_auto (TrnModel) model = { 0 };
   if (job == NULL || job->spec.model.model == NULL || !trn_model_plan (job, &model, NULL))
     return changes;

@@ -62,6 +62,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseJson, base_json_free)
 const char *base_json_file (const BaseJson *json);
 /* NULL where the document is a list, a text or a number. Borrowed, as all below. */
 JsonObject *base_json_root (const BaseJson *json);
+/* NULL where the document is no list. */
+JsonArray *base_json_root_list (const BaseJson *json);
 
 /* ---- values that may be missing: NULL, NAN or `otherwise` where they are, where `in` is NULL, and where they are of another kind;
  * a number that is written as a text is a text ---- */

@@ -10,6 +10,8 @@ typedef struct {
   const BaseSchema *schema;
   gsize size;   /* of its struct, which begins with a BaseHead */
   gsize member; /* where MdlLibrary points to that struct */
+  /* After an overlay: keeps of the struct `before` it what the overlay did not mean to replace. NULL: lists replace lists. */
+  void (*merge) (void *now, const void *before, BaseArena *arena);
 } CstSection;
 
 extern const CstSection cst_kernels, cst_overlap, cst_links, cst_storage, cst_memory, cst_frameworks, cst_networks, cst_moe,

@@ -14,6 +14,6 @@ void rep_advice_text (const GArray *advice, gboolean all, GString *out);
 
 /* Those of a kind that can run, and what heads them. Returned: full. */
 BaseTable *rep_advice_table (const GArray *advice, TrnChangeKind kind);
-extern const char *const rep_advice_titles[TRN_CHANGE_KINDS];
+char *rep_advice_title (const GArray *advice, TrnChangeKind kind);
 
 #endif

@@ -5,6 +5,7 @@
 #include <json-glib/json-glib.h>
 
 #include "calibrate/fit.h"
+#include "calibrate/serving.h"
 
 /* Of collectives; nothing where none were fitted. */
 void rep_fit_text (const CalFitResult *result, GString *out);
@@ -20,5 +21,10 @@ void rep_fit_sections_tsv (const GPtrArray *sections, GString *out);
 /* Each point with its prediction by the fit without what was held out, as TSV. Returned: full. */
 GString *rep_fit_sections_points (const GPtrArray *sections);
 void rep_fit_sections_json (const GPtrArray *sections, JsonBuilder *json);
+
+/* Of a serving engine: constants, runs, and the error before and after. */
+void rep_serving_fit_text (const CalServingFit *fit, GString *out);
+void rep_serving_fit_tsv (const CalServingFit *fit, GString *out);       /* the constants */
+void rep_serving_fit_json (const CalServingFit *fit, JsonBuilder *json); /* members of an object that is open */
 
 #endif

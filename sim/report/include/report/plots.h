@@ -73,6 +73,8 @@ guint rep_coll_measured_tsv (const CalData *data, const RepCollWay *way, const G
 void rep_plots_add_compare (GPtrArray *plots, const StdCompare *compare, const char *topology);
 /* One column over the values of the first axis, a line for each combination of the others and of what rows of a point differ in. */
 void rep_plots_add_vary (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint y, const char *asked);
+/* Of a sheet of serving runs over a load: tokens/s a GPU against TPOT, and latency by load (with one axis). Nothing of others. */
+void rep_plots_add_serving_load (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, const char *asked);
 /* One column over two axes, as colours; each point has one row. */
 void rep_plots_add_vary_map (GPtrArray *plots, const StdSheet *sheet, const GPtrArray *axes, guint z, const char *asked);
 /* Predicted against measured (CalPrediction); those of `name`. */
@@ -126,6 +128,10 @@ gboolean rep_memory_tsv (const ScnResult *result, GString *out);
 /* plots/goodput.gp: interval_s, goodput with its band, goodput_closed_form, best_interval_s and best_goodput, by rising interval.
  * FALSE: fewer than two intervals were followed. */
 gboolean rep_goodput_curve_tsv (const Gdp *goodput, GString *out);
+
+/* plots/serving.gp: start_s, kv, running, waiting of the first replica's steps, by time. FALSE: no serving run, or one without
+ * spans. */
+gboolean rep_serving_tsv (const ScnResult *result, GString *out);
 
 /* plots/links.gp: link_class, busiest, utilisation (0 to 1), bytes. FALSE: no link was used. */
 gboolean rep_links_tsv (const ScnResult *result, GString *out);

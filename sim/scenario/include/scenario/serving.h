@@ -3,6 +3,7 @@
 #define SCENARIO_SERVING_H
 
 #include "base/member.h"
+#include "scenario/scenario.h"
 #include "serving/fleet.h"
 #include "serving/load.h"
 #include "serving/memory.h"
@@ -62,6 +63,7 @@ typedef struct {
   SrvRunResult run;
   SrvMemory memory, decode_memory; /* of the pool that takes requests; of the decode pool, where it is apart */
   gboolean apart;                  /* prefill and decode are */
+  gboolean open;                   /* requests come at a rate or by a trace, whatever the answers take */
   double transfer_B;               /* mean of a request; NAN: none */
   ScnServingTimes ttft, tpot, itl, e2e;
   double gpus, requests, output_tokens_per_s_gpu;
@@ -73,6 +75,15 @@ typedef struct {
   GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
   gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
+  GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
+
+/* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
+const ScnServingSpec *scn_serving (const Scn *scenario);
+/* Changes that could serve more, each to be tried: TrnChange *, full; empty where prefill and decode have pools of their own. */
+GPtrArray *scn_serving_changes (const Scn *scenario);
+/* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be
+ * called by several threads at once for different scenarios. FALSE and *error on failure. */
+gboolean scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error);
 
 #endif

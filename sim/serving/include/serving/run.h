@@ -115,6 +115,7 @@ struct SrvRunSpec {
   guint64 blocks;   /* of each scheduler */
   guint block;      /* tokens of one */
   gboolean caching;
+  gboolean ahead;      /* a step is chosen when the one before it begins, so that a request which comes meanwhile misses it */
   guint max_model_len; /* tokens; 0: no limit */
   guint replicas;
   SrvRouting router;

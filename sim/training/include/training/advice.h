@@ -20,6 +20,11 @@ typedef struct {
   gboolean no_interference; /* an option beside them */
 } TrnChange;
 
+/* A list of changes, of TrnChange *: full. What is added belongs to it, and `what` is formatted. */
+GPtrArray *trn_changes_new (void);
+TrnChange *trn_change_add (GPtrArray *changes, TrnChangeKind kind, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void trn_change_set (TrnChange *change, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
 /* Of a scenario with a training step of a model that can be planned; empty for others. Not all of them can run. Returned: full,
  * of TrnChange *. */
 GPtrArray *trn_advice_changes (const TrnJob *job);

@@ -1,0 +1,549 @@
+/* Constants of an engine's times, fitted to runs.
+ *
+ * With x = ln constant, r = ln (predicted / measured) of TTFT and TPOT of each run:
+ *     least of  sum w r²/s² + sum (x − x0)²/spread²      s: 5 % for TPOT, 10 % for TTFT
+ * by Gauss-Newton with derivatives by differences and halved steps; w are Huber's weights (1 up to 2 s, then 2 s/|r|), so that a
+ * few runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs: ten runs cannot
+ * tell ten constants, and those which they leave open keep their values. A constant whose interval the runs hardly narrow is put
+ * back, and the rest is fitted again. Check: accuracy.serving_fit, golden.fit.serving (planted constants are found). */
+#include <math.h>
+#include <string.h>
+
+#include <lapacke.h>
+
+#include "base/parallel.h"
+#include "collective/gpu.h"
+#include "constants/store.h"
+#include "scenario/loaded.h"
+#include "scenario/serving.h"
+#include "serving/serving-private.h"
+
+#define MOST       16u /* constants */
+#define ROUNDS     12u
+#define HALVINGS   4u
+#define STEP       0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
+#define SAME        1e-2 /* constants that change by less end the search */
+#define HUBER      2.0
+#define LEARNT     0.6 /* of the interval without runs: narrower ones count as fitted */
+#define ASSUMED    2.0 /* times as wide is the interval of a constant that nobody has measured */
+#define HOST_START 2.5 /* the second start: the host takes e^2.5 times as long */
+static const double TPOT_SPREAD = 0.05, TTFT_SPREAD = 0.10;
+/* Bands that the fit writes are not narrower: runs repeat to some per cent. */
+static const double LEAST_TPOT_BAND = 0.05, LEAST_TTFT_BAND = 0.10;
+
+typedef struct {
+  const char *key;
+  BaseDim dim;
+  gsize offset;
+  double absent; /* that an absent one stands for; 0: absent ones are not fitted */
+  double spread;
+  double least, most;
+  gboolean moe; /* only of models with experts */
+} Known;
+
+#define KNOWN(key_, dim_, absent_, spread_, least_, most_, moe_)                                  \
+  {                                                                                               \
+#key_, BASE_DIM_##dim_, offsetof(MdlEngineTimes, key_), absent_, spread_, least_, most_, moe_ \
+  }
+static const Known known[] = {
+  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),       KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
+  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),     KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
+  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),   KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
+  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),      KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
+  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE), KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
+  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
+};
+
+/* ---- the runs as scenarios ---- */
+
+typedef struct {
+  const CalServingQuery *query;
+  const BaseLookup *lookup;
+  const GPtrArray *runs;
+  CstStore store;
+  GPtrArray *scenarios; /* Scn *, as the runs */
+  MdlEngineRow row;     /* that holds for the engine's version */
+  MdlEngineTimes times; /* of the GPU */
+  CalServingFit *out;
+  const Known *which[MOST]; /* of out->constants */
+} Work;
+
+static void
+work_clear (Work *work)
+{
+  g_clear_pointer (&work->scenarios, g_ptr_array_unref); /* before the constants that they point into */
+  cst_store_clear (&work->store);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
+
+static gboolean G_GNUC_PRINTF (3, 4) fail_run (const CalServingRun *run, GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *what = g_strdup_vprintf (format, args);
+  va_end (args);
+  base_fail (error, BASE_ERROR_INPUT, "%s: %s", run->place, what);
+  return FALSE;
+}
+
+/* vllm, sglang or trtllm, of a name such as "dynamo-trt". NULL: another. */
+static const char *
+engine_of (const char *name)
+{
+  static const char *const words[][2] = { { "vllm", "vllm" }, { "sglang", "sglang" }, { "trt", "trtllm" } };
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strstr (name, words[i][0]) != NULL)
+      return words[i][1];
+  return NULL;
+}
+
+/* Whether "h200-cw" is "h200_sxm": alike up to the first character that is no letter or digit. */
+static gboolean
+same_gpu (const char *said, const char *type)
+{
+  gsize n = 0;
+  while (g_ascii_isalnum (said[n]))
+    n++;
+  return g_ascii_strncasecmp (said, type, n) == 0 && !g_ascii_isalnum (type[n]);
+}
+
+static gboolean
+check_run (const CalServingRun *run, const Scn *scenario, GError **error)
+{
+  const ScnServingSpec *spec = scn_serving (scenario);
+  const char *name = base_name (srv_engine_names, spec->replica.engine.name.v),
+             *gpu = clu_gpu_spec (scenario->system.clu, 0)->name.v;
+  const char *said = run->engine != NULL ? engine_of (run->engine) : name;
+  if (g_strcmp0 (said, name) != 0)
+    return fail_run (run, error, "measured with %s, and the scenario's engine is %s; fit each engine by its own runs", run->engine,
+                     name);
+  if (run->gpu != NULL && gpu != NULL && !same_gpu (run->gpu, gpu))
+    return fail_run (run, error, "measured on %s, and the scenario's GPU is %s; fit each GPU by its own runs", run->gpu, gpu);
+  if (run->drafts && !spec->replica.speculative.head.set)
+    return fail_run (run, error,
+                     "measured with speculative decoding, which the scenario lacks; add `speculative` with the acceptance that was "
+                     "measured, or leave this run out");
+  return TRUE;
+}
+
+static Scn *
+open_run (Work *work, const CalServingRun *run, GError **error)
+{
+  g_autoptr (GPtrArray) sets = g_ptr_array_new ();
+  for (const char *const *set = work->query->sets; set != NULL && *set != NULL; set++)
+    g_ptr_array_add (sets, (char *)*set);
+  for (guint i = 0; i < run->sets->len; i++)
+    g_ptr_array_add (sets, run->sets->pdata[i]);
+  g_ptr_array_add (sets, NULL);
+  const ScnOptions options = { .has_seed = work->query->has_seed,
+                               .seed = work->query->seed,
+                               .sets = (const char *const *)sets->pdata };
+  GError *why = NULL;
+  Scn *scenario = scn_load (work->query->scenario, NULL, work->lookup, &options, cst_store_share, &work->store, &why);
+  if (scenario != NULL)
+    return scenario;
+  why->message[strcspn (why->message, "\n")] = '\0'; /* the first of its errors */
+  fail_run (run, error, "the scenario cannot be this run: %s", why->message);
+  g_error_free (why);
+  return NULL;
+}
+
+/* The scenario by itself, so that its own errors are not a run's. */
+static gboolean
+check_scenario (Work *work, GError **error)
+{
+  const ScnOptions options = { .has_seed = work->query->has_seed, .seed = work->query->seed, .sets = work->query->sets };
+  g_autoptr (Scn) scenario = scn_load (work->query->scenario, NULL, work->lookup, &options, cst_store_share, &work->store, error);
+  if (scenario == NULL)
+    return FALSE;
+  if (scn_serving (scenario) != NULL)
+    return TRUE;
+  base_fail (error, BASE_ERROR_INPUT,
+             "%s: a workload of kind serving is needed, which says what was measured: cluster, model, engine",
+             work->query->scenario);
+  return FALSE;
+}
+
+static gboolean
+open_runs (Work *work, GError **error)
+{
+  if (!check_scenario (work, error))
+    return FALSE;
+  work->scenarios = g_ptr_array_new_with_free_func ((GDestroyNotify)scn_free);
+  for (guint i = 0; i < work->runs->len; i++) {
+    const CalServingRun *run = work->runs->pdata[i];
+    Scn *scenario = open_run (work, run, error);
+    if (scenario == NULL)
+      return FALSE;
+    g_ptr_array_add (work->scenarios, scenario);
+    if (!check_run (run, scenario, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* How far ln constant may be from what stands there: efficiencies by experience, times of the host by who says them. */
+static double
+spread_of (const Known *which, const MdlEngineTimes *times)
+{
+  const BaseNum *num = G_STRUCT_MEMBER_P (times, which->offset);
+  return which->spread * (which->dim == BASE_DIM_TIME && num->source != BASE_SOURCE_MEASURED ? ASSUMED : 1);
+}
+
+/* The engine and its constants as they stand. */
+static gboolean
+take_engine (Work *work, GError **error)
+{
+  const Scn *scenario = work->scenarios->pdata[0];
+  const ScnServingSpec *spec = scn_serving (scenario);
+  const SrvEngineSpec *engine = &spec->replica.engine;
+  const char *name = base_name (srv_engine_names, engine->name.v);
+  const MdlEngineRow *row =
+      scenario->system.engines != NULL ? mdl_engine_find (scenario->system.engines, name, engine->version.v, NULL) : NULL;
+  if (row == NULL) {
+    base_fail (error, BASE_ERROR_INPUT, "%s: no constants of engine '%s' are there to fit over; use `library: nccl`",
+               work->query->scenario, name);
+    return FALSE;
+  }
+  const guint32 gpus = MIN (scenario->system.gpus->len, (guint32)srv_replica_gpus (&spec->replica));
+  MdlGpu gpu;
+  col_gpu_facts (scenario->system.clu, col_gpu_slowest (scenario->system.clu, (const guint32 *)scenario->system.gpus->data, gpus),
+                 &gpu);
+  const MdlEngineTimes *times = mdl_engine_times (row, gpu.capability);
+  work->row = *row;
+  work->times = times != NULL ? *times : (MdlEngineTimes){ 0 };
+  CalServingFit *out = work->out;
+  out->engine = g_strdup (name);
+  out->version = g_strdup (engine->version.v != NULL ? engine->version.v : row->version.v);
+  out->capability = gpu.capability;
+  out->over = g_strdup (cst_store_name (&work->store));
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
+    const double now = G_STRUCT_MEMBER (BaseNum, &work->times, known[i].offset).v;
+    if (known[i].moe && spec->llm.moe.experts.v < 1)
+      continue;
+    const CalServingConstant constant = { .key = known[i].key,
+                                          .dim = known[i].dim,
+                                          .offset = known[i].offset,
+                                          .before = now > 0 ? now : known[i].absent,
+                                          .spread = spread_of (&known[i], &work->times) };
+    work->which[out->constants->len] = &known[i];
+    g_array_append_val (out->constants, constant);
+    CalServingConstant *added = &g_array_index (out->constants, CalServingConstant, out->constants->len - 1);
+    added->after = added->before;
+    added->error = added->spread;
+  }
+  return TRUE;
+}
+
+/* ---- predictions ---- */
+
+/* Engines with one row: the constants that are tried. */
+static void
+engines_of (const Work *work, const double *x, MdlEngineRow *row, MdlEngineTimes *times, MdlEngines *engines)
+{
+  *times = work->times;
+  for (guint i = 0; i < work->out->constants->len; i++) {
+    const CalServingConstant *c = &g_array_index (work->out->constants, CalServingConstant, i);
+    BaseNum *num = G_STRUCT_MEMBER_P (times, c->offset);
+    const double value = c->before * exp (x[i]);
+    if (!num->set && !(fabs (x[i]) > 0)) /* what is absent stays so until the runs say otherwise */
+      continue;
+    num->v = CLAMP (value, work->which[i]->least, work->which[i]->most);
+    num->set = TRUE;
+    num->source = BASE_SOURCE_MEASURED;
+  }
+  *row = work->row;
+  row->times = (BaseList){ .n = 1, .set = TRUE, .item = times, .size = sizeof *times };
+  *engines = (MdlEngines){ .rows = { .n = 1, .set = TRUE, .item = row, .size = sizeof *row } };
+}
+
+/* A run by several sets of constants. */
+typedef struct {
+  const Work *work;
+  guint run, n;
+  const double (*x)[MOST]; /* n sets */
+  double (*answer)[2];     /* n: ln TTFT, ln TPOT; NAN: the run has not measured it */
+  GError *error;
+} Item;
+
+static void
+play_item (void *data)
+{
+  Item *item = data;
+  const CalServingRun *run = item->work->runs->pdata[item->run];
+  for (guint k = 0; k < item->n && item->error == NULL; k++) {
+    MdlEngineTimes times;
+    MdlEngineRow row;
+    MdlEngines engines;
+    SrvRunResult result;
+    engines_of (item->work, item->x[k], &row, &times, &engines);
+    if (!scn_serving_play (item->work->scenarios->pdata[item->run], &engines, &result, &item->error))
+      return;
+    item->answer[k][0] = isfinite (run->ttft_s) ? log (result.ttft.mean) : (double)NAN;
+    item->answer[k][1] = isfinite (run->tpot_s) && result.tpot.mean > 0 ? log (result.tpot.mean) : (double)NAN;
+  }
+}
+
+/* All runs by `n` sets of constants; answer[run * n + k]. */
+static gboolean
+predict (const Work *work, const double (*x)[MOST], guint n, double (*answer)[2], GError **error)
+{
+  g_autofree Item *items = g_new0 (Item, work->runs->len);
+  for (guint i = 0; i < work->runs->len; i++)
+    items[i] = (Item){ .work = work, .run = i, .n = n, .x = x, .answer = &answer[(gsize)i * n] };
+  base_parallel_each (items, work->runs->len, sizeof *items, 0, NULL, play_item);
+  gboolean good = TRUE;
+  for (guint i = 0; i < work->runs->len; i++) {
+    if (items[i].error != NULL && good)
+      good = fail_run (work->runs->pdata[i], error, "the run cannot be played: %s", items[i].error->message);
+    g_clear_error (&items[i].error);
+  }
+  return good;
+}
+
+/* ---- the least sum ---- */
+
+/* r/s of one answer; NAN: not measured. */
+static double
+residual (const CalServingRun *run, guint which, double answer)
+{
+  return (answer - log (which == 0 ? run->ttft_s : run->tpot_s)) / (which == 0 ? TTFT_SPREAD : TPOT_SPREAD);
+}
+
+static double
+huber (double r)
+{
+  const double size = fabs (r);
+  return size <= HUBER ? r * r : 2 * HUBER * size - HUBER * HUBER;
+}
+
+static double
+sum_of (const Work *work, const double *x, guint stride, double (*answer)[2])
+{
+  double sum = 0;
+  for (guint i = 0; i < work->runs->len; i++)
+    for (guint k = 0; k < 2; k++) {
+      const double r = residual (work->runs->pdata[i], k, answer[(gsize)i * stride][k]);
+      sum += isfinite (r) ? huber (r) : 0;
+    }
+  for (guint j = 0; j < work->out->constants->len; j++) {
+    const double off = x[j] / g_array_index (work->out->constants, CalServingConstant, j).spread;
+    sum += off * off;
+  }
+  return sum;
+}
+
+/* The normal equations at x: matrix (n x n, of all constants; those not `free` have a 1 on the diagonal) and right side. */
+static void
+normal_equations (const Work *work, const double *x, const gboolean *free, double (*answer)[2], double *matrix, double *right)
+{
+  const guint n = work->out->constants->len;
+  memset (matrix, 0, sizeof *matrix * n * n);
+  memset (right, 0, sizeof *right * n);
+  for (guint i = 0; i < work->runs->len; i++)
+    for (guint k = 0; k < 2; k++) {
+      const double (*of)[2] = (const double (*)[2]) & answer[(gsize)i * (n + 1)];
+      const double r = residual (work->runs->pdata[i], k, of[0][k]), s = k == 0 ? TTFT_SPREAD : TPOT_SPREAD;
+      double slope[MOST] = { 0 };
+      if (!isfinite (r))
+        continue;
+      for (guint j = 0; j < n; j++)
+        slope[j] = free[j] && isfinite (of[j + 1][k]) ? (of[j + 1][k] - of[0][k]) / STEP / s : 0;
+      const double weight = fabs (r) <= HUBER ? 1 : HUBER / fabs (r);
+      for (guint a = 0; a < n; a++) {
+        right[a] -= weight * slope[a] * r;
+        for (guint b = 0; b < n; b++)
+          matrix[a * n + b] += weight * slope[a] * slope[b];
+      }
+    }
+  for (guint j = 0; j < n; j++) {
+    const double spread = g_array_index (work->out->constants, CalServingConstant, j).spread;
+    matrix[j * n + j] += free[j] ? 1 / (spread * spread) : 1;
+    right[j] -= free[j] ? x[j] / (spread * spread) : 0;
+  }
+}
+
+/* One set of constants at x, and each moved by STEP. */
+static gboolean
+differences (const Work *work, const double *x, double (*answer)[2], GError **error)
+{
+  const guint n = work->out->constants->len;
+  double trial[MOST + 1][MOST];
+  for (guint k = 0; k <= n; k++) {
+    memcpy (trial[k], x, sizeof trial[k]);
+    if (k > 0)
+      trial[k][k - 1] += STEP;
+  }
+  return predict (work, (const double (*)[MOST])trial, n + 1, answer, error);
+}
+
+/* A step from x, halved until the sum falls. *moved: by how much; 0: nothing is better. */
+static gboolean
+step_down (const Work *work, double *x, const double *by, double now, double *moved, GError **error)
+{
+  const guint n = work->out->constants->len;
+  double trial[HALVINGS][MOST] = { { 0 } };
+  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * HALVINGS, sizeof *answer);
+  for (guint h = 0; h < HALVINGS; h++)
+    for (guint j = 0; j < n; j++)
+      trial[h][j] = x[j] + CLAMP (by[j], -1, 1) / pow (2, h);
+  if (!predict (work, (const double (*)[MOST])trial, HALVINGS, answer, error))
+    return FALSE;
+  int best = -1;
+  for (guint h = 0; h < HALVINGS; h++) {
+    const double sum = sum_of (work, trial[h], HALVINGS, &answer[h]);
+    if (sum < now) {
+      now = sum;
+      best = (int)h;
+    }
+  }
+  *moved = 0;
+  for (guint j = 0; best >= 0 && j < n; j++) {
+    *moved = fmax (*moved, fabs (trial[best][j] - x[j]));
+    x[j] = trial[best][j];
+  }
+  return TRUE;
+}
+
+/* Searches from x with the constants that are `free`. spread[j]: of ln constant afterwards; *sum: what was made least. */
+static gboolean
+search (const Work *work, double *x, const gboolean *free, double *spread, double *sum, GError **error)
+{
+  const guint n = work->out->constants->len;
+  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * (n + 1), sizeof *answer);
+  double matrix[MOST * MOST], right[MOST], moved = 1;
+  for (guint round = 0;; round++) {
+    if (!differences (work, x, answer, error))
+      return FALSE;
+    normal_equations (work, x, free, answer, matrix, right);
+    if (round == ROUNDS || moved < SAME)
+      break;
+    LAPACKE_dposv (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, 1, matrix, (lapack_int)n, right, 1);
+    if (!step_down (work, x, right, sum_of (work, x, n + 1, answer), &moved, error))
+      return FALSE;
+  }
+  *sum = sum_of (work, x, n + 1, answer);
+  LAPACKE_dpotrf (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
+  LAPACKE_dpotri (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
+  for (guint j = 0; j < n; j++)
+    spread[j] = sqrt (matrix[j * n + j]);
+  return TRUE;
+}
+
+/* From the constants as they stand, and from a slow host: where the GPU hides the host, no derivative tells of it. */
+static gboolean
+search_twice (const Work *work, double *x, const gboolean *free, double *spread, GError **error)
+{
+  double other[MOST] = { 0 }, other_spread[MOST], sum, other_sum;
+  for (guint j = 0; j < work->out->constants->len; j++) {
+    const char *key = g_array_index (work->out->constants, CalServingConstant, j).key;
+    other[j] = free[j] && (strcmp (key, "sequence") == 0 || strcmp (key, "token") == 0) ? HOST_START : 0;
+  }
+  if (!search (work, x, free, spread, &sum, error) || !search (work, other, free, other_spread, &other_sum, error))
+    return FALSE;
+  if (other_sum < sum) {
+    memcpy (x, other, sizeof other);
+    memcpy (spread, other_spread, sizeof other_spread);
+  }
+  return TRUE;
+}
+
+static gboolean
+solve (Work *work, double *x, GError **error)
+{
+  CalServingFit *out = work->out;
+  gboolean free[MOST];
+  double spread[MOST], sum;
+  for (guint j = 0; j < MOST; j++)
+    free[j] = TRUE;
+  if (!search_twice (work, x, free, spread, error))
+    return FALSE;
+  gboolean all = TRUE;
+  for (guint j = 0; j < out->constants->len; j++) {
+    free[j] = spread[j] < LEARNT * g_array_index (out->constants, CalServingConstant, j).spread;
+    x[j] = free[j] ? x[j] : 0;
+    all = all && free[j];
+  }
+  if (!all && !search (work, x, free, spread, &sum, error))
+    return FALSE;
+  for (guint j = 0; j < out->constants->len; j++) {
+    CalServingConstant *c = &g_array_index (out->constants, CalServingConstant, j);
+    c->fitted = free[j];
+    c->error = free[j] ? spread[j] : c->spread;
+    c->after = free[j] ? CLAMP (c->before * exp (x[j]), work->which[j]->least, work->which[j]->most) : c->before;
+  }
+  return TRUE;
+}
+
+/* ---- what it comes to ---- */
+
+/* Half-width that holds 90 % of errors like these: their root mean square, with what the fitted constants took from them, and 1.645
+ * of it. */
+static double
+band_of (const Work *work, guint which, double least)
+{
+  const GArray *points = work->out->points;
+  double sum = 0;
+  guint n = 0, fitted = 0;
+  for (guint i = 0; i < points->len; i++) {
+    const CalServingPoint *p = &g_array_index (points, CalServingPoint, i);
+    const double r = which == 0 ? log (p->ttft_s / p->run->ttft_s) : log (p->tpot_s / p->run->tpot_s);
+    sum += isfinite (r) ? r * r : 0;
+    n += isfinite (r) ? 1 : 0;
+  }
+  for (guint j = 0; j < work->out->constants->len; j++)
+    fitted += g_array_index (work->out->constants, CalServingConstant, j).fitted ? 1 : 0;
+  const double left = fmax (n - fitted / 2.0, 1); /* each run has two times */
+  return n > 0 ? fmax (expm1 (1.645 * sqrt (sum / left)), least) : least;
+}
+
+static gboolean
+finish (Work *work, const double *x, GError **error)
+{
+  const double none[MOST] = { 0 };
+  double trial[2][MOST];
+  memcpy (trial[0], none, sizeof none);
+  memcpy (trial[1], x, sizeof trial[1]);
+  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * 2, sizeof *answer);
+  if (!predict (work, (const double (*)[MOST])trial, 2, answer, error))
+    return FALSE;
+  for (guint i = 0; i < work->runs->len; i++) {
+    const CalServingPoint point = { .run = work->runs->pdata[i],
+                                    .before_ttft_s = exp (answer[2 * i][0]),
+                                    .before_tpot_s = exp (answer[2 * i][1]),
+                                    .ttft_s = exp (answer[2 * i + 1][0]),
+                                    .tpot_s = exp (answer[2 * i + 1][1]) };
+    g_array_append_val (work->out->points, point);
+  }
+  work->out->tpot_error = band_of (work, 1, LEAST_TPOT_BAND);
+  work->out->first_error = band_of (work, 0, LEAST_TTFT_BAND);
+  work->out->yaml = cal_serving_write (work->out, work->query->name, &work->row, &work->times);
+  return TRUE;
+}
+
+CalServingFit *
+cal_serving_fit (const CalServingQuery *query, const BaseLookup *lookup, const GPtrArray *runs, GError **error)
+{
+  g_autoptr (CalServingFit) out = g_new0 (CalServingFit, 1);
+  out->constants = g_array_new (FALSE, TRUE, sizeof (CalServingConstant));
+  out->points = g_array_new (FALSE, TRUE, sizeof (CalServingPoint));
+  g_auto (Work) work = { .query = query, .lookup = lookup, .runs = runs, .store = { .lookup = lookup }, .out = out };
+  double x[MOST] = { 0 };
+  if (!open_runs (&work, error) || !take_engine (&work, error) || !solve (&work, x, error) || !finish (&work, x, error))
+    return NULL;
+  return g_steal_pointer (&out);
+}
+
+void
+cal_serving_fit_free (CalServingFit *fit)
+{
+  if (fit == NULL)
+    return;
+  g_free (fit->engine);
+  g_free (fit->version);
+  g_free (fit->over);
+  g_free (fit->yaml);
+  g_array_unref (fit->constants);
+  g_array_unref (fit->points);
+  g_free (fit);
+}
