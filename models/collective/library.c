@@ -225,8 +225,10 @@ mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_class)
 }
 
 const struct MdlTunerRegions *
-mdl_library_regions (const MdlLibrary *library, const char *link_class)
+mdl_library_regions (const MdlLibrary *library, const char *link_class, unsigned compute_capability)
 {
   const MdlPlugin *plugin = mdl_plugin_of (library, link_class);
-  return plugin != NULL ? plugin->tuner.value : NULL;
+  if (plugin == NULL)
+    return NULL;
+  return compute_capability >= 103 && plugin->tuner_from_103.value != NULL ? plugin->tuner_from_103.value : plugin->tuner.value;
 }

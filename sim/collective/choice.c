@@ -148,7 +148,9 @@ estimate (const ColComm *comm, const MdlTuner *tuner, const MdlTunerQuestion *qu
 {
   mdl_tuner_table (tuner, question, time_s);
   const MdlTunerRegions *regions =
-      comm->settings->no_tuner_plugin ? NULL : mdl_library_regions (comm->settings->library, comm->network);
+      comm->settings->no_tuner_plugin
+          ? NULL
+          : mdl_library_regions (comm->settings->library, comm->network, tuner->comm.min_capability);
   return regions != NULL ? mdl_tuner_region (regions, &tuner->comm, question, time_s) : NULL;
 }
 
@@ -205,5 +207,5 @@ col_comm_plugin_tuner (ColComm *comm, const ColCollRequest *request, MdlAlgo *al
     return NULL;
   *algo = (MdlAlgo)region->algo.v;
   *proto = (MdlProto)region->proto.v;
-  return mdl_library_regions (comm->settings->library, comm->network)->name.v;
+  return mdl_library_regions (comm->settings->library, comm->network, tuner->comm.min_capability)->name.v;
 }

@@ -146,6 +146,18 @@ check_region (const MdlTunerRegion *region, BaseDiag *diag)
     base_diag_error (diag, region->op.mark, "a region is of an operation, an algorithm and a protocol that NCCL tunes");
 }
 
+static void
+settle_tuner (BaseRef *ref, const char *version, BaseDiag *diag)
+{
+  const MdlTunerRegions *tuner = ref->value;
+  if (tuner == NULL)
+    return;
+  for (unsigned k = 0; k < tuner->regions.n; k++)
+    check_region (BASE_LIST_AT (tuner->regions, MdlTunerRegion, k), diag);
+  if (cst_tuner_is_before (version, &tuner->from, diag))
+    ref->value = NULL;
+}
+
 /* Rows of plugins that are of other versions than the one asked for, and their tuners that this version of NCCL does not ask yet,
  * are dropped. */
 static gboolean
@@ -157,13 +169,8 @@ settle_plugins (MdlLibrary *library, const char *asked, GError **error)
     const gboolean newer = plugin->from.v != NULL && cst_tuner_is_before (asked, &plugin->from, diag);
     const gboolean older = plugin->before.v == NULL || (cst_tuner_is_before (asked, &plugin->before, diag) && asked != NULL);
     plugin->off.v = newer || !older;
-    const MdlTunerRegions *tuner = plugin->tuner.value;
-    if (tuner == NULL)
-      continue;
-    for (unsigned k = 0; k < tuner->regions.n; k++)
-      check_region (BASE_LIST_AT (tuner->regions, MdlTunerRegion, k), diag);
-    if (cst_tuner_is_before (library->version, &tuner->from, diag))
-      plugin->tuner.value = NULL;
+    settle_tuner (&plugin->tuner, library->version, diag);
+    settle_tuner (&plugin->tuner_from_103, library->version, diag);
   }
   return base_diag_finish (diag, error);
 }

@@ -408,6 +408,8 @@ static SCHEMA (plugin_schema, "plugin", "A network plugin: the library's softwar
                FROM (MdlPlugin, nvls_tree_piece, BYTES, "1 KiB", "largest piece of NVLSTree, set by the plugin"),
                ROW (MdlPlugin, tuner, REF, "the plugin's own choices", .sub = &regions_schema,
                     .item_size = sizeof (MdlTunerRegions), .folder = "calibrate/defaults"),
+               ROW (MdlPlugin, tuner_from_103, REF, "the plugin's own choices from compute capability 10.3; default: as `tuner`",
+                    .sub = &regions_schema, .item_size = sizeof (MdlTunerRegions), .folder = "calibrate/defaults"),
                ROW (MdlPlugin, from, STR,
                     "NCCL version from which the row holds; of several rows of a class the last that fits counts; "
                     "default: any version, and none asked for"),

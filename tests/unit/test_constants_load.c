@@ -5,6 +5,7 @@
 #include "models/library-spec.h"
 #include "models/links.h"
 #include "models/overlap.h"
+#include "models/tuner_region.h"
 
 static BaseLookup *lookup;
 
@@ -71,6 +72,27 @@ plugins_follow_the_version_asked_for (void)
     TEST_INT (plugin->no_ll.v, rows[i].no_ll);
     TEST_INT (plugin->no_nvls.v, rows[i].no_nvls);
     TEST_NEAR (mdl_library_buffer_B (cst_library (cal), "tcpxo"), 8388608, 0);
+  }
+}
+
+/* p6-b200 and p6-b300 have adapters of one class and tuners of their own. */
+static void
+tuners_of_plugins_follow_the_gpu (void)
+{
+  static const struct {
+    const char *network;
+    unsigned capability;
+    const char *name;
+  } rows[] = { { "efa4", 100, "aws_p6_b200" }, { "efa4", 103, "aws_p6_b300" }, { "efa2", 103, "aws_p5" }, { "ib_ndr", 103, NULL } };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Cst) cal = cst_load (&(CstQuery){ .gpu_type = "b300", .lookup = lookup }, &error);
+  TEST_TRUE (cal != NULL);
+  for (gsize i = 0; cal != NULL && i < G_N_ELEMENTS (rows); i++) {
+    const MdlTunerRegions *regions = mdl_library_regions (cst_library (cal), rows[i].network, rows[i].capability);
+    if (rows[i].name != NULL)
+      TEST_STR (regions != NULL ? regions->name.v : NULL, rows[i].name);
+    else
+      TEST_TRUE (regions == NULL);
   }
 }
 
@@ -199,7 +221,7 @@ inputs_go_to_the_caller (void)
   guint n_sections = 0;
   while (cst_sections[n_sections] != NULL)
     n_sections++;
-  TEST_INT (inputs->len, 7 + n_sections); /* library, three tuners of its plugins, nccl_tuner, h100_sxm, h200_sxm; sections */
+  TEST_INT (inputs->len, 8 + n_sections); /* library, four tuners of its plugins, nccl_tuner, h100_sxm, h200_sxm; sections */
   TEST_HAS (base_yaml_path (inputs->pdata[0]), "library.yaml");
 }
 
@@ -277,6 +299,7 @@ a_name_that_is_not_shipped_is_an_error (void)
 }
 
 static const TestCase cases[] = {
+  { "tuners of plugins follow the GPU", tuners_of_plugins_follow_the_gpu },
   { "flushes and pieces follow the version", flushes_and_pieces_follow_the_version },
   { "plugins follow the version asked for", plugins_follow_the_version_asked_for },
   { "defaults are NCCL's and assumed", defaults_are_nccls_and_assumed },

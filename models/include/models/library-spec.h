@@ -309,6 +309,7 @@ typedef struct {
   BaseNum message;          /* s of the proxy, one thread a head, for a message that NVLSTree receives and sends; absent: none */
   BaseNum flush;            /* s, of a read behind each message that it received, one after another; absent: none */
   BaseRef tuner;        /* struct MdlTunerRegions: what it chooses in NCCL's place; value NULL: nothing */
+  BaseRef tuner_from_103; /* the same from compute capability 103 on; value NULL: as `tuner` */
   BaseStr from;         /* version of NCCL from which on this row holds, where it is asked for; NULL: without one */
   BaseStr before;       /* version before which alone it holds, where an older one is asked for; NULL: any */
   BaseBool off;         /* no key of the file: another row of the class holds for this version */

@@ -91,7 +91,7 @@ void mdl_create_time (const MdlLibrary *library, const MdlCreateQuestion *questi
 double mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_class);
 
 /* What that plugin chooses in NCCL's place (models/tuner_region.h); NULL: nothing. */
-const struct MdlTunerRegions *mdl_library_regions (const MdlLibrary *library, const char *link_class);
+const struct MdlTunerRegions *mdl_library_regions (const MdlLibrary *library, const char *link_class, unsigned compute_capability);
 
 /* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
 gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
