@@ -318,6 +318,28 @@ value_text (gboolean latency, double value)
   return latency ? g_strdup_printf ("%.3g us", value * 1e6) : g_strdup_printf ("%.3g GB/s", value * 1e-9);
 }
 
+/* What a share of the healthy rate says of a NIC: links come up with half of their lanes, or at half of their speed. */
+static void
+append_share (GString *out, const Set *set, const CalSlow *slow)
+{
+  static const struct {
+    double share;
+    const char *words;
+  } shares[] = { { 0.5, "half" }, { 0.25, "a quarter" }, { 0.125, "an eighth" } };
+  static const double LIKE = 0.06, HARDLY = 0.02;
+  double share = slow->value / slow->healthy;
+  if (set->part < CAL_PART_NIC || set->part > CAL_PART_NIC_RECEIVES)
+    return;
+  if (share < HARDLY)
+    g_string_append (out, " It carries next to nothing: is the link up (ibstat: State), and are packets lost (perfquery -x)?");
+  for (gsize i = 0; i < G_N_ELEMENTS (shares); i++)
+    if (fabs (share / shares[i].share - 1) < LIKE)
+      g_string_append_printf (out,
+                              " That is %s of the rate: the port (ibstat: Rate) or its PCIe link (LnkSta: Width, Speed) may have "
+                              "come up with %s of its lanes or speed.",
+                              shares[i].words, shares[i].words);
+}
+
 static char *
 sentence_of (const Judge *judge, const Set *set, const CalSlow *slow)
 {
@@ -345,6 +367,8 @@ sentence_of (const Judge *judge, const Set *set, const CalSlow *slow)
   else
     g_string_append (out, "others");
   g_string_append_printf (out, " %s %s: check %s.", latency ? "take" : "reach", healthy, parts[set->part].check);
+  if (!latency)
+    append_share (out, set, slow);
   if (slow->others != NULL)
     g_string_append_printf (out, " These rows do not distinguish it from %s: measure each with another partner.", slow->others);
   return g_string_free (out, FALSE);

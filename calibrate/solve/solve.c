@@ -324,8 +324,8 @@ dot (const double *a, const double *b, guint n)
   return sum;
 }
 
-/* Whoever took the part of a constant that was given up, as its points move in the same direction: which of both the rows ask for
- * is not known. */
+/* Whoever took the part of a constant that was given up or held, as its points move in the same direction: which of both the rows
+ * ask for is not known. */
 static void
 name_stand_ins (Solve *s, CalFitConstant *const *left, guint n_left)
 {
@@ -367,9 +367,10 @@ solve (Solve *s, GError **error)
       far = s->active[k]->verdict == CAL_TOO_FAR ? k : far;
     }
     guint wide = limit == s->n && far == s->n ? intervals (s, x) : s->n;
-    if (limit < s->n)
+    if (limit < s->n) {
+      left[n_left++] = s->active[limit];
       hold_at_limit (s, limit, x);
-    else if (far < s->n)
+    } else if (far < s->n)
       give_up (s, far, CAL_TOO_FAR, x);
     else if (wide < s->n) {
       left[n_left++] = s->active[wide];

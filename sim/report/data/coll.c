@@ -59,8 +59,11 @@ append_validity (GString *out, const ColAnswer *coll)
   if (coll->cost.near != MDL_NEAR_NOTHING)
     return;
   const char *network = mdl_fabric_name (coll->cost.fabric);
-  g_string_append_printf (out, "Not validated: no measurement between nodes over %s was available.\n",
-                          network != NULL ? network : "this network");
+  g_string_append_printf (
+      out,
+      "Not validated: no measurement between nodes over %s was available; its rates and latencies are those of data sheets, or "
+      "assumed.\n",
+      network != NULL ? network : "this network");
 }
 
 char *
