@@ -148,6 +148,12 @@ step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClose
 GArray *
 pln_leads (const Pln *plan, const GArray *contenders, GError **error)
 {
+  return pln_leads_until (plan, contenders, NULL, error);
+}
+
+GArray *
+pln_leads_until (const Pln *plan, const GArray *contenders, const double *until, GError **error)
+{
   g_autoptr (GArray) leads = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow));
   g_autoptr (TrnClosedPool) pool = trn_closed_pool_new (); /* outlives what shares it */
   g_autoptr (TrnClosed) before = NULL;
@@ -172,6 +178,8 @@ pln_leads (const Pln *plan, const GArray *contenders, GError **error)
       return NULL;
     }
     g_array_append_val (leads, lead);
+    if (until != NULL && memcmp (&until[m], &lead.formula, sizeof lead.formula) != 0)
+      break;
     if (closed != NULL) {
       g_clear_pointer (&before, trn_closed_free);
       before = g_steal_pointer (&closed);

@@ -115,7 +115,9 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
       answer_with (question, plan, result->rows->len > 0 ? &g_array_index (result->rows, PlnChoiceRow, 0) : NULL, answer);
     return result != NULL;
   }
-  g_autoptr (GArray) leads = pln_leads (plan, question->contenders, error);
+  /* behind the answer itself: the leads of an answer to compare with */
+  const double *until = answer->against != NULL ? &g_array_index (answer->against, double, 1) : NULL;
+  g_autoptr (GArray) leads = pln_leads_until (plan, question->contenders, until, error);
   if (leads == NULL)
     return FALSE;
   answer_with (question, plan, first_of (leads), answer);

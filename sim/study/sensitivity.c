@@ -202,6 +202,8 @@ find_those (const Trial *like, double by, const StdAnswer *answer, GArray *alone
   Trial sides[2] = { *like, *like };
   sides[0].factor = 1 - by;
   sides[1].factor = 1 + by;
+  for (int side = 0; side < 2 && like->n > 1; side++) /* of several together: whether they matter */
+    sides[side].answer.against = answer->values;
   if (like->n > 0)
     g_array_append_vals (trials, sides, 2);
   while (trials->len > 0) {
@@ -215,15 +217,16 @@ find_those (const Trial *like, double by, const StdAnswer *answer, GArray *alone
         g_array_append_val (found, trial->from);
       if (trial->n == 1) {
         g_array_append_vals (alone, trial, 1);
-        trial->answer = (StdAnswer){ NULL, NULL, 0 };
+        trial->answer = (StdAnswer){ 0 };
       }
       if (same || trial->n == 1)
         continue;
       Trial halves[2] = { *trial, *trial };
-      halves[0].answer = halves[1].answer = (StdAnswer){ NULL, NULL, 0 };
       halves[0].n = trial->n / 2;
       halves[1].from += halves[0].n;
       halves[1].n -= halves[0].n;
+      for (int half = 0; half < 2; half++)
+        halves[half].answer = (StdAnswer){ .against = halves[half].n > 1 ? answer->values : NULL };
       g_array_append_vals (next, halves, 2);
     }
     g_array_unref (trials);
@@ -260,7 +263,7 @@ confirm (GArray *trials, const StdAnswer *answer, guint *n_runs)
     Trial trial = g_array_index (trials, Trial, i);
     if (trial.answer.values == NULL || g_strcmp0 (trial.answer.first, answer->first) == 0)
       continue;
-    trial.answer = (StdAnswer){ NULL, NULL, 0 };
+    trial.answer = (StdAnswer){ 0 };
     trial.reach = STD_REACH_ALL;
     g_array_append_val (again, trial);
     g_array_append_val (at, i);
@@ -314,7 +317,7 @@ try_rest (GArray *trials, GArray *alone)
     }
     if (known != NULL) {
       trial->answer = known->answer;
-      known->answer = (StdAnswer){ NULL, NULL, 0 };
+      known->answer = (StdAnswer){ 0 };
       continue;
     }
     g_array_append_vals (rest, trial, 1);
@@ -324,7 +327,7 @@ try_rest (GArray *trials, GArray *alone)
   for (guint i = 0; i < rest->len; i++) {
     Trial *from = &g_array_index (rest, Trial, i);
     g_array_index (trials, Trial, g_array_index (at, guint, i)).answer = from->answer;
-    from->answer = (StdAnswer){ NULL, NULL, 0 };
+    from->answer = (StdAnswer){ 0 };
   }
 }
 
@@ -460,7 +463,7 @@ find_all (const StdQuery *query, StdScope scope, GError **error)
 {
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GPtrArray) constants = g_ptr_array_new ();
-  Trial first = { .answer = { NULL, NULL, 0 } };
+  Trial first = { .answer = { 0 } };
   if (!ask_watched (query, STD_REACH_FAR, watch, &first.answer, error))
     return NULL;
   const GPtrArray *seen = base_watch_seen (watch);

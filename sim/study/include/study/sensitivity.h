@@ -61,6 +61,9 @@ typedef struct {
   GArray *values; /* double; owned. NULL: it could not run */
   char *first;    /* owned; NULL: nothing is ranked */
   guint option;   /* number of the cluster option that it is of; of none G_MAXUINT */
+  /* Given: of another answer. Only whether this one differs is wanted: behind the first value that does, the rest may be left out.
+   * NULL: all values are wanted. Borrowed. */
+  const GArray *against;
 } StdAnswer;
 
 /* How much is asked again. */
