@@ -85,6 +85,12 @@ awk -F '\t' -v mode="$mode" '
   BEGIN {
     before["nvl72_20_racks", "8589934592"] = 19.88e-3
     before["nvl72_20_racks", "17179869184"] = 38.48e-3
+    before["efa2_p5_second", "67108864"] = 604.9e-6
+    before["efa2_p5_second", "134217728"] = 867.0e-6
+    before["efa2_p5_second", "268435456"] = 1391.3e-6
+    before["efa2_p5_second", "536870912"] = 2584.4e-6
+    before["efa2_p5_second", "1073741824"] = 4681.5e-6
+    before["efa2_p5_second", "2147483648"] = 9164.9e-6
   }
   NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
   $at["fabric"] == "" || $at["role"] == "" { next }

@@ -133,6 +133,27 @@ draws busbw.gp "data='coll.tsv'; measured='measured.tsv'; bound=1e11; bound_name
   'points: measured' 'measured, not predicted' 'four links' 'a_b'
 draws busbw.gp "data='plain.tsv'" 'predicted' '4 KiB'
 lacks 'error band'
+draws nodes.gp "data='coll.tsv'; title='all_reduce'" 'all_reduce' '1 KiB: 0.18 to 0.05' '1 MiB: 90 to 30' 'nodes' 'error band'
+lacks 'measured'
+grep -v 1048576 coll.tsv >one_size.tsv
+draws nodes.gp "data='one_size.tsv'; title='all_reduce'" 'all_reduce: 0.18 GB/s on 1 node, 0.05 on 4'
+table panels.tsv <<'ROWS'
+nodes busbw_Bps time_s time_lo_s time_hi_s panel
+2 4e11 1 0.9 1.1 EFA
+4 3e11 1 0.9 1.1 EFA
+2 2e11 1 0.9 1.1 TCP
+ROWS
+table seen.tsv <<'ROWS'
+nodes busbw_Bps panel
+2 3.9e11 EFA
+ROWS
+draws nodes.gp "data='panels.tsv'; panel='panel'; measured='seen.tsv'; title='8 GiB'" '8 GiB' 'EFA' 'TCP' 'measured'
+refuses nodes.gp "data='panels.tsv'; panel='panel'; measured='plain.tsv'" "plain.tsv:1: no column 'nodes'"
+refuses nodes.gp "data='panels.tsv'; panel='panel'; measured='measured.tsv'" "no column 'panel'"
+sed 's/EFA/IB/' seen.tsv >strangers.tsv
+refuses nodes.gp "data='panels.tsv'; panel='panel'; measured='strangers.tsv'" 'strangers.tsv: 1 points belong to no panel'
+refuses nodes.gp "data='measured.tsv'" "no column 'time_s'"
+refuses nodes.gp "out='x.svg'" 'data is not set'
 # 1.05, 0.91 lie within 10 %; of 5, 50, 9, 20 % the median is (9 + 20) / 2 = 14.5.
 draws error.gp "data='scores.tsv'" '2 of 4 within +-10 %, median |error| 14.5 %' 'predictions'
 draws error.gp "data='scores.tsv'; accepted=0.25; limit=0.3" '3 of 4 within +-25 %, median |error| 14.5 %'

@@ -40,8 +40,11 @@ void cal_network_lay (CalNetwork *network);
 gboolean cal_network_finds_offset (const CalNetwork *network, guint system);
 extern const char cal_section_offset[]; /* CalFitConstant.section of what a call takes more by unknown launches */
 
-/* Whether NICs could carry what a row says (check.c). FALSE and *error with the row's place. */
+/* Whether NICs, or a GPU's links, could carry what a row says (check.c). FALSE and *error with the row's place. */
 gboolean cal_fit_check_rate (const CalGroup *group, const CalMeasured *m, GError **error);
+/* Of files of one machine, rows that are there twice count once, and a warning says where; FALSE and *error where two rows of one
+ * question differ by more than a factor of two. */
+gboolean cal_fit_check_repeats (const CalFitWork *work, GArray *points, GError **error);
 /* Releases of NCCL differ in what a collective costs: files of one machine are of one release, rows of one cluster too; a folder's
  * systems that differ are warned about. */
 gboolean cal_fit_check_versions (const CalFitWork *work, const GArray *points, GError **error);

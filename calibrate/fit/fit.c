@@ -120,7 +120,8 @@ fit (CalFitWork *work, GError **error)
   MdlLinks links;
   gboolean has_links = FALSE;
   /* sections first, since collectives go over the links that are fitted */
-  if (!cal_fit_check_versions (work, points, error) || !cal_fit_sections (work, &links, &has_links, error))
+  if (!cal_fit_check_repeats (work, points, error) || !cal_fit_check_versions (work, points, error) ||
+      !cal_fit_sections (work, &links, &has_links, error))
     return FALSE;
   const CalPredict how = { .mode = COL_MODE_MODEL,
                            .folder = work->query->folder,

@@ -2,7 +2,7 @@
  *
  * CSV columns, in any order, others are passed over: size_B or bytes (B), time_us or median_us (us), op; and, where they
  * differ from what systems.yaml says: nodes, gpus_per_node or gpus, algo, proto, launch, dtype, iters, nccl, max_channels,
- * min_ctas, setting, source, gpu, system. No quotes.
+ * min_ctas, in_place, setting, source, gpu, system. No quotes.
  * nccl-tests: rows "size count type redop root time …", the time out of place in us (NVIDIA/nccl-tests src/util.cu). */
 #include <string.h>
 
@@ -175,6 +175,18 @@ check_ranks (const Reader *reader, const char *text, const CalMeasured *point, G
                        point->nodes, point->nodes == 1 ? "" : "s", point->gpus, (guint64)point->nodes * point->gpus);
 }
 
+/* `text` NULL or empty leaves *out as it is. */
+static gboolean
+read_flag (const Reader *reader, const char *what, const char *text, gboolean *out, GError **error)
+{
+  if (text == NULL || *text == '\0')
+    return TRUE;
+  if (strcmp (text, "0") != 0 && strcmp (text, "1") != 0)
+    return base_fail_at (error, reader->at, "%s '%s': 0 or 1 is accepted", what, text);
+  *out = *text == '1';
+  return TRUE;
+}
+
 enum {
   SIZE,
   TIME,
@@ -189,6 +201,7 @@ enum {
   ITERS,
   CHANNELS,
   MIN_CTAS,
+  IN_PLACE,
   SETTING,
   SOURCE,
   GPU,
@@ -197,23 +210,12 @@ enum {
   N_COLUMNS
 };
 static const char *const column_names[N_COLUMNS][2] = {
-  [SIZE] = { "size_B", "bytes" },
-  [TIME] = { "time_us", "median_us" },
-  [OP] = { "op", NULL },
-  [NODES] = { "nodes", NULL },
-  [GPUS] = { "gpus_per_node", "gpus" },
-  [RANKS] = { "ranks", NULL },
-  [ALGO] = { "algo", NULL },
-  [PROTO] = { "proto", NULL },
-  [LAUNCH] = { "launch", NULL },
-  [DTYPE] = { "dtype", NULL },
-  [ITERS] = { "iters", NULL },
-  [CHANNELS] = { "max_channels", NULL },
-  [MIN_CTAS] = { "min_ctas", NULL },
-  [NCCL] = { "nccl", NULL },
-  [SETTING] = { "setting", NULL },
-  [SOURCE] = { "source", NULL },
-  [GPU] = { "gpu", NULL },
+  [SIZE] = { "size_B", "bytes" },    [TIME] = { "time_us", "median_us" },  [OP] = { "op", NULL },
+  [NODES] = { "nodes", NULL },       [GPUS] = { "gpus_per_node", "gpus" }, [RANKS] = { "ranks", NULL },
+  [ALGO] = { "algo", NULL },         [PROTO] = { "proto", NULL },          [LAUNCH] = { "launch", NULL },
+  [DTYPE] = { "dtype", NULL },       [ITERS] = { "iters", NULL },          [CHANNELS] = { "max_channels", NULL },
+  [MIN_CTAS] = { "min_ctas", NULL }, [IN_PLACE] = { "in_place", NULL },    [NCCL] = { "nccl", NULL },
+  [SETTING] = { "setting", NULL },   [SOURCE] = { "source", NULL },        [GPU] = { "gpu", NULL },
   [SYSTEM] = { "system", NULL },
 };
 
@@ -270,6 +272,7 @@ read_csv_row (const Reader *reader, char *const *cells, const int *at, GError **
       (iters != NULL && !read_count (reader, "iters", iters, MAX_ITERS, &point.iters, error)) ||
       (channels != NULL && !read_count (reader, "max_channels", channels, MAX_CHANNELS, &point.max_channels, error)) ||
       (ctas != NULL && !read_count (reader, "min_ctas", ctas, MAX_CTAS, &point.min_ctas, error)) ||
+      !read_flag (reader, "in_place", cell_of (cells, at, IN_PLACE), &point.in_place, error) ||
       !read_name (reader, "algo", cell_of (cells, at, ALGO), mdl_algo_names, &algo, error) ||
       !read_name (reader, "proto", cell_of (cells, at, PROTO), mdl_proto_names, &proto, error) ||
       !read_name (reader, "dtype", cell_of (cells, at, DTYPE), mdl_dtype_names, &dtype, error) ||

@@ -408,17 +408,6 @@ search (Choose *s)
 /* Values that two sets give to a constant are the same within this, or within its interval. */
 static const double SAME_VALUE = 0.03;
 
-static void
-name_alike (CalFitConstant *c, const CalFitConstant *other)
-{
-  g_autofree char *mine =
-      g_strconcat (other->section != NULL ? other->section : "", other->section != NULL ? "." : "", other->path, NULL);
-  if (c->alike != NULL && strstr (c->alike, mine) != NULL)
-    return;
-  g_autofree char *all = c->alike != NULL ? g_strconcat (c->alike, ", ", mine, NULL) : g_strdup (mine);
-  c->alike = g_intern_string (all);
-}
-
 /* Constants of `best` that stand elsewhere in `set`, where candidate `c` is: they are as unsure as it is. */
 static void
 name_moved (Choose *s, const Set *best, const Set *set, guint c)
@@ -426,7 +415,7 @@ name_moved (Choose *s, const Set *best, const Set *set, guint c)
   for (guint a = 0; a < best->k; a++)
     for (guint b = 0; b < set->k; b++)
       if (best->active[a] == set->active[b] && fabs (best->x[a] - set->x[b]) > fmax (SAME_VALUE, s->c[best->active[a]].half_width))
-        name_alike (&s->c[best->active[a]], &s->c[c]);
+        cal_name_alike (&s->c[best->active[a]], &s->c[c]);
 }
 
 /* Marks candidates that may do as well as active constant number `a`: what they move lies in the same direction, beside the other
@@ -486,10 +475,10 @@ try_others (Choose *s, guint a, Set *best)
       restore (s, best);
       return TRUE;
     }
-    name_alike (&s->c[at], &s->c[c]);
+    cal_name_alike (&s->c[at], &s->c[c]);
     name_moved (s, best, &set, c);
     s->c[c].verdict = CAL_ALIKE;
-    name_alike (&s->c[c], &s->c[at]);
+    cal_name_alike (&s->c[c], &s->c[at]);
   }
   return FALSE;
 }

@@ -1,5 +1,5 @@
-/* The numbers behind the fit: NLopt's BOBYQA (Powell, DAMTP 2009/NA06) for the least cost, LAPACK's symmetric eigenvalues for the
- * covariance. */
+/* The numbers behind the fit: NLopt's BOBYQA (Powell, DAMTP 2009/NA06) for the least cost, steps of Levenberg and Marquardt for its
+ * end, LAPACK's symmetric eigenvalues for the covariance. */
 #include <math.h>
 
 #include <lapacke.h>
@@ -46,6 +46,24 @@ cal_minimise (const CalCost *cost, double *x, GError **error)
     return FALSE;
   }
   return TRUE;
+}
+
+gboolean
+cal_damped_step (const double *jacobian, const double *weight, const double *residual, guint m, guint n, double damping,
+                 double *step)
+{
+  g_autofree double *normal = g_new0 (double, (gsize)n *n);
+  for (guint a = 0; a < n; a++)
+    step[a] = 0;
+  for (guint i = 0; i < m; i++)
+    for (guint a = 0; a < n; a++) {
+      step[a] -= weight[i] * jacobian[i * n + a] * residual[i];
+      for (guint b = 0; b < n; b++)
+        normal[a * n + b] += weight[i] * jacobian[i * n + a] * jacobian[i * n + b];
+    }
+  for (guint a = 0; a < n; a++) /* Marquardt's: in units of each variable's own curvature */
+    normal[a * n + a] = normal[a * n + a] > 0 ? normal[a * n + a] * (1 + damping) : 1;
+  return LAPACKE_dposv (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, 1, normal, (lapack_int)n, step, 1) == 0;
 }
 
 void

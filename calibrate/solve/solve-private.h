@@ -26,6 +26,9 @@ gboolean cal_is_between_nodes (const CalFitPoint *point);
 /* Points that a constant needs beside others. */
 #define CAL_POINTS_EACH 3u
 
+/* Adds the name of another constant that does as well to those of `c`. */
+void cal_name_alike (CalFitConstant *c, const CalFitConstant *other);
+
 /* A function of n variables between lo and hi; at most so many calls of it. */
 typedef struct {
   double (*f) (void *user, const double *x, guint n);
@@ -35,6 +38,11 @@ typedef struct {
 } CalCost;
 /* Its least value from x on, which is replaced. FALSE when NLopt fails for another reason than rounding. */
 gboolean cal_minimise (const CalCost *cost, double *x, GError **error);
+
+/* The step of Levenberg and Marquardt towards the least sum of w r^2: J is m x n by rows, r the m residuals, w their weights.
+ * FALSE: the rows do not determine it. */
+gboolean cal_damped_step (const double *jacobian, const double *weight, const double *residual, guint m, guint n, double damping,
+                          double *step);
 
 /* Standard errors of n variables: sqrt of the diagonal of s^2 (J' W J)^-1; J is m x n by rows, w of m weights. INFINITY for
  * variables that the rows do not determine. */

@@ -11,10 +11,17 @@
 static const double FURTHEST = 4.0;
 /* Steps of derivatives, and what of ln predicted by ln constant counts as dependence. */
 static const double STEP = 0.01, DEPENDS = 1e-3;
+/* No run repeats better: rows that agree with a solution to the last digit do not tell apart what they hardly depend on. */
+static const double LEAST_SIGMA = 0.002;
 /* So near an end of what is accepted it is there. */
 static const double AT_END = 1e-3;
+/* A cost that no measurement shows: residuals of 0.01 %, each. */
+#define NOTHING (1e-8 / (CAL_ROBUST * CAL_ROBUST))
 /* Evaluations of one solution, for each constant. */
 #define EVALUATIONS_EACH 60u
+/* Solutions one after another, and the part of the cost that must be left for another one. */
+#define ROUNDS 6u
+static const double HELPS = 0.9;
 
 const char *const cal_use_titles[CAL_USE_N] = { "fitted",      "other sizes",      "other GPU counts",
                                                 "other kinds", "other operations", "other systems" };
@@ -28,6 +35,17 @@ typedef struct {
   CalFitConstant *active[CAL_STAGE_MAX]; /* what is fitted at the moment */
   guint n;
 } Solve;
+
+void
+cal_name_alike (CalFitConstant *c, const CalFitConstant *other)
+{
+  g_autofree char *mine =
+      g_strconcat (other->section != NULL ? other->section : "", other->section != NULL ? "." : "", other->path, NULL);
+  if (c->alike != NULL && strstr (c->alike, mine) != NULL)
+    return;
+  g_autofree char *all = c->alike != NULL ? g_strconcat (c->alike, ", ", mine, NULL) : g_strdup (mine);
+  c->alike = g_intern_string (all);
+}
 
 /* ln (predicted / measured); 0 where it cannot be predicted, which no constant changes. */
 static double
@@ -139,8 +157,88 @@ drop_unseen (Solve *s, double *x)
   }
 }
 
+/* Steps from where BOBYQA came to: among a dozen of variables it ends in a valley, not at its deepest point. A step that does not
+ * lower the cost, as across a kink, is tried again shorter. */
+#define POLISH_ROUNDS 30u
+
+static void
+polish (Solve *s, double *x, const double *lo, const double *hi)
+{
+  static const double FIRST = 1e-3, SHORTEST = 1e8, EASIER = 0.1, HARDER = 10, ENOUGH = 1e-7;
+  g_autofree double *jacobian = g_new (double, (gsize)s->m * s->n), *r = g_new (double, s->m), *weight = g_new (double, s->m);
+  double here = cost (s, x, s->n), damping = FIRST;
+  gboolean moved = TRUE;
+  for (unsigned round = 0; round < POLISH_ROUNDS && damping < SHORTEST; round++) {
+    double step[CAL_STAGE_MAX], next[CAL_STAGE_MAX];
+    if (moved) {
+      derivatives (s, x, jacobian);
+      for (guint i = 0; i < s->m; i++) {
+        r[i] = residual (s, i);
+        weight[i] = weight_of (s, i) / sqrt (1 + r[i] * r[i] / (CAL_ROBUST * CAL_ROBUST));
+      }
+    }
+    moved = FALSE;
+    if (cal_damped_step (jacobian, weight, r, s->m, s->n, damping, step)) {
+      for (guint c = 0; c < s->n; c++)
+        next[c] = CLAMP (x[c] + step[c], lo[c], hi[c]);
+      double there = cost (s, next, s->n);
+      moved = there < here * (1 - ENOUGH);
+      if (moved) {
+        memcpy (x, next, s->n * sizeof *x);
+        here = there;
+      }
+    }
+    damping *= moved ? EASIER : HARDER;
+  }
+  put (s, x);
+}
+
+/* From the defaults, or from the one value of one constant that explains most, where more is explained from there. */
+static void
+begin_with_one (Solve *s, double *x, const double *lo, const double *hi)
+{
+  static const double FACTORS[] = { 0.5, 0.7, 0.85, 1.2, 1.4, 2 };
+  double other[CAL_STAGE_MAX] = { 0 }, least = cost (s, other, s->n), best = 0;
+  guint which = s->n;
+  for (guint c = 0; c < s->n; c++) {
+    for (gsize k = 0; k < G_N_ELEMENTS (FACTORS); k++) {
+      other[c] = CLAMP (log (FACTORS[k]), lo[c], hi[c]);
+      double there = cost (s, other, s->n);
+      if (there < least) {
+        least = there;
+        which = c;
+        best = other[c];
+      }
+    }
+    other[c] = 0;
+  }
+  polish (s, x, lo, hi);
+  if (which == s->n)
+    return;
+  other[which] = best;
+  polish (s, other, lo, hi);
+  if (cost (s, other, s->n) < cost (s, x, s->n))
+    memcpy (x, other, s->n * sizeof *x);
+}
+
+/* Where the default explains the points as well, as beyond a bound that does not bind, the rows ask for nothing else. */
+static void
+return_to_defaults (Solve *s, double *x)
+{
+  static const double AS_WELL = 1e-9;
+  for (guint a = s->n; a-- > 0;)
+    for (guint b = a + 1; b-- > 0;) { /* by itself last: of two that only matter by their ratio, both return */
+      double at_a = x[a], at_b = x[b], here = cost (s, x, s->n);
+      x[a] = x[b] = 0;
+      if (cost (s, x, s->n) > here * (1 + AS_WELL) + NOTHING) {
+        x[a] = at_a;
+        x[b] = at_b;
+      }
+    }
+}
+
 static gboolean
-solve_once (Solve *s, double *x, GError **error)
+solve_once (Solve *s, double *x, gboolean first, GError **error)
 {
   double lo[CAL_STAGE_MAX], hi[CAL_STAGE_MAX];
   for (guint c = 0; c < s->n; c++) {
@@ -150,10 +248,19 @@ solve_once (Solve *s, double *x, GError **error)
     x[c] = CLAMP (x[c], lo[c], hi[c]);
   }
   const CalCost of = { cost, s, s->n, EVALUATIONS_EACH * s->n, lo, hi };
-  /* BOBYQA's trust region shrinks around kinks: once more from where it came to. */
-  for (unsigned round = 0; round < 2; round++)
+  /* BOBYQA's trust region shrinks around kinks: once more from where it came to, as long as that helps. */
+  double here = HUGE_VAL, before;
+  unsigned round = 0;
+  if (first)
+    begin_with_one (s, x, lo, hi);
+  do {
+    before = here;
     if (!cal_minimise (&of, x, error))
       return FALSE;
+    polish (s, x, lo, hi);
+    here = cost (s, x, s->n);
+  } while (++round < ROUNDS && here < before * HELPS);
+  return_to_defaults (s, x);
   put (s, x);
   for (guint c = s->n; c-- > 0;)
     if (x[c] <= lo[c] + AT_END || x[c] >= hi[c] - AT_END)
@@ -183,7 +290,7 @@ intervals (Solve *s, double *x)
     size[i] = fabs (residual (s, i));
   for (guint i = 0; i < s->m; i++) /* outliers count as little as they did in the solution */
     weight[i] = 1 / sqrt (1 + size[i] * size[i] / (CAL_ROBUST * CAL_ROBUST));
-  double sigma = CAL_MAD_TO_SIGMA * base_median (size, s->m);
+  double sigma = fmax (LEAST_SIGMA, CAL_MAD_TO_SIGMA * base_median (size, s->m));
   cal_standard_errors (jacobian, weight, s->m, s->n, sigma, error);
   guint widest = s->n;
   for (guint c = 0; c < s->n; c++) {
@@ -195,16 +302,65 @@ intervals (Solve *s, double *x)
   return widest;
 }
 
+/* Derivatives of the residuals by ln constant, weighted, where it stands. */
+static void
+column_of (const Solve *s, const CalFitConstant *constant, double *column)
+{
+  set (s, constant, constant->after * exp (-STEP));
+  for (guint i = 0; i < s->m; i++)
+    column[i] = residual (s, i);
+  set (s, constant, constant->after * exp (STEP));
+  for (guint i = 0; i < s->m; i++)
+    column[i] = sqrt (weight_of (s, i)) * (residual (s, i) - column[i]);
+  set (s, constant, constant->after);
+}
+
+static double
+dot (const double *a, const double *b, guint n)
+{
+  double sum = 0;
+  for (guint i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/* Whoever took the part of a constant that was given up, as its points move in the same direction: which of both the rows ask for
+ * is not known. */
+static void
+name_stand_ins (Solve *s, CalFitConstant *const *left, guint n_left)
+{
+  static const double COLLINEAR = 0.98, CHANGED = 0.03;
+  g_autofree double *mine = g_new (double, s->m), *its = g_new (double, s->m);
+  for (guint c = 0; c < s->n; c++) {
+    CalFitConstant *fitted = s->active[c];
+    if (fabs (fitted->after / fitted->before - 1) <= fmax (CHANGED, fitted->half_width))
+      continue;
+    column_of (s, fitted, mine);
+    for (guint k = 0; k < n_left; k++) {
+      column_of (s, left[k], its);
+      double along = dot (mine, its, s->m), both = dot (mine, mine, s->m) * dot (its, its, s->m);
+      if (!(both > 0) || along * along < COLLINEAR * both)
+        continue;
+      cal_name_alike (fitted, left[k]);
+      fitted->verdict = CAL_ALIKE;
+    }
+  }
+}
+
 static gboolean
 solve (Solve *s, GError **error)
 {
   double x[CAL_STAGE_MAX] = { 0 };
+  CalFitConstant *left[CAL_STAGE_MAX];
+  guint n_left = 0;
+  gboolean first = TRUE;
   drop_unseen (s, x);
   while (s->n > 0) {
     while (s->n > 0 && s->m < CAL_POINTS_EACH * s->n) /* the last of the table matter least */
       give_up (s, s->n - 1, CAL_UNDETERMINED, x);
-    if (s->n == 0 || !solve_once (s, x, error))
+    if (s->n == 0 || !solve_once (s, x, first, error))
       break;
+    first = FALSE;
     guint limit = s->n, far = s->n;
     for (guint k = 0; k < s->n; k++) {
       limit = s->active[k]->verdict == CAL_AT_LIMIT ? k : limit;
@@ -215,13 +371,15 @@ solve (Solve *s, GError **error)
       hold_at_limit (s, limit, x);
     else if (far < s->n)
       give_up (s, far, CAL_TOO_FAR, x);
-    else if (wide < s->n)
+    else if (wide < s->n) {
+      left[n_left++] = s->active[wide];
       give_up (s, wide, CAL_UNDETERMINED, x);
-    else
+    } else
       break;
   }
   for (guint c = 0; c < s->n; c++)
     s->active[c]->verdict = CAL_FITTED;
+  name_stand_ins (s, left, n_left);
   return error == NULL || *error == NULL;
 }
 

@@ -98,6 +98,27 @@ mdl_nvls_efficiency (const MdlLibrary *library, unsigned compute_capability, uns
   return efficiency != NULL && efficiency->set ? efficiency->v : 1.0;
 }
 
+static gboolean
+piece_fits (const MdlNvlsTreePiece *row, const MdlCollQuestion *q)
+{
+  const double ranks = (double)q->ranks_per_node;
+  return !row->off.v && (double)q->compute_capability >= row->capability.v && (double)q->n_nodes >= row->nodes.v &&
+         ranks >= row->ranks_from.v && (!row->ranks_to.set || ranks <= row->ranks_to.v) && q->nic_Bps >= row->nic.v &&
+         (!row->nic_below.set || q->nic_Bps < row->nic_below.v) && (!row->near.v || q->near_nics);
+}
+
+const MdlNvlsTreePiece *
+mdl_nvls_tree_piece (const MdlLibrary *library, const MdlCollQuestion *q)
+{
+  const MdlNvlsTreePiece *found = NULL;
+  for (unsigned i = 0; i < library->nvls_tree.pieces.n; i++) {
+    const MdlNvlsTreePiece *row = BASE_LIST_AT (library->nvls_tree.pieces, MdlNvlsTreePiece, i);
+    if (piece_fits (row, q))
+      found = row;
+  }
+  return found;
+}
+
 /* Bounded by NCCL_MAX_CTAS and NCCL_MIN_CTAS, not by NCCL_MAX_NCHANNELS: src/transport/nvls.cc:ncclNvlsInit. */
 double
 mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
@@ -108,6 +129,9 @@ mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *q)
     most = q->n_nodes > 1 && spec->channels_from_100_nodes.set ? &spec->channels_from_100_nodes : &spec->channels_from_100;
   double cell_B = library->channels.cell.v / (q->op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
   double found = q->nvls_channels > 0 ? (double)q->nvls_channels : most->v;
+  const MdlNvlsTreePiece *set = q->n_nodes > 1 ? mdl_nvls_tree_piece (library, q) : NULL;
+  if (set != NULL && set->channels.set)
+    found = set->channels.v;
   const BaseNum *registered = registered_channels (spec, q);
   if (registered != NULL)
     found = ceil (registered->v * 8.0 / fmax ((double)mdl_nvls_heads (library, MAX (q->ranks_per_node, 1)), 1.0));

@@ -7,10 +7,12 @@
  *     a     = the tree's hop over the same transport + `hop`
  *     round = h ch c (1 + 1/h) / (GPU link rate x efficiency), one round of pieces over all heads and channels in the node
  *     piece = h ch c / min (heads' NICs x NIC rate, rack)
- *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r, rack)
+ *     bound = min (ch rate, h cap n / (2 (n - 1)), h streams r, rack, h c / (m t))
  *     rack  = node rate x (N > 2 ? 1/2 : 1), where a rack has more GPUs than heads
  *     node rate = GPU link rate x efficiency / (1 + 1/h)
  * All channels pass through every head, so its proxy thread posts ch messages before the last one goes (`post`).
+ * A plugin's thread needs t s for each message (`message`), and where it reads once behind each (`flush`) waits for that: a head
+ * receives m messages of a piece, 1 on two nodes, 2 on more, in the mean of both trees.
  * N nodes, n ranks, c B piece of a head and channel, ch channels, cap busbw of a head (NCCL's figure by generation), r what a
  * stream of the tree's carries over the same transport, as many as channels (sockets: one, src/proxy.cc has a thread a process).
  * The link rate has NVLS's efficiency on the links inside the node and the NICs as they are: a rank of a double tree sends and
@@ -25,9 +27,8 @@
  * src/transport/nvls.cc:ncclNvlsTuning (pieces), src/enqueue.cc:calcCollChunking (cuts),
  * src/device/all_reduce.h (NVLS_TREE: scatter, gather, reduce, broadcast). Trees: Sanders, Speck, Traeff, Parallel Computing
  * 35(12), 2009.
- * Valid: compute capability 90 and later behind NVSwitches that reduce, two nodes or more; the pieces of capability 100 by NIC
- * rate are left out. Check: test_models_sharp (16 nodes, no data: 25 + 8 x 20.9 us), test_collective_sharp (loads), case 09 (AWS
- * p5). */
+ * Valid: compute capability 90 and later behind NVSwitches that reduce, two nodes or more. Check: test_models_sharp (16 nodes, no
+ * data: 25 + 8 x 20.9 us), test_collective_sharp (loads), case 09 (AWS p5). */
 #include <math.h>
 
 #include "collective/terms-private.h"
@@ -77,6 +78,37 @@ rack_Bps (const MdlCollQuestion *q, double heads, double node_Bps)
   return q->n_nodes > 2 ? node_Bps / 2.0 : node_Bps;
 }
 
+/* A head's proxy handles one message after another, and waits for one read after another, each behind a message received. */
+static void
+bound_by_messages (const MdlPlugin *plugin, const MdlCollQuestion *q, double heads, double piece_B, MdlCollCost *cost)
+{
+  if (plugin == NULL || piece_B <= 0.0)
+    return;
+  const double messages = q->n_nodes > 2 ? 2.0 : 1.0;
+  const struct {
+    const BaseNum *each;
+    const char *name;
+  } limits[] = { { &plugin->message, "a head's proxy, by messages" },
+                 { &plugin->flush, "one flush after another, of each message" } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (limits); i++) {
+    const BaseNum *each = limits[i].each;
+    if (!each->set || !mdl_cost_bound (cost, heads * piece_B / (messages * each->v), each))
+      continue;
+    cost->bound_name = limits[i].name;
+    mdl_cost_use (cost, each);
+  }
+}
+
+/* The largest piece: the plugin's, the version's for these nodes, or the default. */
+static const BaseNum *
+largest_piece (const MdlLibrary *library, const MdlPlugin *plugin, const MdlCollQuestion *q)
+{
+  const MdlNvlsTreePiece *set = mdl_nvls_tree_piece (library, q);
+  if (plugin != NULL && plugin->nvls_tree_piece.set)
+    return &plugin->nvls_tree_piece;
+  return set != NULL ? &set->piece : &library->nvls_tree.piece;
+}
+
 static void
 nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, MdlCollCost *cost)
 {
@@ -120,14 +152,11 @@ nvls_tree_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion
     mdl_cost_term (q, cost, "posts", (channels - 1.0) * library->pairwise.post.v, &library->pairwise.post,
                    "a head's proxy posts for %.4g more channels", channels - 1.0);
 
-  gboolean far = spec->many_nodes_from.set && (double)q->n_nodes >= spec->many_nodes_from.v;
   const MdlPlugin *plugin = mdl_plugin (library, q);
   if (plugin != NULL && plugin->nvls_tree_start.set)
     mdl_cost_term (q, cost, "network plugin", plugin->nvls_tree_start.v, &plugin->nvls_tree_start, "once per operation");
-  const BaseNum *most = plugin != NULL && plugin->nvls_tree_piece.set ? &plugin->nvls_tree_piece
-                        : far                                         ? &spec->many_nodes_piece
-                                                                      : &spec->piece;
-  double piece_B = mdl_cut_piece (&spec->cuts, part_B, most->v, 1.0);
+  double piece_B = mdl_cut_piece (&spec->cuts, part_B, largest_piece (library, plugin, q)->v, 1.0);
+  bound_by_messages (plugin, q, heads, piece_B, cost);
   double round_B = piece_B * channels * heads;
   double round_s = mdl_time_s (round_B, node_Bps);
   const double of_heads = fmin (heads / fmax ((double)q->ranks_per_node, 1.0), 1.0);

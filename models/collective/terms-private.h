@@ -37,6 +37,8 @@ double mdl_channels_most (const MdlLibrary *library, const MdlCollQuestion *ques
 /* NVLS, alone and over several nodes (nvls.c): channels in use, the constant of the links' efficiency, and why a node cannot
  * (static text, NULL if it can). */
 double mdl_nvls_channels (const MdlLibrary *library, const MdlCollQuestion *question);
+/* What NCCL sets for NVLSTree over these nodes; NULL: nothing beside its defaults. Borrowed. */
+const MdlNvlsTreePiece *mdl_nvls_tree_piece (const MdlLibrary *library, const MdlCollQuestion *question);
 const BaseNum *mdl_nvls_efficiency_of (const MdlLibrary *library, unsigned compute_capability, unsigned gpus);
 /* B/s that the channels move; the fewer channels of registered buffers are enough for as much. */
 double mdl_nvls_bound_Bps (const MdlLibrary *library, const MdlCollQuestion *question);

@@ -24,12 +24,20 @@ struct BaseYaml {
   const char *path; /* in the arena */
   char *sha256;
   BaseYamlNode *root;
+  BaseYaml *kept;    /* the document whose nodes and path it borrows (yaml_keep.c); NULL: they are its own */
+  gint n_borrowers;  /* of a kept document, with those who keep it; counted by all threads */
 };
 
 /* One document in `bytes`, all in `arena`. `file` (lives as long as the arena) is put in all marks; `flag` TRUE: lines and columns
  * are 0, the text is a flag's. An empty document gives NULL without error. */
 gboolean base_yaml_parse (BaseArena *arena, const char *file, gboolean flag, const char *bytes, gsize n_B, BaseYamlNode **root,
                           GError **error);
+
+/* yaml_keep.c: a document that borrows the nodes of one that is kept; NULL: none is kept of this path. Returned: full. */
+BaseYaml *base_yaml_kept (const char *path);
+/* Keeps the document, if any are: from then on it borrows its nodes. */
+void base_yaml_keep_one (BaseYaml *yaml);
+void base_yaml_unborrow (BaseYaml *kept);
 
 /* Plain text that YAML takes for null. */
 gboolean base_yaml_text_is_null (const char *text);

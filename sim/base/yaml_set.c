@@ -44,7 +44,8 @@ copy_shallow (BaseArena *arena, const BaseYamlNode *node)
   copy->item = base_arena_alloc_n (arena, node->n, sizeof *copy->item);
   for (unsigned i = 0; i < node->n; i++) {
     copy->item[i] = node->item[i];
-    copy->item[i]->shared = TRUE;
+    if (!copy->item[i]->shared) /* those of a kept document are, and no thread writes to them */
+      copy->item[i]->shared = TRUE;
   }
   return copy;
 }

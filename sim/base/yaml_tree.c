@@ -28,6 +28,7 @@ base_yaml_free (BaseYaml *yaml)
   if (yaml == NULL || --yaml->n_refs > 0)
     return;
   base_arena_free (yaml->arena);
+  base_yaml_unborrow (yaml->kept);
   g_free (yaml->sha256);
   g_free (yaml);
 }
@@ -59,9 +60,15 @@ base_yaml_load_file (const char *path, GError **error)
   g_return_val_if_fail (path != NULL, NULL);
   g_autofree char *bytes = NULL;
   gsize n_B = 0;
+  BaseYaml *yaml = base_yaml_kept (path);
+  if (yaml != NULL)
+    return yaml;
   if (!base_file_read (path, BASE_YAML_MAX_B, &bytes, &n_B, error))
     return NULL;
-  return base_yaml_load_data (path, bytes, n_B, error);
+  yaml = base_yaml_load_data (path, bytes, n_B, error);
+  if (yaml != NULL)
+    base_yaml_keep_one (yaml);
+  return yaml;
 }
 
 const char *

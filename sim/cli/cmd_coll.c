@@ -1,18 +1,25 @@
 /* forerun coll: a table over message sizes, and over numbers of nodes. */
 #include <string.h>
 
+#include "base/file.h"
+#include "calibrate/measured.h"
 #include "draw-private.h"
+#include "host-private.h"
 #include "report/coll.h"
 
 typedef struct {
   FrCollFlags coll; /* first: the tables that it shares with others fill it */
   char *plot, *report;
+  char **measured;
 } Flags;
 G_STATIC_ASSERT (offsetof (Flags, coll) == 0);
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "files", 0, 0, NULL, NULL },
-  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F", "also plot bus bandwidth by size; .svg, .png or .pdf" },
+  { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F",
+    "also plot bus bandwidth by size, or by nodes if there are more numbers of nodes than sizes; .svg, .png or .pdf" },
+  { CLI_FLAG_TEXTS, "measured", 0, offsetof (Flags, measured), "FILE",
+    "draw measurements too: CSV, output of nccl-tests, a probe's file, or a folder with systems.yaml; repeatable" },
   { CLI_FLAG_OUTPUT, "report", 0, offsetof (Flags, report), "F.html",
     "also write a report to share: question, answer, plot, and the data that the answer depends on" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
@@ -27,6 +34,9 @@ typedef struct {
   GString *text;     /* '#' lines, or all of nccl-tests' text */
   JsonBuilder *json; /* nccl-tests' document; else NULL */
   GPtrArray *said;   /* char *: the answer for each number of nodes */
+  GArray *asked;     /* RepCollAsked */
+  RepCollWay way;
+  GString *measured; /* TSV of rep_coll_measured_tsv; NULL: none */
   RepSweep sweep;    /* of the number at hand */
   double busbw_sum_Bps;
   guint n_rows;
@@ -43,6 +53,9 @@ rows_clear (Rows *rows)
   g_string_free (rows->text, TRUE);
   g_clear_object (&rows->json);
   g_ptr_array_unref (rows->said);
+  g_array_unref (rows->asked);
+  if (rows->measured != NULL)
+    g_string_free (rows->measured, TRUE);
   rep_sweep_clear (&rows->sweep);
   g_strfreev (rows->above);
   g_free (rows->is_above);
@@ -110,6 +123,9 @@ begin_comm (void *user, const ScnRanks *comm)
   Rows *rows = user;
   const CliFormat format = rows->cli->format;
   mark_above (rows, comm->clu);
+  rows->way.launch = comm->settings.launch;
+  rows->way.buffers = comm->settings.buffers;
+  rows->way.gpus = comm->gpus_per_node;
   rows->local = rows->local || col_comm_is_local (comm->comm); /* which has its own warning */
   if (format == CLI_FORMAT_TEXT)
     cli_comm_header (rows->cli, comm, rows->text);
@@ -136,6 +152,8 @@ static void
 add_row (void *user, const ColAnswer *coll, guint size, guint n_sizes)
 {
   Rows *rows = user;
+  const RepCollAsked asked = { coll->n_nodes, coll->size_B };
+  g_array_append_val (rows->asked, asked);
   rows->n_rows++;
   rows->busbw_sum_Bps += coll->busbw_Bps;
   watch_above (rows, coll);
@@ -187,11 +205,64 @@ write_rows (Cli *cli, const FrCollQuery *question, Rows *rows)
   }
 }
 
+/* ---- measurements ---- */
+
+/* A folder with systems.yaml, or files of one machine. */
+static CalData *
+load_measured (Cli *cli, char **paths, const FrCollQuery *question, GError **error)
+{
+  const CalHost host = cli_host (cli);
+  const CalFilesQuery files = { .topology = question->topology, .launch = question->settings.launch, .op = (int)question->op };
+  if (!base_file_is_folder (paths[0]))
+    return cal_data_load_files (&host, (const char *const *)paths, &files, error);
+  if (paths[1] != NULL) {
+    cli_fail (cli, error, "--measured: one folder at a time, and '%s' is one too many", paths[1]);
+    return NULL;
+  }
+  return cli_measurements_folder (cli, paths[0], error) ? cal_data_load (&host, paths[0], NULL, error) : NULL;
+}
+
+static gboolean
+take_measured (Cli *cli, char **paths, const FrCollQuery *question, Rows *rows, GError **error)
+{
+  g_autoptr (CalData) data = paths != NULL ? load_measured (cli, paths, question, error) : NULL;
+  if (data == NULL)
+    return paths == NULL;
+  rows->measured = g_string_new (NULL);
+  guint n = rep_coll_measured_tsv (data, &rows->way, rows->asked, rows->measured);
+  if (n > 0 && !cli->quiet)
+    g_string_append_printf (cli->talk, "%u of %u measurements %s drawn; the others ran otherwise, or lie outside\n", n,
+                            data->points->len, n == 1 ? "is" : "are");
+  if (n > 0)
+    return TRUE;
+  g_autofree char *text = g_strdup_printf ("none of %u measurements is of %s on %s with %u GPUs a node at these sizes and nodes, "
+                                           "launched by %s: none is drawn",
+                                           data->points->len, base_name (mdl_op_names, (int)question->op), question->topology,
+                                           rows->way.gpus, base_name (mdl_launch_names, (int)rows->way.launch));
+  cli_warn (cli, text);
+  g_string_free (g_steal_pointer (&rows->measured), TRUE);
+  return TRUE;
+}
+
+/* ---- plots ---- */
+
+static GPtrArray *
+plots_of (const FrCollQuery *question, const Rows *rows)
+{
+  GPtrArray *plots = rep_plots_new ();
+  const RepCollPlot what = { .table = rows->table,
+                             .op = question->op,
+                             .topology = question->topology,
+                             .asked = rows->asked,
+                             .measured = rows->measured != NULL ? rows->measured->str : NULL };
+  rep_plots_add_coll (plots, &what);
+  return plots;
+}
+
 static gboolean
 draw (Cli *cli, const char *path, const FrCollQuery *question, const Rows *rows, GError **error)
 {
-  g_autoptr (GPtrArray) plots = rep_plots_new ();
-  rep_plots_add_coll (plots, rows->table, question->op);
+  g_autoptr (GPtrArray) plots = plots_of (question, rows);
   return cli_draw (cli, "--plot", path, plots, error);
 }
 
@@ -200,8 +271,7 @@ add_page (Cli *cli, const Flags *flags, const FrCollQuery *question, const Rows 
 {
   g_autoptr (GString) text = g_string_new (NULL);
   base_table_print_text (rows->table, text);
-  g_autoptr (GPtrArray) plots = rep_plots_new ();
-  rep_plots_add_coll (plots, rows->table, question->op);
+  g_autoptr (GPtrArray) plots = plots_of (question, rows);
   const CliSweepPage page = { .lead = "Time and bandwidth by message size, as nccl-tests would measure them",
                               .said = rows->said,
                               .text = text->str,
@@ -213,12 +283,15 @@ add_page (Cli *cli, const Flags *flags, const FrCollQuery *question, const Rows 
 static gboolean
 answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **error)
 {
-  g_auto (Rows) rows = { .cli = cli,
-                         .question = question,
-                         .table = base_members_table (rep_coll_row_members, NULL),
-                         .text = g_string_new (NULL),
-                         .said = g_ptr_array_new_with_free_func (g_free),
-                         .above = sets_above_the_leaves (cli) };
+  g_auto (Rows)
+      rows = { .cli = cli,
+               .question = question,
+               .table = base_members_table (rep_coll_row_members, NULL),
+               .text = g_string_new (NULL),
+               .said = g_ptr_array_new_with_free_func (g_free),
+               .asked = g_array_new (FALSE, FALSE, sizeof (RepCollAsked)),
+               .way = { .topology = question->topology, .op = question->op, .algo = question->algo, .proto = question->proto },
+               .above = sets_above_the_leaves (cli) };
   if (!cli_sizes_read (cli, &flags->coll, mdl_dtype_size_B (question->dtype), &rows.sizes, error))
     return FALSE;
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && flags->plot != NULL)
@@ -227,6 +300,8 @@ answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **erro
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json, tsv or csv",
                      cli->format_text, question->n_nodes);
   if (!cli_coll_price (cli, question, &rows.sizes, &(FrCollSink){ &rows, begin_comm, add_row }, error))
+    return FALSE;
+  if (!take_measured (cli, flags->measured, question, &rows, error))
     return FALSE;
   warn_above (cli, &rows);
   write_rows (cli, question, &rows);
@@ -242,6 +317,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_one_op (cli, words, error) || (flags->plot != NULL && !cli_plot_check (cli, "--plot", flags->plot, error)) ||
       (flags->report != NULL && !cli_page_check (cli, flags->report, error)))
     return FALSE;
+  if (flags->measured != NULL && flags->plot == NULL && flags->report == NULL)
+    return cli_fail (cli, error, "--measured is drawn into a plot: --plot F.svg or --report F.html makes one");
   g_auto (FrCollQuery) question = { 0 };
   gboolean done = cli_coll_read (cli, &flags->coll, words[0], &question, error);
   question.settings.terse = TRUE;

@@ -57,6 +57,7 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
   q->min_ctas = settings->min_ctas;
   q->max_ctas = settings->max_ctas;
   col_comm_nics (comm, &q->nic_Bps);
+  q->near_nics = comm->inter.used && (MdlPath)comm->inter.path <= MDL_PATH_PXB;
   q->launch = settings->launch;
   q->one_shot = settings->one_shot;
   q->symmetric_ctas = settings->symmetric_ctas;

@@ -146,7 +146,7 @@ check_region (const MdlTunerRegion *region, BaseDiag *diag)
     base_diag_error (diag, region->op.mark, "a region is of an operation, an algorithm and a protocol that NCCL tunes");
 }
 
-/* Rows of plugins that are of later versions than the one asked for, and their tuners that this version of NCCL does not ask yet,
+/* Rows of plugins that are of other versions than the one asked for, and their tuners that this version of NCCL does not ask yet,
  * are dropped. */
 static gboolean
 settle_plugins (MdlLibrary *library, const char *asked, GError **error)
@@ -154,7 +154,9 @@ settle_plugins (MdlLibrary *library, const char *asked, GError **error)
   g_autoptr (BaseDiag) diag = base_diag_new ();
   for (unsigned i = 0; i < library->plugins.n; i++) {
     MdlPlugin *plugin = BASE_LIST_AT (library->plugins, MdlPlugin, i);
-    plugin->off.v = plugin->from.v != NULL && cst_tuner_is_before (asked, &plugin->from, diag);
+    const gboolean newer = plugin->from.v != NULL && cst_tuner_is_before (asked, &plugin->from, diag);
+    const gboolean older = plugin->before.v == NULL || (cst_tuner_is_before (asked, &plugin->before, diag) && asked != NULL);
+    plugin->off.v = newer || !older;
     const MdlTunerRegions *tuner = plugin->tuner.value;
     if (tuner == NULL)
       continue;
@@ -162,6 +164,18 @@ settle_plugins (MdlLibrary *library, const char *asked, GError **error)
       check_region (BASE_LIST_AT (tuner->regions, MdlTunerRegion, k), diag);
     if (cst_tuner_is_before (library->version, &tuner->from, diag))
       plugin->tuner.value = NULL;
+  }
+  return base_diag_finish (diag, error);
+}
+
+/* Pieces of NVLSTree that later versions than `library`'s set. */
+static gboolean
+settle_pieces (MdlLibrary *library, GError **error)
+{
+  g_autoptr (BaseDiag) diag = base_diag_new ();
+  for (unsigned i = 0; i < library->nvls_tree.pieces.n; i++) {
+    MdlNvlsTreePiece *row = BASE_LIST_AT (library->nvls_tree.pieces, MdlNvlsTreePiece, i);
+    row->off.v = row->from.v != NULL && cst_tuner_is_before (library->version, &row->from, diag);
   }
   return base_diag_finish (diag, error);
 }
@@ -190,7 +204,7 @@ load_tuner (const Load *load, const CstQuery *query, GError **error)
     library->pairwise.net_share = library->tuner->peer_share;
     library->pairwise.net_share.set = library->tuner->peer_share.v > 0.0;
   }
-  return settle_plugins (library, query->nccl, error);
+  return settle_plugins (library, query->nccl, error) && settle_pieces (library, error);
 }
 
 static gboolean

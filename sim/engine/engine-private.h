@@ -237,6 +237,9 @@ eng_entry_is_live (const EngEntry *entry, void *user)
   return eng->agenda.timers[entry->slot].generation == entry->generation;
 }
 
+/* engine.c: FALSE, and *error says that what is left never happens. */
+gboolean eng_fail_beyond_clock (const Eng *eng, GError **error);
+
 /* agenda.c: entries of flows in the queue */
 void eng_push_flow (Eng *eng, EngTime at, uint32_t flow);
 /* The flow's pending entry, if it has one, will not fire. */

@@ -135,6 +135,14 @@ run_instant (Eng *eng, EngEntry entry, bool have_entry, EngTime until, uint64_t 
   }
 }
 
+gboolean
+eng_fail_beyond_clock (const Eng *eng, GError **error)
+{
+  g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
+               "at %.12g s: what remains lies beyond the range of the clock, 2^64 ps (213 days)", eng_time_to_s (eng->now));
+  return FALSE;
+}
+
 /* The queue has run dry: has all that was started come to its end? */
 static gboolean
 check_drained (const Eng *eng, bool beyond_clock, GError **error)
@@ -145,8 +153,7 @@ check_drained (const Eng *eng, bool beyond_clock, GError **error)
     g_set_error (error, BASE_ERROR, BASE_ERROR_RUN, "at %.12g s: %" PRIu64 " activit%s cannot move: no capacity on link %" PRIu32,
                  eng_time_to_s (eng->now), n_stuck, n_stuck == 1 ? "y" : "ies", link);
   else if (beyond_clock)
-    g_set_error (error, BASE_ERROR, BASE_ERROR_RUN,
-                 "at %.12g s: what remains lies beyond the range of the clock, 2^64 ps (213 days)", eng_time_to_s (eng->now));
+    eng_fail_beyond_clock (eng, error);
   return n_stuck == 0 && !beyond_clock;
 }
 

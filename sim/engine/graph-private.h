@@ -85,10 +85,17 @@ typedef struct {
   bool marked;     /* in graph->stirred */
 } GraphPlace;
 
+typedef struct GraphAlone GraphAlone;
+
 struct EngGraph {
-  Eng *eng; /* borrowed */
+  Eng *eng;          /* borrowed */
+  GraphAlone *alone; /* its clock while it runs by itself; NULL: the engine's */
   GArray *tasks, *flows, *calls, *uses, *edges, *holds, *streams, *resources;
-  GByteArray *names; /* NUL-terminated, one after the other; offset 0 is "" */
+  struct {
+    guint tasks, flows, edges, paced, standings;
+  } room;              /* as of base_append() */
+  GByteArray *names;   /* NUL-terminated, one after the other; offset 0 is "" */
+  uint32_t recent[16]; /* names that were added last */
   /* successors by task, from edges: those of t are successors[first[t]] … successors[first[t + 1] - 1] */
   uint32_t *first;
   EngTask *successors;
@@ -138,6 +145,18 @@ graph_name (const EngGraph *graph, uint32_t name)
 gboolean eng_graph_check (EngGraph *graph, GError **error);
 /* graph_run.c: a task's time is over. */
 void eng_graph_task_ended (Eng *eng, void *user, uint64_t task);
+/* Starts all that can start now. */
+void eng_graph_dispatch (EngGraph *graph);
+
+/* graph_alone.c: whether it can run without the engine's queue and network, and all of it. */
+bool eng_graph_is_alone (const EngGraph *graph);
+gboolean eng_graph_alone_run (EngGraph *graph, GError **error);
+/* While it does: the task ends at `end`, in place of what was said before; eng_graph_dispatch() is due; a flow task begins; it has
+ * another bound. */
+void eng_graph_alone_delay (EngGraph *graph, EngTask task, EngTime end);
+void eng_graph_alone_dispatch (EngGraph *graph);
+void eng_graph_alone_flow (EngGraph *graph, EngTask task);
+void eng_graph_alone_bound (EngGraph *graph, EngTask task, double bound_per_s);
 
 /* graph_pace.c: a task begins or ends; what that changes comes with eng_graph_pace_settle, once an instant. */
 void eng_graph_pace_enter (EngGraph *graph, const GraphPaced *paced);

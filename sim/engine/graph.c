@@ -5,18 +5,22 @@
 
 #include <string.h>
 
+#include "base/append.h"
+
 G_STATIC_ASSERT (sizeof (GraphTask) <= 64);
 
-#define FEW_TASKS 256u /* a small graph's arrays are not grown step by step */
-
+/* Tasks in a row mostly have one of a few names. */
 static uint32_t
 add_name (EngGraph *graph, const char *name)
 {
   if (name == NULL || *name == '\0')
     return 0;
   size_t n = strlen (name) + 1;
+  uint32_t *known = &graph->recent[(unsigned char)name[n / 2] % G_N_ELEMENTS (graph->recent)];
+  if (strcmp (graph_name (graph, *known), name) == 0)
+    return *known;
   g_assert (graph->names->len + n < GRAPH_NONE);
-  uint32_t at = graph->names->len;
+  uint32_t at = *known = graph->names->len;
   g_byte_array_append (graph->names, (const guint8 *)name, (guint)n);
   return at;
 }
@@ -26,16 +30,16 @@ eng_graph_new (Eng *eng)
 {
   EngGraph *graph = g_new0 (EngGraph, 1);
   graph->eng = eng;
-  graph->tasks = g_array_sized_new (FALSE, FALSE, sizeof (GraphTask), FEW_TASKS);
-  graph->flows = g_array_sized_new (FALSE, FALSE, sizeof (GraphFlow), FEW_TASKS);
+  graph->tasks = g_array_new (FALSE, FALSE, sizeof (GraphTask));
+  graph->flows = g_array_new (FALSE, FALSE, sizeof (GraphFlow));
   graph->calls = g_array_new (FALSE, FALSE, sizeof (GraphCall));
   graph->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
-  graph->edges = g_array_sized_new (FALSE, FALSE, sizeof (GraphEdge), FEW_TASKS);
+  graph->edges = g_array_new (FALSE, FALSE, sizeof (GraphEdge));
   graph->holds = g_array_new (FALSE, FALSE, sizeof (GraphHold));
   graph->streams = g_array_new (FALSE, FALSE, sizeof (GraphStream));
   graph->resources = g_array_new (FALSE, FALSE, sizeof (GraphResource));
   graph->places = g_array_new (FALSE, FALSE, sizeof (GraphPlace));
-  graph->paced = g_array_sized_new (FALSE, FALSE, sizeof (GraphPaced), FEW_TASKS);
+  graph->paced = g_array_new (FALSE, FALSE, sizeof (GraphPaced));
   graph->standings = g_array_new (FALSE, FALSE, sizeof (GraphPlaceUse));
   graph->stirred = g_array_new (FALSE, FALSE, sizeof (EngPlace));
   graph->speeds = g_array_new (FALSE, FALSE, sizeof (double));
@@ -65,6 +69,15 @@ eng_graph_free (EngGraph *graph)
   g_free (graph);
 }
 
+void
+eng_graph_expect (EngGraph *graph, unsigned tasks, unsigned paced, unsigned waits)
+{
+  base_append_room (graph->tasks, &graph->room.tasks, tasks);
+  base_append_room (graph->paced, &graph->room.paced, paced);
+  base_append_room (graph->standings, &graph->room.standings, paced);
+  base_append_room (graph->edges, &graph->room.edges, waits);
+}
+
 EngStream
 eng_graph_stream (EngGraph *graph, const char *name)
 {
@@ -87,27 +100,27 @@ add_task (EngGraph *graph, EngStream stream, TaskType type, uint64_t what, unsig
   g_assert (!graph->started && graph->tasks->len < ENG_NO_TASK - 1u);
   g_assert (stream == ENG_NO_STREAM || stream < graph->streams->len);
   EngTask id = graph->tasks->len;
-  GraphTask task = { .start = ENG_TIME_NEVER,
-                     .end = ENG_TIME_NEVER,
-                     .what = what,
-                     .stream = stream,
-                     .before = ENG_NO_TASK,
-                     .after = ENG_NO_TASK,
-                     .cause = ENG_NO_TASK,
-                     .hold = GRAPH_NONE,
-                     .paced = GRAPH_NONE,
-                     .name = add_name (graph, name),
-                     .kind = kind,
-                     .type = (uint8_t)type,
-                     .state = TASK_IDLE };
+  GraphTask *task = base_append (graph->tasks, &graph->room.tasks, sizeof *task);
+  *task = (GraphTask){ .start = ENG_TIME_NEVER,
+                       .end = ENG_TIME_NEVER,
+                       .what = what,
+                       .stream = stream,
+                       .before = ENG_NO_TASK,
+                       .after = ENG_NO_TASK,
+                       .cause = ENG_NO_TASK,
+                       .hold = GRAPH_NONE,
+                       .paced = GRAPH_NONE,
+                       .name = add_name (graph, name),
+                       .kind = kind,
+                       .type = (uint8_t)type,
+                       .state = TASK_IDLE };
   if (stream != ENG_NO_STREAM) {
     GraphStream *in = &g_array_index (graph->streams, GraphStream, stream);
-    task.before = in->last;
+    task->before = in->last;
     if (in->last != ENG_NO_TASK)
       graph_task (graph, in->last)->after = id;
     in->last = id;
   }
-  g_array_append_val (graph->tasks, task);
   return id;
 }
 
@@ -121,21 +134,21 @@ EngTask
 eng_graph_flow (EngGraph *graph, EngStream stream, const EngFlowSpec *spec, unsigned kind, const char *name)
 {
   g_assert (graph->uses->len + (uint64_t)spec->n_uses < GRAPH_NONE);
-  GraphFlow flow = { .amount = spec->amount,
-                     .bound_per_s = spec->bound_per_s,
-                     .priority = spec->priority,
-                     .latency = spec->latency,
-                     .uses = graph->uses->len,
-                     .n_uses = spec->n_uses,
-                     .call = GRAPH_NONE };
+  GraphFlow *flow = base_append (graph->flows, &graph->room.flows, sizeof *flow);
+  *flow = (GraphFlow){ .amount = spec->amount,
+                       .bound_per_s = spec->bound_per_s,
+                       .priority = spec->priority,
+                       .latency = spec->latency,
+                       .uses = graph->uses->len,
+                       .n_uses = spec->n_uses,
+                       .call = GRAPH_NONE };
   if (spec->n_uses > 0)
     g_array_append_vals (graph->uses, spec->uses, spec->n_uses);
   if (spec->done != NULL) {
     GraphCall call = { .fn = spec->done, .user = spec->user, .arg = spec->arg };
-    flow.call = graph->calls->len;
+    flow->call = graph->calls->len;
     g_array_append_val (graph->calls, call);
   }
-  g_array_append_val (graph->flows, flow);
   return add_task (graph, stream, TASK_FLOW, graph->flows->len - 1u, kind, name);
 }
 
@@ -150,8 +163,7 @@ eng_graph_after (EngGraph *graph, EngTask task, EngTask before)
 {
   g_assert (!graph->started && task < graph->tasks->len && before < graph->tasks->len);
   g_assert (graph->edges->len < GRAPH_NONE - 1u);
-  GraphEdge edge = { .task = task, .before = before };
-  g_array_append_val (graph->edges, edge);
+  *(GraphEdge *)base_append (graph->edges, &graph->room.edges, sizeof (GraphEdge)) = (GraphEdge){ task, before };
 }
 
 void

@@ -5,6 +5,7 @@
  * of a flow its own rate bound. A task on several places goes at the least of their speeds. */
 #include <math.h>
 
+#include "base/append.h"
 #include "graph-private.h"
 
 /* Work of a delay that is left as rounding: less than a picosecond. */
@@ -32,17 +33,17 @@ eng_graph_on (EngGraph *graph, EngTask id, EngPlace place)
   GraphTask *task = graph_task (graph, id);
   g_assert (task->type != TASK_JOIN);
   if (task->paced == GRAPH_NONE) {
-    GraphPaced paced = { .task = id, .speed = 1.0, .first = GRAPH_NONE };
     task->paced = graph->paced->len;
-    g_array_append_val (graph->paced, paced);
+    *(GraphPaced *)base_append (graph->paced, &graph->room.paced, sizeof (GraphPaced)) =
+        (GraphPaced){ .task = id, .speed = 1.0, .first = GRAPH_NONE };
   }
   GraphPaced *paced = graph_paced (graph, task->paced);
   for (uint32_t i = paced->first; i != GRAPH_NONE; i = g_array_index (graph->standings, GraphPlaceUse, i).next)
     if (g_array_index (graph->standings, GraphPlaceUse, i).place == place)
       return;
-  GraphPlaceUse standing = { .place = place, .next = paced->first, .speed = 1.0 };
-  paced->first = graph->standings->len;
-  g_array_append_val (graph->standings, standing);
+  GraphPlaceUse *standing = base_append (graph->standings, &graph->room.standings, sizeof *standing);
+  *standing = (GraphPlaceUse){ .place = place, .next = paced->first, .speed = 1.0 };
+  paced->first = graph->standings->len - 1u;
 }
 
 static void
@@ -66,9 +67,9 @@ insert (GArray *running, EngTask task)
 }
 
 static void
-take_out (GArray *running, EngTask task)
+take_out (GArray *running, EngTask task) /* a task of no time never came in */
 {
-  for (guint i = 0; i < running->len; i++)
+  for (guint i = 0; running != NULL && i < running->len; i++)
     if (g_array_index (running, EngTask, i) == task) {
       g_array_remove_index (running, i);
       return;
@@ -110,15 +111,22 @@ set_speed (EngGraph *graph, GraphPaced *paced, double speed)
   if (task->type == TASK_FLOW) {
     double bound = paced->bound_per_s * speed;
     paced->speed = speed;
-    eng_flow_set_bound (graph->eng, paced->flow, speed < 1.0 ? bound : paced->bound_per_s);
+    if (graph->alone != NULL)
+      eng_graph_alone_bound (graph, paced->task, speed < 1.0 ? bound : paced->bound_per_s);
+    else
+      eng_flow_set_bound (graph->eng, paced->flow, speed < 1.0 ? bound : paced->bound_per_s);
     return;
   }
   paced->left_ps -= (double)(now - paced->since) * paced->speed;
   paced->since = now;
   paced->speed = speed;
-  eng_cancel (graph->eng, paced->timer);
   double more = paced->left_ps > REST_PS ? ceil ((paced->left_ps - REST_PS) / speed) : 0.0;
   EngTime wait = more >= (double)ENG_TIME_NEVER ? ENG_TIME_NEVER : (EngTime)more;
+  if (graph->alone != NULL) {
+    eng_graph_alone_delay (graph, paced->task, eng_time_add (now, wait));
+    return;
+  }
+  eng_cancel (graph->eng, paced->timer);
   paced->timer = eng_at (graph->eng, eng_time_add (now, wait), eng_graph_task_ended, graph, paced->task);
 }
 

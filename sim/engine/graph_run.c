@@ -16,7 +16,10 @@ wake (EngGraph *graph)
   if (graph->dispatching)
     return;
   graph->dispatching = true;
-  eng_at (graph->eng, eng_now (graph->eng), dispatch, graph, 0);
+  if (graph->alone != NULL)
+    eng_graph_alone_dispatch (graph);
+  else
+    eng_at (graph->eng, eng_now (graph->eng), dispatch, graph, 0);
 }
 
 /* `before` has ended now and `task` waited for it. */
@@ -104,6 +107,7 @@ static void
 start_flow (EngGraph *graph, EngTask task)
 {
   const GraphFlow *flow = &g_array_index (graph->flows, GraphFlow, graph_task (graph, task)->what);
+  uint32_t paced = graph_task (graph, task)->paced;
   EngFlowSpec spec = { .amount = flow->amount,
                        .bound_per_s = flow->bound_per_s,
                        .priority = flow->priority,
@@ -113,8 +117,11 @@ start_flow (EngGraph *graph, EngTask task)
                        .done = eng_graph_task_ended,
                        .user = graph,
                        .arg = task };
-  EngFlow started = eng_flow_start (graph->eng, &spec);
-  uint32_t paced = graph_task (graph, task)->paced;
+  EngFlow started = 0;
+  if (graph->alone != NULL)
+    eng_graph_alone_flow (graph, task);
+  else
+    started = eng_flow_start (graph->eng, &spec);
   if (paced == GRAPH_NONE)
     return;
   g_assert (spec.bound_per_s > 0.0 && isfinite (spec.bound_per_s));
@@ -128,7 +135,11 @@ start_delay (EngGraph *graph, EngTask id)
 {
   const GraphTask *task = graph_task (graph, id);
   EngTime now = eng_now (graph->eng);
-  EngTimer timer = eng_at (graph->eng, eng_time_add (now, task->what), eng_graph_task_ended, graph, id);
+  EngTimer timer = 0;
+  if (graph->alone != NULL)
+    eng_graph_alone_delay (graph, id, eng_time_add (now, task->what));
+  else
+    timer = eng_at (graph->eng, eng_time_add (now, task->what), eng_graph_task_ended, graph, id);
   if (task->paced == GRAPH_NONE)
     return;
   GraphPaced *paced = graph_paced (graph, task->paced);
@@ -214,13 +225,10 @@ grant (EngGraph *graph, EngResource id)
   }
 }
 
-/* Starts all that can start now. `dispatching` stays set, so that ends inside do not call for another pass. */
-static void
-dispatch (Eng *eng, void *user, uint64_t arg)
+/* `dispatching` stays set, so that ends inside do not call for another pass. */
+void
+eng_graph_dispatch (EngGraph *graph)
 {
-  (void)eng;
-  (void)arg;
-  EngGraph *graph = user;
   for (;;) {
     while (graph->ready.n > 0) {
       EngTask task = graph->ready.items[0].id;
@@ -239,6 +247,14 @@ dispatch (Eng *eng, void *user, uint64_t arg)
   }
   eng_graph_pace_settle (graph);
   graph->dispatching = false;
+}
+
+static void
+dispatch (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng;
+  (void)arg;
+  eng_graph_dispatch (user);
 }
 
 gboolean
@@ -262,9 +278,10 @@ eng_graph_start (EngGraph *graph, GError **error)
 gboolean
 eng_graph_run (EngGraph *graph, GError **error)
 {
-  if (!eng_graph_start (graph, error))
+  const bool alone = eng_graph_is_alone (graph);
+  if (!alone && !eng_graph_start (graph, error))
     return FALSE;
-  if (eng_run (graph->eng, ENG_TIME_NEVER, 0, error)) {
+  if (alone ? eng_graph_alone_run (graph, error) : eng_run (graph->eng, ENG_TIME_NEVER, 0, error)) {
     g_assert (graph->n_done == graph->tasks->len);
     return TRUE;
   }

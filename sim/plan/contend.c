@@ -124,10 +124,11 @@ pln_read_machine (const Pln *plan, guint machine, GError **error)
   return scenario != NULL;
 }
 
-/* A step as it is known, or by `closed`, which is made when one is not, and shares `pool`. FALSE: it is refused, or *error says why
- * none is made. */
+/* A step as it is known, or by `closed`, which is made when one is not, shares `pool`, and follows `before`. FALSE: it is refused,
+ * or *error says why none is made. */
 static gboolean
-step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClosed **closed, TrnClosedStep *out, GError **error)
+step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClosed *before, TrnClosed **closed, TrnClosedStep *out,
+         GError **error)
 {
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, row->machine);
   if (machine->steps != NULL) {
@@ -136,8 +137,10 @@ step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClose
   }
   if (*closed == NULL) {
     *closed = trn_closed_new (&machine->scenario->training, error);
-    if (*closed != NULL)
+    if (*closed != NULL) {
       trn_closed_share (*closed, pool);
+      trn_closed_follow (*closed, before);
+    }
   }
   return *closed != NULL && trn_closed_step (*closed, &row->query, out, NULL);
 }
@@ -147,15 +150,18 @@ pln_leads (const Pln *plan, const GArray *contenders, GError **error)
 {
   g_autoptr (GArray) leads = g_array_new (FALSE, TRUE, sizeof (PlnChoiceRow));
   g_autoptr (TrnClosedPool) pool = trn_closed_pool_new (); /* outlives what shares it */
+  g_autoptr (TrnClosed) before = NULL;
   for (guint m = 0; m < plan->machines->len; m++) {
     g_autoptr (TrnClosed) closed = NULL;
+    if (m > 0 && !pln_are_kin (&g_array_index (plan->machines, PlnMachine, m - 1), &g_array_index (plan->machines, PlnMachine, m)))
+      g_clear_pointer (&before, trn_closed_free);
     g_autoptr (GError) failed = NULL;
     PlnChoiceRow lead = { .machine = m, .formula = (double)NAN };
     for (guint i = 0; i < contenders->len; i++) {
       TrnClosedStep step;
       PlnChoiceRow row;
       double over;
-      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), pool, &closed, &step, &failed) || !step.fits)
+      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), pool, before, &closed, &step, &failed) || !step.fits)
         continue;
       pln_take_step (plan, m, &ROW (contenders, i)->query, &step, &row);
       if (pln_misses (plan, &row, &over) == PLN_REJECTED_N && !(row.formula >= lead.formula))
@@ -166,6 +172,10 @@ pln_leads (const Pln *plan, const GArray *contenders, GError **error)
       return NULL;
     }
     g_array_append_val (leads, lead);
+    if (closed != NULL) {
+      g_clear_pointer (&before, trn_closed_free);
+      before = g_steal_pointer (&closed);
+    }
   }
   return g_steal_pointer (&leads);
 }

@@ -3,6 +3,13 @@
 
 #include "plan-private.h"
 
+gboolean
+pln_are_kin (const PlnMachine *a, const PlnMachine *b)
+{
+  return a->nodes == b->nodes && g_strcmp0 (a->topology, b->topology) == 0 && g_strcmp0 (a->domain, b->domain) == 0 &&
+         g_strcmp0 (a->nic_count, b->nic_count) == 0 && g_strcmp0 (a->kind, b->kind) == 0;
+}
+
 /* The place of a key below 'fixed' by its path ("precision.compute: …"), as far as it goes. */
 static BaseMark
 mark_of_fixed (const Pln *plan, const char *path)

@@ -76,6 +76,8 @@ struct Pln {
 
 /* The scenario of a machine with this cut, or with none where `ask` is NULL. Returned: full. */
 Scn *pln_scenario (const Pln *plan, const PlnMachine *machine, const TrnClosedQuery *query, GError **error);
+/* Whether two machines differ by the network between their nodes alone, and by what they store on. */
+gboolean pln_are_kin (const PlnMachine *a, const PlnMachine *b);
 /* What a step of a cut comes to on a machine. */
 void pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query, const TrnClosedStep *step, PlnChoiceRow *row);
 

@@ -177,17 +177,23 @@ pln_work_stopped (PlnWork *work)
 
 /* ---- handing out ---- */
 
-/* A machine for one more worker: where most is left to do for each that has it; G_MAXUINT32: nothing is left. */
+/* A machine for one more worker: where most is left to do for each that has it, of equals one that differs from the one before by
+ * its network; G_MAXUINT32: nothing is left. */
 static guint32
-choose_machine (const PlnWork *work)
+choose_machine (const PlnWork *work, guint32 before)
 {
+  const GArray *machines = work->plan->machines;
   guint32 best = G_MAXUINT32;
   double most = 0;
-  for (guint32 i = 0; i < work->plan->machines->len; i++) {
+  gboolean kin = FALSE;
+  for (guint32 i = 0; i < machines->len; i++) {
     double each = (double)work->machines[i].due / (work->machines[i].hands + 1);
-    if (each > most) {
+    gboolean is_kin = before != G_MAXUINT32 &&
+                      pln_are_kin (&g_array_index (machines, PlnMachine, before), &g_array_index (machines, PlnMachine, i));
+    if (each > most || (each >= most && each > 0 && is_kin && !kin)) {
       best = i;
       most = each;
+      kin = is_kin;
     }
   }
   return best;
@@ -198,7 +204,7 @@ next_piece (PlnWork *work, guint32 in_hand, PlnTask *task)
 {
   guint32 machine = in_hand;
   if (machine == G_MAXUINT32 || work->machines[machine].due == 0) {
-    machine = choose_machine (work);
+    machine = choose_machine (work, in_hand);
     if (in_hand != G_MAXUINT32 && work->machines[in_hand].hands > 0)
       work->machines[in_hand].hands--;
     if (machine == G_MAXUINT32)
@@ -397,7 +403,7 @@ struct PlnWorker {
   Pln *plan;
   TrnClosedPool *pool; /* of all machines */
   guint32 machine;     /* of closed and cuts; G_MAXUINT32: none */
-  TrnClosed *closed;
+  TrnClosed *closed, *before; /* before: that of the machine before, which has another network alone; NULL: none */
   GArray *cuts; /* TrnClosedQuery */
 };
 
@@ -415,6 +421,7 @@ static void
 put_down (PlnWorker *hand)
 {
   g_clear_pointer (&hand->closed, trn_closed_free);
+  g_clear_pointer (&hand->before, trn_closed_free);
   g_clear_pointer (&hand->cuts, g_array_unref);
   hand->machine = G_MAXUINT32;
 }
@@ -434,14 +441,19 @@ take_up (PlnWorker *hand, guint32 machine, GError **error)
 {
   if (hand->machine == machine)
     return TRUE;
-  put_down (hand);
   const PlnMachine *its = &g_array_index (hand->plan->machines, PlnMachine, machine);
+  gboolean kin =
+      hand->machine != G_MAXUINT32 && pln_are_kin (&g_array_index (hand->plan->machines, PlnMachine, hand->machine), its);
+  TrnClosed *before = kin ? g_steal_pointer (&hand->closed) : NULL;
+  put_down (hand);
+  hand->before = before;
   hand->closed = its->steps == NULL ? trn_closed_new (&its->scenario->training, error) : NULL;
   if (hand->closed == NULL && its->steps == NULL)
     return FALSE;
   if (hand->closed != NULL) {
     trn_closed_share (hand->closed, hand->pool);
     trn_closed_skip_unfit (hand->closed);
+    trn_closed_follow (hand->closed, hand->before);
   }
   hand->cuts = pln_list_layouts (hand->plan, machine, NULL);
   hand->machine = machine;

@@ -8,6 +8,7 @@
 #include "base/crossing.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "base/yaml.h"
 
 /* The network is looked for between these, an adapter's rate: below the first nothing trains, above the second nothing changes. */
 #define SLOWEST_BPS      (1e9 / 8)
@@ -568,7 +569,9 @@ std_ratio (const StdRatioQuery *query)
   Runs runs = { .runs = g_hash_table_new_full (hash_known, same_known, known_free, NULL) };
   g_mutex_init (&runs.lock);
   GArray *jobs = make_jobs (&own, &runs);
+  base_yaml_keep ();
   base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "points", work);
+  base_yaml_keep_no_more ();
   StdRatio *ratio = ratio_new (query);
   take_jobs (jobs, ratio);
   g_array_unref (jobs);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/yaml.h"
 
 #define CHANGED_BY 0.2
 #define FURTHER    2.0
@@ -454,8 +455,8 @@ find_limits (const Trial *like, const StdAnswer *answer, StdSensitivity *out)
   g_array_sort (out->limits, nearest_first);
 }
 
-StdSensitivity *
-std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
+static StdSensitivity *
+find_all (const StdQuery *query, StdScope scope, GError **error)
 {
   g_autoptr (BaseWatch) watch = base_watch_new ();
   g_autoptr (GPtrArray) constants = g_ptr_array_new ();
@@ -477,6 +478,15 @@ std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
     find_limits (&like, &first.answer, out);
   trial_clear (&first);
   return g_steal_pointer (&out);
+}
+
+StdSensitivity *
+std_sensitivity (const StdQuery *query, StdScope scope, GError **error)
+{
+  base_yaml_keep ();
+  StdSensitivity *out = find_all (query, scope, error);
+  base_yaml_keep_no_more ();
+  return out;
 }
 
 /* ---- of a scenario ---- */

@@ -139,6 +139,8 @@ gboolean trn_model_clips (const TrnModel *model);
 double trn_model_slow (const TrnModel *model, guint32 pp);
 /* gpus.c: fills gpu and types, once the compute format is known. */
 void trn_model_take_gpus (TrnModel *model);
+/* How many ranks in a row from `rank` on, at least 1, are on its node. */
+guint32 trn_model_row (const TrnModel *model, guint32 rank);
 /* Compute of pipeline rank `pp` over that of the slowest type: the slowest of its ranks' GPUs. 1 where there is one type. */
 double trn_model_gpu_pace (const TrnModel *model, guint32 pp);
 /* Dense peak of the compute format, of the mean rank. */
@@ -199,6 +201,16 @@ const GArray *trn_prices_side_loads (const TrnPrices *prices, unsigned i);
 /* Once, when all questions of the step have been asked: from then on answers have their loads, and no new ones are given. */
 void trn_prices_fold (TrnPrices *prices);
 
+/* What was asked of prices. A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are
+ * tokens. */
+typedef struct {
+  gint32 kind;
+  guint32 from, to; /* of a collective: pipeline rank and operation */
+  gint32 format;
+  double size_B;
+} TrnQuestion;
+/* From now on each question is appended to `list` (TrnQuestion, borrowed); NULL: to none. */
+void trn_prices_list (TrnPrices *prices, GArray *list);
 /* The same question gets the same answer, which is borrowed. NULL and *error where ranks cannot reach each other. A group of one
  * takes no time. */
 const TrnPriced *trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format,

@@ -3,11 +3,11 @@ find_package(Threads REQUIRED)
 set(probe ${PROJECT_SOURCE_DIR}/calibrate/probe)
 add_library(probe_pure STATIC ${probe}/host/probe_child.c ${probe}/host/probe_fail.c ${probe}/host/probe_json.c
             ${probe}/host/probe_options.c ${probe}/host/probe_stats.c ${probe}/host/probe_team.c ${probe}/nccl/nccl_agree.c
-            ${probe}/nccl/nccl_plan.c ${probe}/nccl/probe_plan.c ${probe}/links/probe_numa.c
+            ${probe}/nccl/nccl_plan.c ${probe}/nccl/probe_dry.c ${probe}/nccl/probe_plan.c ${probe}/links/probe_numa.c
             ${probe}/mpi/probe_layout.c ${probe}/mpi/probe_member.c)
 target_include_directories(probe_pure PUBLIC ${probe}/host ${probe}/nccl ${probe}/mpi ${probe}/links)
 target_link_libraries(probe_pure PUBLIC Threads::Threads m PRIVATE forerun_flags)
-foreach(part stats json options plan child team agree layout member numa)
+foreach(part stats json options plan dry child team agree layout member numa)
   forerun_test(test_probe_${part} LABEL unit SOURCES unit/test_probe_${part}.c)
   target_link_libraries(test_probe_${part} PRIVATE probe_pure)
 endforeach()

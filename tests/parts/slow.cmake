@@ -5,6 +5,7 @@ set(slow
     accuracy.fit
     accuracy.fit_kernels
     accuracy.fit_planted
+    accuracy.fit_planted_node
     accuracy.serving
     accuracy.training
     golden.docs_plan

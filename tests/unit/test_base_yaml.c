@@ -355,6 +355,43 @@ a_pipe_without_end_is_left (void)
   g_thread_join (thread);
 }
 
+static BaseYaml *
+load_kept (const char *path, const char *value)
+{
+  g_autoptr (GError) error = NULL;
+  BaseYaml *yaml = base_yaml_load_file (path, &error);
+  g_assert_no_error (error);
+  TEST_STR (base_yaml_text (base_yaml_get (base_yaml_root (yaml), "key")), value);
+  return yaml;
+}
+
+/* A study may begin inside another, and what was handed out outlives both. */
+static void
+files_that_are_kept_are_read_once (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("yaml-XXXXXX", NULL), *path = g_build_filename (folder, "f.yaml", NULL);
+  TEST_TRUE (g_file_set_contents (path, "key: first\nlist: [a, b]\n", -1, NULL));
+  base_yaml_keep ();
+  g_autoptr (BaseYaml) first = load_kept (path, "first");
+  TEST_TRUE (g_file_set_contents (path, "key: second\n", -1, NULL));
+  base_yaml_keep ();
+  g_autoptr (BaseYaml) again = load_kept (path, "first");
+  base_yaml_keep_no_more ();
+  TEST_STR (base_yaml_sha256 (again), base_yaml_sha256 (first));
+  TEST_STR (base_yaml_path (again), path);
+  TEST_TRUE (base_yaml_set (again, "key", "changed", "--set key", NULL));
+  TEST_TRUE (base_yaml_set (again, "list.1", "c", "--set list.1", NULL));
+  TEST_STR (base_yaml_text (base_yaml_get (base_yaml_root (again), "key")), "changed");
+  TEST_STR (base_yaml_text (base_yaml_get (base_yaml_root (first), "key")), "first");
+  TEST_STR (base_yaml_text (base_yaml_item (base_yaml_get (base_yaml_root (first), "list"), 1)), "b");
+  g_autoptr (BaseYaml) third = load_kept (path, "first");
+  base_yaml_keep_no_more ();
+  g_autoptr (BaseYaml) anew = load_kept (path, "second");
+  TEST_STR (base_yaml_text (base_yaml_get (base_yaml_root (third), "key")), "first");
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 int
 main (void)
 {
@@ -378,6 +415,7 @@ main (void)
     { "a file is loaded with its checksum", a_file_is_loaded_with_its_checksum },
     { "a pipe is read within the limit", a_pipe_is_read_within_the_limit },
     { "a pipe without end is left", a_pipe_without_end_is_left },
+    { "files that are kept are read once", files_that_are_kept_are_read_once },
     { 0 },
   };
   signal (SIGPIPE, SIG_IGN);

@@ -74,6 +74,43 @@ plugins_follow_the_version_asked_for (void)
   }
 }
 
+/* Before NCCL 2.19 Hopper flushes what it received over EFA: only where such a version is asked for. NVLSTree's pieces are those of
+ * the version, the calibration's without one. */
+static void
+flushes_and_pieces_follow_the_version (void)
+{
+  static const struct {
+    const char *nccl;
+    gboolean flushes, old; /* old: the plugin before 1.8 */
+    double two_B, four_B;  /* pieces on two nodes and on four */
+  } rows[] = { { NULL, FALSE, FALSE, 131072, 65536 },
+               { "2.18.5", TRUE, TRUE, 131072, 65536 },
+               { "2.19.1", FALSE, TRUE, 524288, 524288 },
+               { "2.20.5", FALSE, FALSE, 524288, 65536 },
+               { "2.21.5", FALSE, FALSE, 131072, 65536 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    const CstQuery query = { .gpu_type = "h100_sxm", .nccl = rows[i].nccl, .nccl_if_known = TRUE, .lookup = lookup };
+    g_autoptr (Cst) cal = cst_load (&query, &error);
+    TEST_TRUE (cal != NULL);
+    if (cal == NULL)
+      continue;
+    const MdlPlugin *plugin = mdl_plugin_of (cst_library (cal), "efa2");
+    TEST_TRUE (plugin != NULL && plugin->flush.set == rows[i].flushes && plugin->message.set == rows[i].old);
+    const BaseList *pieces = &cst_library (cal)->nvls_tree.pieces;
+    double two_B = 0, four_B = 0;
+    for (unsigned k = 0; k < pieces->n; k++) {
+      const MdlNvlsTreePiece *row = BASE_LIST_AT (*pieces, MdlNvlsTreePiece, k);
+      if (row->off.v || row->capability.v > 90)
+        continue;
+      four_B = row->piece.v;
+      two_B = row->nodes.v <= 2 ? row->piece.v : two_B;
+    }
+    TEST_NEAR (two_B, rows[i].two_B, 0);
+    TEST_NEAR (four_B, rows[i].four_B, 0);
+  }
+}
+
 /* Files of version 0.2 name keys as that version did. */
 static void
 earlier_names_of_constants_are_read (void)
@@ -193,6 +230,8 @@ mistakes_name_their_line (void)
     { "calibration: x\nlibrary: {protocols: {ll: {wire: 0.5}}}\n", "'wire' must be at least 1" },
     { "calibration: x\nlibrary: {error: {small: -1 %}}\n", "must not be negative" },
     { "calibration: x\nsource: mesured\nlibrary: {}\n", "did you mean 'measured'?" },
+    { "calibration: x\nlibrary:\n  nvls_tree: {pieces: [{from: new, piece: 1 KiB}]}\n", ":3:" },
+    { "calibration: x\nlibrary:\n  plugins: [{class: efa9, before: old}]\n", "'old' is no version of NCCL" },
     { "library: {}\n", "'calibration'" },
     { "calibration: x\n", "neither 'library' nor another section" },
     { "calibration: x\nover: h201_sxm\nlibrary: {}\n", "h200_sxm" },
@@ -238,6 +277,7 @@ a_name_that_is_not_shipped_is_an_error (void)
 }
 
 static const TestCase cases[] = {
+  { "flushes and pieces follow the version", flushes_and_pieces_follow_the_version },
   { "plugins follow the version asked for", plugins_follow_the_version_asked_for },
   { "defaults are NCCL's and assumed", defaults_are_nccls_and_assumed },
   { "earlier names of constants are read", earlier_names_of_constants_are_read },

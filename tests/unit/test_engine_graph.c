@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/random.h"
 #include "span_fixture.h"
 
 #define US UINT64_C (1000000)
@@ -341,6 +342,104 @@ a_graph_says_once_that_it_is_over_and_another_may_follow (void)
   TEST_INT (relay.at, 12);
 }
 
+/* ---- graphs that cross no link ---- */
+
+enum { DRAWN = 60 };
+
+/* Each compute task slows what runs beside it, and the other way round, by their numbers. */
+static void
+slow_each_other (void *user, EngPlace place, const EngTask *running, unsigned n, double *speed)
+{
+  (void)user;
+  (void)place;
+  for (unsigned i = 0; i < n && n > 1; i++)
+    speed[i] = 1 / (1 + 0.1 * (running[i] % 4));
+}
+
+/* The same graph for the same seed: delays, flows without links, joins, of which some slow each other. */
+static EngGraph *
+drawn_graph (Eng *eng, uint64_t seed)
+{
+  BaseRandom random = base_random_stream (seed, "alone");
+  EngGraph *graph = eng_graph_new (eng);
+  EngStream stream[] = { eng_graph_stream (graph, "a"), eng_graph_stream (graph, "b"), ENG_NO_STREAM };
+  EngPlace place[] = { eng_graph_place (graph), eng_graph_place (graph) };
+  eng_graph_expect (graph, DRAWN, DRAWN, DRAWN);
+  eng_graph_set_pace (graph, slow_each_other, NULL);
+  for (unsigned i = 0; i < DRAWN; i++) {
+    EngStream in = stream[base_random_below (&random, 3)];
+    unsigned kind = base_random_below (&random, 5);
+    const EngFlowSpec flow = { .amount = base_random_below (&random, 4) * 1e6,
+                               .bound_per_s = 1e9 * (1 + base_random_below (&random, 3)),
+                               .latency = base_random_below (&random, 3) * US };
+    EngTask task = kind == 0   ? eng_graph_join (graph, in, COMPUTE, "join")
+                   : kind <= 2 ? eng_graph_delay (graph, in, base_random_below (&random, 5) * 100 * US, COMPUTE, "work")
+                               : eng_graph_flow (graph, in, &flow, COMMUNICATION, "send");
+    for (unsigned k = 0; kind > 0 && k < 2; k++)
+      if (base_random_below (&random, 3) > 0)
+        eng_graph_on (graph, task, place[k]);
+    for (unsigned k = 0; i > 0 && k < 2; k++)
+      if (base_random_below (&random, 3) == 0)
+        eng_graph_after (graph, task, base_random_below (&random, i));
+  }
+  return graph;
+}
+
+static void
+do_nothing (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng;
+  (void)user;
+  (void)arg;
+}
+
+/* A timer beside the graph, behind its end, leaves the run to the engine's queue and network. */
+static void
+a_graph_alone_runs_as_on_the_engine (void)
+{
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    g_autoptr (Eng) one = eng_new (), other = eng_new ();
+    g_autoptr (EngGraph) alone = drawn_graph (one, seed), beside = drawn_graph (other, seed);
+    eng_at (other, ENG_PS_PER_S * 1000, do_nothing, NULL, 0);
+    run (alone);
+    run (beside);
+    for (EngTask t = 0; t < DRAWN; t++) {
+      TEST_TRUE (eng_graph_task_start (alone, t) == eng_graph_task_start (beside, t));
+      TEST_TRUE (eng_graph_task_end (alone, t) == eng_graph_task_end (beside, t));
+      TEST_TRUE (eng_graph_task_cause (alone, t) == eng_graph_task_cause (beside, t));
+    }
+    TEST_INT (eng_stats (one).events + 1, eng_stats (other).events);
+    TEST_INT (eng_stats (one).flows, eng_stats (other).flows);
+    TEST_TRUE (eng_now (one) <= eng_now (other));
+  }
+}
+
+/* Ends that a double of picoseconds cannot hold are looked at again; what lies beyond the clock is an error that names the task. */
+static void
+a_graph_alone_may_last_long_but_not_for_ever (void)
+{
+  g_autoptr (Eng) eng = eng_new (), other = eng_new ();
+  g_autoptr (EngGraph) graph = eng_graph_new (eng), beside = eng_graph_new (other);
+  const EngFlowSpec day = { .amount = 86400, .bound_per_s = 1 };
+  EngTask task = eng_graph_flow (graph, ENG_NO_STREAM, &day, COMMUNICATION, "day");
+  eng_at (other, ENG_PS_PER_S * 1e5, do_nothing, NULL, 0);
+  eng_graph_flow (beside, ENG_NO_STREAM, &day, COMMUNICATION, "day");
+  run (graph);
+  run (beside);
+  TEST_TRUE (eng_graph_task_end (graph, task) == eng_graph_task_end (beside, task));
+  TEST_NEAR (eng_time_to_s (eng_graph_task_end (graph, task)), 86400, 1e-12);
+  g_autoptr (EngGraph) next = eng_graph_new (eng); /* from there on */
+  EngTask later = eng_graph_delay (next, eng_graph_stream (next, "a"), 5, COMPUTE, "later");
+  run (next);
+  TEST_TRUE (eng_graph_task_end (next, later) == eng_graph_task_end (graph, task) + 5);
+  g_autoptr (EngGraph) never = eng_graph_new (eng);
+  eng_graph_delay (never, eng_graph_stream (never, "a"), ENG_TIME_NEVER - 1, COMPUTE, "age");
+  g_autoptr (GError) error = NULL;
+  TEST_FALSE (eng_graph_run (never, &error));
+  TEST_HAS (error->message, "'age' (task 0) has not ended: ");
+  TEST_HAS (error->message, "beyond the range of the clock");
+}
+
 int
 main (void)
 {
@@ -360,6 +459,8 @@ main (void)
     { "a flow that cannot move names its task", a_flow_that_cannot_move_names_its_task },
     { "two graphs share one engine", two_graphs_share_one_engine },
     { "a million tasks run", a_million_tasks_run },
+    { "a graph alone runs as on the engine", a_graph_alone_runs_as_on_the_engine },
+    { "a graph alone may last long, but not for ever", a_graph_alone_may_last_long_but_not_for_ever },
     { NULL, NULL },
   };
   return test_main ("engine graph", cases);

@@ -184,6 +184,63 @@ heads_of_a_rack_limit_trees_over_racks (void)
   TEST_TRUE (isinf (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps));
 }
 
+/* 4 heads: a piece of 1 MB in 100 us is 40 GB/s of the size on two nodes; on three nodes a head receives two messages of each,
+ * 20 GB/s. */
+static void
+messages_follow_one_another (void)
+{
+  MdlLibrary l = nccl ();
+  MdlPlugin plugin = { .link_class = { .v = "efa2", .set = TRUE }, .flush = num (100e-6) };
+  l.plugins = (BaseList){ .n = 1, .set = TRUE, .item = &plugin, .size = sizeof plugin };
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 400e6, 2, 4);
+  q.network = "efa2";
+  q.link_rate_Bps = 400e9;
+  MdlCollCost cost = cost_of (&l, MDL_ALGO_NVLS_TREE, &q);
+  TEST_NEAR (cost.bound_Bps, 40e9, 1e-12);
+  TEST_STR (cost.bound_name, "one flush after another, of each message");
+  q = question (MDL_OP_ALL_REDUCE, 400e6, 3, 4);
+  q.network = "efa2";
+  q.link_rate_Bps = 400e9;
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps, 20e9, 1e-12);
+  plugin.message = num (400e-6); /* the proxy's thread is slower still */
+  cost = cost_of (&l, MDL_ALGO_NVLS_TREE, &q);
+  TEST_NEAR (cost.bound_Bps, 5e9, 1e-12);
+  TEST_STR (cost.bound_name, "a head's proxy, by messages");
+  plugin.flush.set = plugin.message.set = FALSE;
+  TEST_TRUE (isinf (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).bound_Bps));
+}
+
+/* The last row that fits sets piece and channels; 8 GB are some rounds of any piece, so that the fill tells it. */
+static void
+pieces_of_trees_depend_on_the_cluster (void)
+{
+  MdlNvlsTreePiece rows[] = {
+    { .piece = num (2e6) },
+    { .nodes = num (3), .piece = num (1e6) },
+    { .nodes = num (3), .nic = num (48e9), .nic_below = num (96e9), .near = { .v = TRUE, .set = TRUE }, .piece = num (.5e6) },
+    { .nodes = num (3), .nic = num (96e9), .ranks_from = num (4), .ranks_to = num (8), .piece = num (4e6), .channels = num (1) },
+    { .capability = num (100), .piece = num (8e6) },
+    { .piece = num (16e6), .off = { .v = TRUE, .set = TRUE } },
+  };
+  static const struct {
+    unsigned nodes, local;
+    double nic_Bps;
+    gboolean near;
+    double round_B; /* 2 channels or one, times the ranks of a node */
+  } expected[] = {
+    { 2, 4, 50e9, TRUE, 16e6 },  { 3, 4, 25e9, TRUE, 8e6 },  { 3, 4, 50e9, FALSE, 8e6 },   { 3, 4, 50e9, TRUE, 4e6 },
+    { 3, 4, 100e9, TRUE, 16e6 }, { 3, 2, 100e9, TRUE, 4e6 }, { 3, 16, 100e9, TRUE, 32e6 },
+  };
+  MdlLibrary l = nccl ();
+  l.nvls_tree.pieces = (BaseList){ .n = G_N_ELEMENTS (rows), .set = TRUE, .item = rows, .size = sizeof rows[0] };
+  for (unsigned i = 0; i < G_N_ELEMENTS (expected); i++) {
+    MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 8e9, expected[i].nodes, expected[i].local);
+    q.nic_Bps = expected[i].nic_Bps;
+    q.near_nics = expected[i].near;
+    TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS_TREE, &q).piece_B, expected[i].round_B, 1e-12);
+  }
+}
+
 static void
 textbook_forms_are_alphas_and_bytes (void)
 {
@@ -207,6 +264,8 @@ static const TestCase cases[] = {
   { "pieces fill the pipeline", pieces_fill_the_pipeline },
   { "efficiency and caps limit the rate", efficiency_and_caps_limit_the_rate },
   { "heads of a rack limit trees over racks", heads_of_a_rack_limit_trees_over_racks },
+  { "messages follow one another", messages_follow_one_another },
+  { "pieces of trees depend on the cluster", pieces_of_trees_depend_on_the_cluster },
   { "textbook forms are alphas and bytes", textbook_forms_are_alphas_and_bytes },
   { NULL, NULL },
 };

@@ -234,6 +234,27 @@ the_time_goes_to_what_is_asked_for (void)
   outcome_clear (&alone);
 }
 
+/* Without nodes, GPUs and NCCL, and without mpirun; no file is written. */
+static void
+a_dry_run_prints_what_would_be_asked (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("probe-mpi-XXXXXX", NULL), *out = NULL;
+  g_auto (GStrv) argv =
+      g_strsplit (PROGRAM " --dry-run --nodes 16 --gpus 8 --budget 20m --only nccl/all_reduce --no-nvls", " ", -1);
+  g_auto (GStrv) environment = make_environment (folder, NULL);
+  g_autoptr (GError) error = NULL;
+  int status = -1;
+  TEST_TRUE (g_spawn_sync (folder, argv, environment, G_SPAWN_DEFAULT, NULL, NULL, &out, NULL, &status, &error));
+  TEST_INT (status, 0);
+  TEST_HAS (out, "Dry run on 16 nodes with 8 GPUs each");
+  TEST_HAS (out, "tree_simple: ");
+  TEST_HAS (out, "budget of 20 min: all cases, ");
+  TEST_TRUE (strstr (out, "choice: ") == NULL && strstr (out, "all_gather") == NULL && strstr (out, "nccl/") == NULL);
+  g_autofree char *file = g_build_filename (folder, "forerun-probe.json", NULL);
+  TEST_FALSE (g_file_test (file, G_FILE_TEST_EXISTS));
+  remove_folder (folder);
+}
+
 int
 main (void)
 {
@@ -241,6 +262,7 @@ main (void)
     { "all settings are measured where all is well, and where one fails the others", all_settings_are_measured_where_all_is_well },
     { "a worker that fails later costs what it was asked", a_worker_that_fails_later_costs_what_it_was_asked },
     { "the time goes to what is asked for", the_time_goes_to_what_is_asked_for },
+    { "a dry run prints what would be asked", a_dry_run_prints_what_would_be_asked },
     { 0 },
   };
   return test_main ("probe/mpi", cases);

@@ -50,6 +50,24 @@ all_options_are_taken (void)
   probe_options_clear (&options);
 }
 
+/* Over nodes alone; the fabric that it imagines has a rate. */
+static void
+a_dry_run_lists_nothing_but_its_plan (void)
+{
+  ProbeOptions options;
+  g_auto (GStrv) words = g_strsplit ("forerun-probe-mpi --dry-run --nodes 64 --gpus 8 --nic-rate 200", " ", -1), one = NULL;
+  TEST_TRUE (probe_options_read ((int)g_strv_length (words), words, PROBE_OVER_NODES, &options));
+  TEST_TRUE (options.dry_run && options.list);
+  TEST_INT (options.nic_Gbps, 200);
+  TEST_INT (options.nodes, 64);
+  probe_options_clear (&options);
+  TEST_FALSE (read_line ("--dry-run", &options, &one));
+  TEST_HAS (probe_why (), "--dry-run is not accepted on one node");
+  probe_options_clear (&options);
+  TEST_HAS (probe_options_help (PROBE_OVER_NODES), "--dry-run");
+  TEST_TRUE (strstr (probe_options_help (PROBE_ON_ONE_NODE), "--dry-run") == NULL);
+}
+
 static void
 only_lets_through_what_it_names (void)
 {
@@ -188,6 +206,7 @@ main (void)
   static const TestCase cases[] = {
     { "without options there are defaults", without_options_there_are_defaults },
     { "all options are taken", all_options_are_taken },
+    { "a dry run lists nothing but its plan", a_dry_run_lists_nothing_but_its_plan },
     { "only lets through what it names", only_lets_through_what_it_names },
     { "bad options are refused with what is accepted", bad_options_are_refused_with_what_is_accepted },
     { "times add up", times_add_up },

@@ -22,7 +22,7 @@ typedef struct {
   BaseEnum launch;
   BaseEnum buffers; /* MdlBuffers */
   BaseNums sizes;   /* B, of rows that belong to it; none: all */
-  BaseEnum role; /* CalRole; not set: not said */
+  BaseEnum role;    /* CalRole; not set: not said */
   BaseBool p2p, one_way;
   BaseStrs disable;
   guint32 disabled_algos, disabled_protos; /* the same as bits: 1u << MdlAlgo, 1u << MdlProto */
@@ -78,10 +78,11 @@ typedef struct {
   MdlAlgo algo;
   MdlProto proto;
   MdlDtype dtype;
-  guint32 nodes, gpus; /* gpus: of a node */
+  guint32 nodes, gpus;            /* gpus: of a node */
   guint32 max_channels, min_ctas; /* NCCL_MAX_NCHANNELS, NCCL_MIN_CTAS; 0: not set */
-  const char *nccl; /* version, owned by the data; NULL: not said */
-  guint32 iters;    /* operations in a row; 0: as nccl-tests does unless told */
+  const char *nccl;               /* version, owned by the data; NULL: not said */
+  guint32 iters;                  /* operations in a row; 0: as nccl-tests does unless told */
+  gboolean in_place;              /* said by the row; it is predicted like the others */
   double size_B, time_s;
   BaseMark at; /* its row, the file's name owned by the data; no file: of a probe */
 } CalMeasured;

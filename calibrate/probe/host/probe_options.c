@@ -11,6 +11,8 @@
 
 #define BUDGET_DEFAULT_S 300.0
 #define BUDGET_SERVING_S 120.0 /* where nothing else is measured */
+#define NIC_GBPS         400   /* one NIC of NDR InfiniBand or 400 Gb/s Ethernet for each GPU */
+#define NIC_GBPS_MOST    10000
 #define BUDGET_LEAST_S   5.0
 #define BUDGET_MOST_S    86400.0
 #define TARGET_DEFAULT   0.02
@@ -45,8 +47,11 @@ static const struct {
     "measures",
     "nccl/WHAT, separated by commas" },
   { "list", "", TAKES_NOTHING, AT (list), 0, "print the cases, one per line, and measure nothing", SAME },
-  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0,
-    "total time: 90s, 3m, 2m30s, 1h (default: 5m; 2m for serving alone)",
+  { "dry-run", "", TAKES_NOTHING, AT (dry_run), 0, NULL,
+    "print the cases by setting and shape, with their expected time and the total, and measure nothing" },
+  { "nic-rate", "GBITS", TAKES_COUNT, AT (nic_Gbps), NIC_GBPS_MOST, NULL,
+    "with --dry-run: Gb/s of NIC for each GPU (default: 400)" },
+  { "budget", "TIME", TAKES_TIME, AT (budget_s), 0, "total time: 90s, 3m, 2m30s, 1h (default: 5m; 2m for serving alone)",
     "total time: 90s, 3m, 2m30s, 1h (default: 5m)" },
   { "target", "PERCENT", TAKES_SHARE, AT (target), 0, "sufficient precision of a median, in both directions (default: 2%)", SAME },
   { "quick", "", TAKES_NOTHING, AT (quick), 0, "fewer sizes and shapes", "fewer sizes" },
@@ -268,7 +273,7 @@ probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *o
     long_options[i].has_arg = rows[i].takes == TAKES_NOTHING ? no_argument : required_argument;
     long_options[i].val = FIRST + (int)i;
   }
-  *out = (ProbeOptions){ .output = "forerun-probe.json", .budget_s = 0, .target = TARGET_DEFAULT, .seed = 1 };
+  *out = (ProbeOptions){ .output = "forerun-probe.json", .budget_s = 0, .target = TARGET_DEFAULT, .seed = 1, .nic_Gbps = NIC_GBPS };
   opterr = 0;
   optind = 0; /* glibc: begin anew, so that it can be called more than once */
   int option;
@@ -286,6 +291,7 @@ probe_options_read (int argc, char **argv, ProbeProgram program, ProbeOptions *o
   }
   if (out->budget_s <= 0)
     out->budget_s = default_budget_s (out);
+  out->list = out->list || out->dry_run;
   return optind >= argc || probe_fail ("'%s' is no option; only options are accepted, see --help", argv[optind]);
 }
 

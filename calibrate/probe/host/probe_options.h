@@ -44,7 +44,9 @@ typedef struct {
   unsigned gpus, nodes; /* in use, gpus on each node; 0 until the program has counted: all */
   unsigned numa;        /* of a machine that --list imagines; 0: as this one */
   uint64_t seed;        /* of whatever is random */
+  unsigned nic_Gbps;    /* for each GPU, 1e9 bit/s, of a fabric that --dry-run imagines */
   bool list, quick, force, help, version;
+  bool dry_run; /* then `list` is set too */
   bool no_nvls; /* given, or NCCL_NVLS_ENABLE is 0: then NCCL must be told so before it starts */
 } ProbeOptions;
 

@@ -240,7 +240,8 @@ nodes_nccl (Probe *probe, Nodes *nodes)
   const ProbeOptions *options = probe_options (probe);
   unsigned n = nodes->layout.nodes * nodes->layout.gpus;
   if (n < 2) {
-    probe_note (probe, "nccl: one GPU: there is nothing to measure");
+    probe_note (probe, "nccl: one GPU: there is nothing to measure%s",
+                options->list ? "; --nodes N and --gpus N imagine more" : "");
     return true;
   }
   workers.probe = probe;

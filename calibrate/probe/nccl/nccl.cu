@@ -13,6 +13,7 @@
 
 #include "nccl_lib.h"
 #include "probe_core.h"
+#include "probe_dry.h"
 #include "probe_stats.h"
 
 #include <stdio.h>
@@ -284,6 +285,7 @@ nccl_section_run (Probe *probe, NcclPlan *plan, const NcclWorkers *workers, bool
 {
   NcclSection s = NcclSection ();
   size_t wanted = 0;
+  const bool lists = probe_options (probe)->list && !probe_options (probe)->dry_run;
   s.probe = probe;
   s.workers = workers;
   s.over_nodes = over_nodes;
@@ -291,9 +293,11 @@ nccl_section_run (Probe *probe, NcclPlan *plan, const NcclWorkers *workers, bool
   for (size_t k = 0; k < plan->n; k++) {
     s.stage = &plan->stage[k];
     wanted += leave_wanted (probe, &plan->stage[k]);
-    for (size_t i = 0; i < s.stage->n && probe_options (probe)->list; i++)
+    for (size_t i = 0; i < s.stage->n && lists; i++)
       probe_list (probe, make_point (&s, &s.stage->request[i]));
   }
+  if (probe_options (probe)->dry_run && wanted > 0)
+    probe_dry_print (stdout, plan, probe_options (probe));
   if (probe_options (probe)->list || wanted == 0) /* --only may name something that is not here; the program says so */
     return true;
   bool ok = nccl_lib_open (probe_options (probe)->nccl_library);

@@ -32,6 +32,7 @@ typedef struct {
   unsigned symmetric_ctas;                 /* NCCL_SYM_CTAS: blocks of kernels on symmetric memory; 0: not set */
   const char *symmetric_kernel;            /* NCCL_SYM_KERNEL: the only one that may serve; NULL: any */
   double nic_Bps;                          /* of an adapter, as specified; 0: not known */
+  gboolean near_nics;                      /* adapters are no farther from their GPUs than a PCIe switch */
   unsigned crossings;                      /* of broadcast and reduce: hops between nodes on the longest chain; 0: not known */
   unsigned torus_steps;                    /* hops of a chunk through all dimensions of the ranks' torus; 0: they are none */
   double torus_wire_s;                     /* latency of the routes of these hops */

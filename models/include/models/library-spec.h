@@ -177,13 +177,25 @@ typedef struct {
   BaseNum two_nodes, nodes; /* B/s */
 } MdlCapRow;
 
+/* NVLSTree's largest piece, and the channels of NVLS and NVLSTree over several nodes; the last row that fits holds. */
+typedef struct {
+  BaseHead head;
+  BaseStr from;                 /* version of NCCL from which on it holds; NULL: any */
+  BaseNum capability, nodes;    /* from which on */
+  BaseNum ranks_from, ranks_to; /* of a node, both inclusive; absent: any */
+  BaseNum nic, nic_below;       /* B/s, rate of a NIC from which on and below which; absent: any */
+  BaseBool near;                /* NICs no farther from their GPUs than a PCIe switch alone */
+  BaseNum piece;                /* B of one head and channel */
+  BaseNum channels;             /* absent: as elsewhere */
+  BaseBool off;                 /* no key of the file: another version's */
+} MdlNvlsTreePiece;
+
 typedef struct {
   BaseHead head;
   BaseNum start, latency;  /* s; latency: through the switch of a node */
   BaseNum hop;             /* s, what a hop between nodes takes on top of the tree's over the same transport */
-  BaseNum piece;           /* B of one head and channel */
-  BaseNum many_nodes_piece; /* the same from `many_nodes_from` nodes on */
-  BaseNum many_nodes_from;
+  BaseNum piece;           /* B of one head and channel, where no row of `pieces` fits */
+  BaseList pieces;         /* MdlNvlsTreePiece */
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* rounds of pieces under way at once in a node */
   BaseList caps;           /* MdlCapRow, ascending capability */
@@ -293,8 +305,11 @@ typedef struct {
   BaseNum ll_line;      /* s for each line of a message by LL, whose flags the CPU reads; absent: none */
   BaseNum nvls_tree_piece; /* B, NVLSTree's at most, which it sets; absent: NCCL's own */
   BaseNum nvls_tree_start;  /* s, once an operation by NVLSTree; absent: none */
+  BaseNum message;          /* s of the proxy, one thread a head, for a message that NVLSTree receives and sends; absent: none */
+  BaseNum flush;            /* s, of a read behind each message that it received, one after another; absent: none */
   BaseRef tuner;        /* struct MdlTunerRegions: what it chooses in NCCL's place; value NULL: nothing */
   BaseStr from;         /* version of NCCL from which on this row holds, where it is asked for; NULL: without one */
+  BaseStr before;       /* version before which alone it holds, where an older one is asked for; NULL: any */
   BaseBool off;         /* no key of the file: another row of the class holds for this version */
   BaseNum buffer;       /* B, NCCL_BUFFSIZE that it asks for; absent: NCCL's own */
   BaseBool simple_only; /* LL and LL128 are switched off: stores may arrive out of order, or its maker's guide says so */

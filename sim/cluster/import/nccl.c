@@ -35,8 +35,17 @@ typedef struct {
   guint32 n_gpus, n_nics;
 } Host;
 
+/* What is said of many devices alike is said once. */
+typedef enum { ALIKE_OLD_LINK, ALIKE_NIC_RATE, ALIKE_BUSID, ALIKE_CLASS, ALIKE_OTHER, ALIKE_SELF, ALIKE_N } Alike;
+typedef struct {
+  BaseMark mark;
+  char *text; /* owned: of the first */
+  guint n;
+} Warning;
+
 typedef struct {
   CluImportMachine *machine;
+  Warning alike[ALIKE_N];
   GArray *hosts;       /* Host; the first one's devices are in the machine */
   GArray *nvlinks;     /* NvLink of the first host's GPUs */
   GHashTable *busids;  /* "host busid" -> place of the GPU there plus one, or 0 */
@@ -47,6 +56,35 @@ typedef struct {
 
 /* Errors of the input: the first counts. */
 #define refuse(reader, mark, ...) base_fail_at ((reader)->error == NULL ? &(reader)->error : NULL, mark, __VA_ARGS__)
+
+static void warn_alike (Reader *reader, Alike kind, BaseMark mark, const char *format, ...) G_GNUC_PRINTF (4, 5);
+
+static void
+warn_alike (Reader *reader, Alike kind, BaseMark mark, const char *format, ...)
+{
+  Warning *warning = &reader->alike[kind];
+  if (warning->n++ > 0)
+    return;
+  va_list list;
+  va_start (list, format);
+  warning->text = g_strdup_vprintf (format, list);
+  warning->mark = mark;
+  va_end (list);
+}
+
+static void
+say_alike (Reader *reader, gboolean warns)
+{
+  for (guint k = 0; k < ALIKE_N; k++) {
+    Warning *warning = &reader->alike[k];
+    if (warns && warning->n > 1)
+      clu_import_warn (reader->machine, warning->mark, "%s (and %u more like it)", warning->text, warning->n - 1);
+    else if (warns && warning->n == 1)
+      clu_import_warn (reader->machine, warning->mark, "%s", warning->text);
+    g_clear_pointer (&warning->text, g_free);
+    warning->n = 0;
+  }
+}
 
 /* Where a <pci> stands. */
 typedef struct {
@@ -90,7 +128,7 @@ read_pcie (Reader *reader, const CluXml *pci, double *GTps, guint32 *lanes)
     *lanes = 0;
   guint32 generation = clu_import_pcie_generation (*GTps);
   if (generation > 0 && generation < 3) {
-    clu_import_warn (reader->machine, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
+    warn_alike (reader, ALIKE_OLD_LINK, pci->mark, "a PCIe link of %g GT/s is older than these GPUs; taken as not said", *GTps);
     *lanes = 0;
   }
   if (generation < 3)
@@ -209,8 +247,8 @@ read_net (Reader *reader, const CluXml *pci, const CluXml *net, const Place *pla
   gboolean gdr = net != NULL && count_of (reader, net, "gdr", 1, 0) != 0;
   nic.rate_bps = net != NULL ? 1e6 * count_of (reader, net, "speed", 1000000000, 0) : 0;
   if (nic.rate_bps > MOST_NIC_BPS) {
-    clu_import_warn (reader->machine, nic.mark, "%s runs at %g Gb/s by this file, which no NIC does; taken as not said", nic.name,
-                     nic.rate_bps / 1e9);
+    warn_alike (reader, ALIKE_NIC_RATE, nic.mark, "%s runs at %g Gb/s by this file, which no NIC does; taken as not said", nic.name,
+                nic.rate_bps / 1e9);
     nic.rate_bps = 0;
   }
   nic.wire = wire_of (name, class, &nic, net != NULL, gdr);
@@ -306,7 +344,7 @@ add_busid (Reader *reader, const CluXml *pci, const Place *place)
   if (!g_hash_table_contains (reader->busids, key))
     g_hash_table_insert (reader->busids, g_steal_pointer (&key), GUINT_TO_POINTER (0));
   else if (reader->rccl && !is_gpu (pci) && g_hash_table_lookup (reader->busids, key) == NULL) /* only GPUs are looked up by it */
-    clu_import_warn (reader->machine, pci->mark, "busid %s is given twice; both devices are read", busid);
+    warn_alike (reader, ALIKE_BUSID, pci->mark, "busid %s is given twice; both devices are read", busid);
   else
     refuse (reader, pci->mark, "busid %s is given twice; each device and bridge has one of its own", busid);
 }
@@ -331,9 +369,11 @@ read_device (Reader *reader, const CluXml *pci, const Place *place)
     read_gpu (reader, pci, NULL, place);
   else if (!named && base == CLASS_NETWORK)
     read_net (reader, pci, NULL, place);
+  else if (!named && class == 0)
+    warn_alike (reader, ALIKE_CLASS, pci->mark, "PCI device %s has no class, and is left out", clu_xml_get (pci, "busid"));
   else if (!named && base != CLASS_BRIDGE)
-    clu_import_warn (reader->machine, pci->mark, "PCI device %s is neither GPU, NIC nor bridge (class %s) and is left out",
-                     clu_xml_get (pci, "busid"), class == 0 ? "not said" : clu_xml_get (pci, "class"));
+    warn_alike (reader, ALIKE_OTHER, pci->mark, "PCI device %s is neither GPU, NIC nor bridge (class %s) and is left out",
+                clu_xml_get (pci, "busid"), clu_xml_get (pci, "class"));
 }
 
 static void
@@ -471,7 +511,7 @@ resolve_nvlinks (Reader *reader)
     else if (peer == 0)
       clu_import_warn (machine, mark, "%ss to GPU %.40s, which is not in the file, are left out", word, link->target);
     else if (peer - 1 == link->gpu)
-      clu_import_warn (machine, mark, "%ss of a GPU to itself are left out", word);
+      warn_alike (reader, ALIKE_SELF, mark, "%ss of a GPU to itself are left out", word);
     else
       g_array_append_vals (machine->links, &(CluImportLink){ mark, link->gpu, peer - 1, link->count }, 1);
   }
@@ -537,7 +577,14 @@ read_system (Reader *reader, const CluXml *system)
       read_cpu (reader, child);
     else
       warn_unknown (reader, child);
-  if (machine->gpus->len == 0)
+  guint n_unknown = reader->alike[ALIKE_CLASS].n;
+  say_alike (reader, machine->gpus->len > 0);
+  if (machine->gpus->len == 0 && n_unknown > 0)
+    refuse (reader, system->mark,
+            "no GPU: %u PCI devices have no class, so nothing says which of them are GPUs; import a dump of such a machine "
+            "(NCCL_TOPO_DUMP_FILE=topo.xml), which says it",
+            n_unknown);
+  else if (machine->gpus->len == 0)
     refuse (reader, system->mark, "no GPU%s; a dump taken on a GPU node has a <gpu> or a <pci class=\"0x03…\"> at least",
             reader->hosts->len > 1 ? " on the first host" : "");
   if (reader->error != NULL)
@@ -552,6 +599,7 @@ read_system (Reader *reader, const CluXml *system)
     clu_import_warn (machine, mark, "PCIe switches below switches are not told apart: devices hang on the topmost");
   machine->nvlinks_untold = !reader->any_gpu_element;
   resolve_nvlinks (reader);
+  say_alike (reader, TRUE);
   drop_merged_ports (machine);
   compare_hosts (reader);
 }
@@ -574,6 +622,7 @@ clu_import_nccl_topo (const CluImport *input, GError **error)
     machine.link_word = "xGMI link";
   }
   read_system (&reader, system);
+  say_alike (&reader, FALSE); /* where it ended early */
   if (reader.error == NULL)
     return clu_import_write (&machine, error);
   g_propagate_error (error, reader.error);

@@ -32,7 +32,7 @@ static const Word words[] = {
 static const char *const capitals[] = { "gemm", "nccl", "nvls", "ib",  "ndr", "hdr", "xdr", "hgx", "dgx", "ddp",
                                         "gpu",  "pcie", "nic",  "cpu", "sm",  "ll",  "pat", "mi",  NULL };
 /* Keys that only group others, or hold their one value. */
-static const char *const silent[] = { "value", "constants", "layers", "workload", "prices", NULL };
+static const char *const silent[] = { "value", "constants", "layers", "node", "rows", "workload", "prices", NULL };
 
 /* A key in words: from the table; else with blanks for underscores, and names like B200, LL128 and NCCL in capitals. */
 static char *
@@ -70,9 +70,10 @@ head_of (const char *line)
   return g_strdup (g_strstrip (text));
 }
 
-/* What stands around a line of a YAML file, the innermost two from the outside in; `key` is the line's own. */
+/* What stands around a line of a YAML file, the innermost two from the outside in; `key` is the line's own. The file's own name is
+ * left out: the label ends with it. */
 static void
-append_parents (char **lines, guint at, const char *key, GString *out)
+append_parents (char **lines, guint at, const char *key, const char *file, GString *out)
 {
   g_autoptr (GPtrArray) parents = g_ptr_array_new_with_free_func (g_free);
   size_t limit = indent_of (lines[at]) + 1;
@@ -83,7 +84,7 @@ append_parents (char **lines, guint at, const char *key, GString *out)
     if (head == NULL || (own >= limit && !(item && own == limit)))
       continue;
     limit = item ? own - 2 : own;
-    if (*head != '\0' && strcmp (head, key) != 0 && !g_strv_contains (silent, head))
+    if (*head != '\0' && strcmp (head, key) != 0 && strcmp (head, file) != 0 && !g_strv_contains (silent, head))
       g_ptr_array_insert (parents, 0, in_words (head));
   }
   for (guint i = 0; i < parents->len; i++)
@@ -112,15 +113,17 @@ rep_effect_label (const StdEffect *effect, const char *root)
   if (g_str_has_prefix (file, "--set "))
     return label_of_set (file + strlen ("--set "));
   g_autoptr (GString) parents = g_string_new (NULL);
+  const gboolean yaml = g_str_has_suffix (base, ".yaml");
+  if (yaml)
+    base[strlen (base) - strlen (".yaml")] = '\0';
   gsize n_B;
   if (effect->line > 0 && base_file_read (path, BASE_YAML_MAX_B, &text, &n_B, NULL)) {
     g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
     if (effect->line <= g_strv_length (lines))
-      append_parents (lines, effect->line - 1, colon + 2, parents);
+      append_parents (lines, effect->line - 1, colon + 2, base, parents);
   }
-  if (!g_str_has_suffix (base, ".yaml"))
+  if (!yaml)
     return g_strconcat (parents->str, key, NULL);
-  base[strlen (base) - strlen (".yaml")] = '\0';
   g_autofree char *name = in_words (base);
   return parents->len > 0 ? g_strdup_printf ("%s%s, %s", parents->str, key, name) : g_strdup_printf ("%s %s", name, key);
 }

@@ -1,18 +1,8 @@
-/* Pictures of sweeps: collectives by size, algorithms against each other, predictions against measurements, keys that vary. */
+/* Pictures of sweeps: algorithms against each other, predictions against measurements, keys that vary. */
 #include <math.h>
 #include <string.h>
 
 #include "report/plots.h"
-
-void
-rep_plots_add_coll (GPtrArray *plots, const BaseTable *table, MdlOp op)
-{
-  GString *tsv = g_string_new (NULL);
-  base_table_print_tsv (table, tsv);
-  g_autofree char *title = g_strdup_printf ("%s", base_name (mdl_op_names, (int)op));
-  rep_plots_add (plots, "busbw", "busbw.gp", "Bus bandwidth by message size, with its error band.", title, tsv,
-                 g_strdup ("; series='nodes'"));
-}
 
 void
 rep_plots_add_compare (GPtrArray *plots, const StdCompare *compare, const char *topology)

@@ -69,6 +69,7 @@ typedef struct TrnUnits {
   double band, wire_band;        /* of its works; widest of its collectives */
   BaseSource source;
   GHashTable *beside[MDL_TURN_KINDS]; /* TrnPriced -> what it and a turn do to each other (groups.c) */
+  GPtrArray *asks;                    /* TrnAsk: all prices that it was made of; NULL: not known */
 } TrnUnits;
 
 /* By running a rank's program over few layers on the engine: the same laws, nothing said twice. `prices` are of the same grid, and
@@ -76,6 +77,20 @@ typedef struct TrnUnits {
 TrnUnits *trn_units_new (const TrnJob *job, const TrnClosedQuery *query, TrnPrices *prices, GHashTable *products, GError **error);
 void trn_units_free (TrnUnits *units);
 guint32 trn_unit_index (const TrnModel *model, guint32 layer);
+
+/* ---- turns of a pipeline rank, from its units ---- */
+
+/* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: none is slow. Returned: full. */
+double *trn_slow_lanes (const TrnModel *model);
+static inline double
+trn_slow_of (const double *slow, guint32 lane)
+{
+  return slow != NULL ? slow[lane] : 1;
+}
+/* Seconds of a turn of each position. Returned: full. */
+double *trn_turn_times (const TrnStage *stages, const TrnModel *model, const double *slow, MdlTurnKind kind);
+/* Adds all that a rank's turns of one micro-batch are made of. */
+void trn_lane_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double slow, double part_s[TRN_PART_N]);
 
 /* ---- pipelines ---- */
 
@@ -121,10 +136,15 @@ void trn_turns_free (TrnTurns *turns);
 
 /* ---- gradients and parameters ---- */
 
-/* What groups of ranks take, remembered by size. `comms` are borrowed. `first`: the rank at which the grid begins. */
+/* Groups of a grid: its cut, and the rank at which it begins; `span`: of ranks that do not lie as the first ones. */
+typedef struct {
+  TrnClosedQuery query;
+  TrnSpan span;
+  guint32 first;
+} TrnGroupsOf;
+/* What groups of ranks take, remembered by size. `comms` are borrowed. */
 typedef struct TrnGroupPrices TrnGroupPrices;
-TrnGroupPrices *trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, guint32 first,
-                                      GError **error);
+TrnGroupPrices *trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnGroupsOf *of, GError **error);
 void trn_group_prices_free (TrnGroupPrices *prices);
 TrnPrices *trn_group_prices_all (TrnGroupPrices *prices); /* borrowed */
 /* Of the groups of pipeline rank `pp`. */
@@ -132,6 +152,18 @@ const TrnPriced *trn_group_price (TrnGroupPrices *prices, guint32 pp, TrnGroupKi
                                   GError **error);
 /* From pipeline rank `from` to `to`. */
 const TrnPriced *trn_group_send (TrnGroupPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
+
+/* A price that was asked for. It lives as long as the prices that it is of. */
+typedef struct TrnAsk TrnAsk;
+/* From now on each one asked for is put on the list (TrnAsk, borrowed), once; NULL: on none. */
+void trn_group_prices_list (TrnGroupPrices *prices, GPtrArray *asks);
+/* What these questions (TrnQuestion) were answered with; NULL: one is not of a group or a send. Returned: full, TrnAsk. */
+GPtrArray *trn_group_prices_asked (TrnGroupPrices *prices, const GArray *questions);
+const TrnGroupsOf *trn_ask_of (const TrnAsk *ask);
+/* The same price of another cluster, whose groups of the same grid `there` are; NULL: it takes another time there, or is not to be
+ * had. Looked for once for each `follower`, a number above 0; known: it was. */
+TrnAsk *trn_ask_there (TrnAsk *ask, guint follower, TrnGroupPrices *there);
+gboolean trn_ask_known (const TrnAsk *ask, guint follower);
 
 /* What data-parallel ranks add to a pipeline rank's step. */
 typedef struct {
@@ -159,6 +191,9 @@ gboolean trn_sync_time (const TrnSyncQuery *query, TrnSyncTime *out, GError **er
 gboolean trn_norm_time (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error);
 /* Seconds of a pipeline rank's sends to the next one; of the last, to the first. Returned: full. NULL and *error as of prices. */
 double *trn_stage_sends (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, GError **error);
+
+/* FALSE and *error where a job has what the closed form leaves out. */
+gboolean trn_closed_check (const TrnJob *job, GError **error);
 
 /* ---- memory ---- */
 

@@ -40,6 +40,7 @@ typedef struct {
   double more_s, more_part_s[TRN_PART_N];
   guint32 m; /* micro-batches of `step` */
   double band, wire_band;
+  GPtrArray *asks;    /* TrnAsk: all prices that it was made of; NULL: not known */
   TrnLoaderPace pace; /* of its loader; nothing without one */
 } Cut;
 
@@ -61,6 +62,9 @@ struct TrnClosed {
   guint32 gpus_per_node;
   gboolean skip_unfit;
   double flop_per_token, flop_per_s;
+  gboolean lists;               /* what cuts are made of is kept */
+  TrnClosed *before;            /* of the same cluster with another network; NULL: none. Borrowed */
+  guint follower, n_followers;  /* its number there; how many this one has had */
 };
 
 /* ---- memory of what was asked ---- */
@@ -116,12 +120,22 @@ keep (GHashTable *table, const Memo *key, gpointer what, GDestroyNotify free)
 
 /* ---- what a configuration needs ---- */
 
+static TrnGroupPrices *
+groups_at (TrnClosed *closed, const TrnGroupsOf *of, GError **error)
+{
+  const Memo key = { .query = of->query, .span = of->span };
+  TrnGroupPrices *known = recall (closed->groups, &key);
+  return known != NULL ? known
+                       : keep (closed->groups, &key, trn_group_prices_new (closed->job, closed->comms, of, error),
+                               (GDestroyNotify)trn_group_prices_free);
+}
+
 /* `stage`: of a grid that is its ranks alone; NULL: of all ranks. */
 static TrnGroupPrices *
 groups_of (TrnClosed *closed, const TrnClosedQuery *query, const TrnStage *stage, GError **error)
 {
   gboolean odd = stage != NULL && stage->like > 0;
-  Memo key = { .query = { .tp = query->tp,
+  TrnGroupsOf of = { .query = { .tp = query->tp,
                           .cp = query->cp,
                           .pp = query->pp,
                           .vp = 1,
@@ -131,13 +145,24 @@ groups_of (TrnClosed *closed, const TrnClosedQuery *query, const TrnStage *stage
                           .micro_batch = 1,
                           .micro_batches = 2,
                           .schedule = MDL_SCHEDULE_1F1B } };
-  if (odd)
-    key.span = stage->span;
-  TrnGroupPrices *known = recall (closed->groups, &key);
-  if (known != NULL)
-    return known;
-  known = trn_group_prices_new (closed->job, closed->comms, &key.query, odd ? stage->first : 0, error);
-  return keep (closed->groups, &key, known, (GDestroyNotify)trn_group_prices_free);
+  if (odd) {
+    of.span = stage->span;
+    of.first = stage->first;
+  }
+  return groups_at (closed, &of, error);
+}
+
+static TrnUnits *
+new_units (TrnClosed *closed, const TrnClosedQuery *query, TrnGroupPrices *groups, GError **error)
+{
+  TrnPrices *prices = trn_group_prices_all (groups);
+  g_autoptr (GArray) questions = closed->lists ? g_array_new (FALSE, FALSE, sizeof (TrnQuestion)) : NULL;
+  trn_prices_list (prices, questions);
+  TrnUnits *units = trn_units_new (closed->job, query, prices, closed->products, error);
+  trn_prices_list (prices, NULL);
+  if (units != NULL && questions != NULL)
+    units->asks = trn_group_prices_asked (groups, questions);
+  return units;
 }
 
 static TrnUnits *
@@ -166,8 +191,7 @@ units_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query,
   TrnGroupPrices *groups = groups_of (closed, a, stage, error); /* of this grid, shared by its units */
   return groups == NULL
              ? NULL
-             : keep (closed->units, &key, trn_units_new (closed->job, a, trn_group_prices_all (groups), closed->products, error),
-                     (GDestroyNotify)trn_units_free);
+             : keep (closed->units, &key, new_units (closed, a, groups, error), (GDestroyNotify)trn_units_free);
 }
 
 /* Of so many micro-batches. Borrowed until drop_ways(). */
@@ -199,62 +223,6 @@ drop_ways (TrnClosedPool *pool)
   pool->ways_turns = 0;
 }
 
-/* By pipeline rank, how many times as long its compute takes for stragglers and jitter; NULL: none is slow. Returned: full. */
-static double *
-slow_lanes (const TrnModel *model)
-{
-  const TrnModelSpec *spec = &model->spec->model;
-  if (spec->stragglers.n == 0 && !spec->jitter.head.set)
-    return NULL;
-  double *slow = g_new (double, model->pipe.p);
-  for (guint32 lane = 0; lane < model->pipe.p; lane++)
-    slow[lane] = trn_model_slow (model, lane);
-  return slow;
-}
-
-static double
-slowness_of (const double *slow, guint32 lane)
-{
-  return slow != NULL ? slow[lane] : 1;
-}
-
-/* A turn of a unit whose compute takes `slow` times as long: what it waits for beside compute (shards, rings) it waits less for. */
-static void
-slow_unit (const TrnUnitTime *one, MdlTurnKind kind, double slow, double part_s[TRN_PART_N])
-{
-  memcpy (part_s, one->part_s[kind], sizeof one->part_s[kind]);
-  double more_s = (slow - 1) * part_s[TRN_PART_COMPUTE];
-  static const TrnPart beside[] = { TRN_PART_EXPOSED_DP, TRN_PART_EXPOSED_CP };
-  part_s[TRN_PART_COMPUTE] += more_s;
-  for (guint i = 0; i < G_N_ELEMENTS (beside); i++) {
-    double hidden_s = fmin (more_s, part_s[beside[i]]);
-    part_s[beside[i]] -= hidden_s;
-    more_s -= hidden_s;
-  }
-}
-
-/* Seconds of a turn of each position. */
-static double *
-turn_times (const TrnStage *stages, const TrnModel *model, const double *slow, MdlTurnKind kind)
-{
-  double *time_s = g_new0 (double, model->n_positions);
-  for (guint32 position = 0; position < model->n_positions; position++) {
-    guint32 lane = mdl_schedule_place (&model->pipe, 0, position).rank;
-    const TrnUnits *units = stages[lane].units;
-    for (guint32 u = 0; u < trn_cut_units (model, position); u++) {
-      const TrnUnitTime *one = trn_units_at (units, model, position, u);
-      double part_s[TRN_PART_N];
-      if (slow != NULL)
-        slow_unit (one, kind, slow[lane], part_s);
-      for (int p = 0; p < TRN_PART_N && slow != NULL; p++)
-        time_s[position] += part_s[p];
-      time_s[position] += slow == NULL ? one->time_s[kind] : 0;
-    }
-    time_s[position] += units->edge_s[kind];
-  }
-  return time_s;
-}
-
 static TrnTurns *
 turns_of (TrnClosed *closed, const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, const TrnClosedQuery *query,
           const double *slow, GError **error)
@@ -277,7 +245,7 @@ turns_of (TrnClosed *closed, const TrnModel *model, const TrnStage *stages, TrnG
   for (guint32 s = 1; s < pipe.p; s++)
     turns_ask.paired = fmax (turns_ask.paired, stages[s].units->paired);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
-    turns_ask.turn_s[k] = turn_s[k] = turn_times (stages, model, slow, (MdlTurnKind)k);
+    turns_ask.turn_s[k] = turn_s[k] = trn_turn_times (stages, model, slow, (MdlTurnKind)k);
   guint32 m = trn_turns_followed (&pipe);
   const TrnSchedulePath *before = trn_turns_repeat (&pipe) ? way_of (closed, model, m - pipe.p) : NULL;
   known = keep (closed->turns, &key, trn_turns_new (&pipe, way_of (closed, model, m), before, &turns_ask),
@@ -329,26 +297,6 @@ held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, 
 
 /* ---- putting together ---- */
 
-/* All that a rank's turns of one micro-batch are made of. */
-static void
-add_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double slow, double part_s[TRN_PART_N])
-{
-  for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
-    guint32 position = mdl_schedule_position (&model->pipe, (MdlPlace){ lane, c });
-    for (guint32 u = 0; u < trn_cut_units (model, position); u++) {
-      const TrnUnitTime *one = trn_units_at (units, model, position, u);
-      double forward_s[TRN_PART_N], backward_s[TRN_PART_N];
-      slow_unit (one, MDL_TURN_FORWARD, slow, forward_s);
-      slow_unit (one, MDL_TURN_BACKWARD, slow, backward_s);
-      for (int p = 0; p < TRN_PART_N; p++)
-        part_s[p] += forward_s[p] + backward_s[p];
-    }
-    part_s[TRN_PART_EXPOSED_DP] += units->edge_s[MDL_TURN_FORWARD] + units->edge_s[MDL_TURN_BACKWARD];
-  }
-  for (int p = 0; p < TRN_PART_N; p++) /* two copies share the micro-batches */
-    part_s[p] /= mdl_schedule_copies (&model->pipe);
-}
-
 /* Ranks that are looked at: the first, the last, and of those between the one that ends last; of those with a slow NIC, where there
  * are any. */
 static guint
@@ -391,7 +339,7 @@ find_last (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups
     const TrnSyncQuery of = { model, one->units, groups, turns, lane[i], one->like };
     if (!trn_sync_time (&of, &sync[i], error))
       return FALSE;
-    sync[i].update_s *= slowness_of (slow, lane[i]);
+    sync[i].update_s *= trn_slow_of (slow, lane[i]);
     before_s = fmax (before_s, sync[i].before_s);
     update_s = fmax (update_s, sync[i].update_s);
     after_s = fmax (after_s, sync[i].after_s);
@@ -412,7 +360,7 @@ find_last (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups
   gboolean together = model->spec->model.clip.v;
   for (guint i = 0; i < n; i++) {
     double end_s = together ? all_s + norms_s + update_s + after_s : ready_s[i] + sync[i].update_s + sync[i].after_s;
-    end_s += model->software.step_s * model->software.slowest * slowness_of (slow, lane[i]);
+    end_s += model->software.step_s * model->software.slowest * trn_slow_of (slow, lane[i]);
     gboolean later = end_s > out->end_s || (together && end_s >= out->end_s && ready_s[i] > out->ready_s);
     if (!later)
       continue;
@@ -432,7 +380,7 @@ static void
 take_parts (const TrnModel *model, const TrnUnits *units, const TrnTurns *turns, const Last *last, double slow, Cut *cut)
 {
   double one_s[TRN_PART_N] = { 0 }, *part_s = cut->step.part_s, sum_s = 0, more_s = 0;
-  add_parts (units, model, last->lane, slow, one_s);
+  trn_lane_parts (units, model, last->lane, slow, one_s);
   for (int p = 0; p < TRN_PART_N; p++) {
     part_s[p] = one_s[p] * turns->m;
     cut->more_part_s[p] = one_s[p];
@@ -466,17 +414,47 @@ stages_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query
   return g_steal_pointer (&stages);
 }
 
+static void
+cut_free (gpointer data)
+{
+  Cut *cut = data;
+  g_clear_pointer (&cut->asks, g_ptr_array_unref);
+  g_free (cut);
+}
+
+/* With the prices that units were made of; NULL where those of one are not known. Takes the list. */
+static GPtrArray *
+all_asks (const TrnStage *stages, guint32 p, GPtrArray *asks)
+{
+  for (guint32 s = 0; asks != NULL && s < p; s++) {
+    const GPtrArray *of = stages[s].units->asks;
+    if (of == NULL)
+      g_clear_pointer (&asks, g_ptr_array_unref);
+    else if (s == 0 || stages[s].units != stages[s - 1].units)
+      for (guint i = 0; i < of->len; i++)
+        g_ptr_array_add (asks, of->pdata[i]);
+  }
+  return asks;
+}
+
 static Cut *
 make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
 {
   g_autofree TrnStage *stages = stages_of (closed, model, query, error);
   TrnGroupPrices *groups = stages != NULL ? groups_of (closed, query, NULL, error) : NULL;
-  g_autofree double *slow = slow_lanes (model);
+  g_autofree double *slow = trn_slow_lanes (model);
+  g_autoptr (GPtrArray) asks = closed->lists ? g_ptr_array_new () : NULL;
+  if (groups != NULL)
+    trn_group_prices_list (groups, asks);
   TrnTurns *turns = groups != NULL ? turns_of (closed, model, stages, groups, query, slow, error) : NULL;
   Last last;
-  if (turns == NULL || !find_last (model, stages, groups, turns, slow, &last, error))
+  gboolean ok = turns != NULL && find_last (model, stages, groups, turns, slow, &last, error);
+  if (groups != NULL)
+    trn_group_prices_list (groups, NULL);
+  if (!ok)
     return NULL;
   Cut *cut = g_new0 (Cut, 1);
+  cut->asks = all_asks (stages, model->pipe.p, g_steal_pointer (&asks));
   cut->step.step_time_s = last.end_s;
   cut->step.stage = last.lane;
   cut->step.n_ranks = model->grid.n;
@@ -491,7 +469,7 @@ make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query,
     cut->wire_band = fmax (cut->wire_band, units->wire_band);
   }
   cut->step.wire_band = cut->wire_band;
-  take_parts (model, stages[last.lane].units, turns, &last, slowness_of (slow, last.lane), cut);
+  take_parts (model, stages[last.lane].units, turns, &last, trn_slow_of (slow, last.lane), cut);
   return cut;
 }
 
@@ -575,12 +553,36 @@ trn_closed_share (TrnClosed *closed, TrnClosedPool *pool)
   closed->pool = pool;
 }
 
+/* As it is of a cluster that differs by its network, where all that the cut was made of takes the same here. NULL: it is to be
+ * made. */
+static Cut *
+take_over (TrnClosed *closed, const Memo *key)
+{
+  const Cut *known = closed->before != NULL ? recall (closed->before->cuts, key) : NULL;
+  if (known == NULL || (known->asks == NULL && (known->step.fits || !closed->skip_unfit)))
+    return NULL;
+  g_autoptr (GPtrArray) asks = known->asks != NULL ? g_ptr_array_sized_new (known->asks->len) : NULL;
+  for (guint i = 0; asks != NULL && i < known->asks->len; i++) {
+    TrnAsk *ask = known->asks->pdata[i];
+    TrnGroupPrices *there = trn_ask_known (ask, closed->follower) ? NULL : groups_at (closed, trn_ask_of (ask), NULL);
+    TrnAsk *same = there != NULL || trn_ask_known (ask, closed->follower) ? trn_ask_there (ask, closed->follower, there) : NULL;
+    if (same == NULL)
+      return NULL;
+    g_ptr_array_add (asks, same);
+  }
+  Cut *cut = g_memdup2 (known, sizeof *known);
+  cut->asks = g_steal_pointer (&asks);
+  return cut;
+}
+
 /* A cut for the first time: read, and all that it needs looked up or made. */
 static const Cut *
 first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GError **error)
 {
   TrnVariant variant;
-  Cut *cut = NULL;
+  Cut *cut = take_over (closed, key);
+  if (cut != NULL)
+    return keep (closed->cuts, key, cut, cut_free);
   drop_ways (closed->pool);
   if (trn_variant_plan (closed->job, query, &variant, error)) {
     const TrnMemoryLine *held = held_of (closed, &variant.model, query, error);
@@ -596,7 +598,7 @@ first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GEr
       cut->pace = *pace;
       cut->step.provenance = MIN (cut->step.provenance, pace->source);
     } else if (closed->paces != NULL)
-      g_clear_pointer (&cut, g_free);
+      g_clear_pointer (&cut, cut_free);
     if (cut != NULL) {
       cut->step.memory_B = memory.memory_B;
       cut->step.capacity_B = memory.capacity_B;
@@ -607,7 +609,20 @@ first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GEr
     }
   }
   trn_model_clear (&variant.model);
-  return keep (closed->cuts, key, cut, g_free);
+  return keep (closed->cuts, key, cut, cut_free);
+}
+
+void
+trn_closed_follow (TrnClosed *closed, TrnClosed *before)
+{
+  const ColSystem *a = closed->job->system, *b = before != NULL ? before->job->system : NULL;
+  const TrnModelSpec *m = &closed->job->spec.model;
+  closed->lists = closed->job->llm.moe.experts.v <= 0 && closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
+  if (before == NULL || !closed->lists || !before->lists || before->skip_unfit != closed->skip_unfit || a->kernels != b->kernels ||
+      a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
+    return;
+  closed->before = before;
+  closed->follower = ++before->n_followers;
 }
 
 void

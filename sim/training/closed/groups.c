@@ -15,39 +15,46 @@
 
 /* ---- prices of groups ---- */
 
-typedef struct {
+struct TrnAsk {
   int kind, op, format; /* kind below 0: a send from `op` to `format` */
   guint32 pp;
   double size_B;
   const TrnPriced *priced;
-} Price;
+  guint mark;            /* of the list that has it */
+  TrnGroupPrices *of;    /* borrowed */
+  guint follower;        /* for whom `there` was looked for; 0: nobody */
+  struct TrnAsk *there;  /* the same of another cluster; NULL: it takes another time */
+};
 
 enum { RECENT = 64 };
 
 struct TrnGroupPrices {
+  TrnGroupsOf key;
   TrnVariant variant;
   TrnPrices *prices;
-  GHashTable *known;    /* Price */
-  Price recent[RECENT]; /* of them, those asked for last: a step's reductions have few sizes */
+  GHashTable *known;      /* TrnAsk */
+  TrnAsk *recent[RECENT]; /* of them, those asked for last: a step's reductions have few sizes */
+  GPtrArray *asks;        /* takes those that are asked for; NULL: nobody wants to know */
+  guint mark;             /* of this list */
 };
 
 static guint
 hash_price (gconstpointer key)
 {
-  const Price *p = key;
+  const TrnAsk *p = key;
   return g_double_hash (&p->size_B) * 31u + (guint)p->kind * 1009u + (guint)p->op * 101u + (guint)p->format + p->pp * 9176u;
 }
 
 static gboolean
 same_price (gconstpointer a, gconstpointer b)
 {
-  const Price *x = a, *y = b;
+  const TrnAsk *x = a, *y = b;
   return x->kind == y->kind && x->op == y->op && x->format == y->format && x->pp == y->pp && x->size_B >= y->size_B &&
          x->size_B <= y->size_B;
 }
 
 static guint
-slot_of (const Price *key)
+slot_of (const TrnAsk *key)
 {
   guint64 bits;
   memcpy (&bits, &key->size_B, sizeof bits);
@@ -55,14 +62,15 @@ slot_of (const Price *key)
 }
 
 TrnGroupPrices *
-trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnClosedQuery *query, guint32 first, GError **error)
+trn_group_prices_new (const TrnJob *job, TrnComms *comms, const TrnGroupsOf *of, GError **error)
 {
   TrnGroupPrices *prices = g_new0 (TrnGroupPrices, 1);
-  if (!trn_variant_plan (job, query, &prices->variant, error)) {
+  prices->key = *of;
+  if (!trn_variant_plan (job, &of->query, &prices->variant, error)) {
     trn_group_prices_free (prices);
     return NULL;
   }
-  prices->variant.model.grid.first = first;
+  prices->variant.model.grid.first = of->first;
   prices->prices = trn_prices_new (&prices->variant.model, FALSE, comms);
   prices->known = g_hash_table_new_full (hash_price, same_price, g_free, NULL);
   return prices;
@@ -85,39 +93,135 @@ trn_group_prices_all (TrnGroupPrices *prices)
   return prices->prices;
 }
 
-static const TrnPriced *
-remember (TrnGroupPrices *prices, const Price *key, const TrnPriced *priced)
+static TrnAsk *
+remember (TrnGroupPrices *prices, const TrnAsk *key, const TrnPriced *priced)
 {
   if (priced == NULL)
     return NULL;
-  Price *one = g_memdup2 (key, sizeof *key);
-  one->priced = priced;
+  TrnAsk *one = g_new (TrnAsk, 1);
+  *one = (TrnAsk){ .kind = key->kind,
+                   .op = key->op,
+                   .format = key->format,
+                   .pp = key->pp,
+                   .size_B = key->size_B,
+                   .priced = priced,
+                   .of = prices };
   g_hash_table_add (prices->known, one);
-  return priced;
+  return one;
+}
+
+/* Puts it on the list, once. */
+static const TrnPriced *
+note (TrnGroupPrices *prices, TrnAsk *ask)
+{
+  if (ask == NULL)
+    return NULL;
+  if (prices->asks != NULL && ask->mark != prices->mark)
+    g_ptr_array_add (prices->asks, ask);
+  ask->mark = prices->mark;
+  return ask->priced;
+}
+
+static TrnAsk *
+ask_coll (TrnGroupPrices *prices, const TrnAsk *key, GError **error)
+{
+  TrnAsk **recent = &prices->recent[slot_of (key)];
+  if (*recent != NULL && same_price (*recent, key))
+    return *recent;
+  TrnAsk *known = g_hash_table_lookup (prices->known, key);
+  if (known == NULL)
+    known = remember (prices, key,
+                      trn_prices_coll (prices->prices, (TrnGroupKind)key->kind, key->pp, (MdlOp)key->op, key->size_B,
+                                       (MdlFormat)key->format, error));
+  *recent = known;
+  return known;
+}
+
+static TrnAsk *
+ask_send (TrnGroupPrices *prices, const TrnAsk *key, GError **error)
+{
+  TrnAsk *known = g_hash_table_lookup (prices->known, key);
+  return known != NULL
+             ? known
+             : remember (prices, key, trn_prices_send (prices->prices, (guint32)key->op, (guint32)key->format, key->size_B, error));
 }
 
 const TrnPriced *
 trn_group_price (TrnGroupPrices *prices, guint32 pp, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
-  const Price key = { .kind = (int)kind, .op = (int)op, .format = (int)format, .pp = pp, .size_B = size_B };
-  Price *recent = &prices->recent[slot_of (&key)];
-  if (recent->priced != NULL && same_price (recent, &key))
-    return recent->priced;
-  const Price *known = g_hash_table_lookup (prices->known, &key);
-  const TrnPriced *priced = known != NULL
-                                ? known->priced
-                                : remember (prices, &key, trn_prices_coll (prices->prices, kind, pp, op, size_B, format, error));
-  *recent = key;
-  recent->priced = priced;
-  return priced;
+  const TrnAsk key = { .kind = (int)kind, .op = (int)op, .format = (int)format, .pp = pp, .size_B = size_B };
+  return note (prices, ask_coll (prices, &key, error));
 }
 
 const TrnPriced *
 trn_group_send (TrnGroupPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
 {
-  const Price key = { .kind = -1, .op = (int)from, .format = (int)to, .size_B = size_B };
-  const Price *known = g_hash_table_lookup (prices->known, &key);
-  return known != NULL ? known->priced : remember (prices, &key, trn_prices_send (prices->prices, from, to, size_B, error));
+  const TrnAsk key = { .kind = -1, .op = (int)from, .format = (int)to, .size_B = size_B };
+  return note (prices, ask_send (prices, &key, error));
+}
+
+/* ---- what was asked, and the same of another cluster ---- */
+
+void
+trn_group_prices_list (TrnGroupPrices *prices, GPtrArray *asks)
+{
+  prices->asks = asks;
+  prices->mark++;
+}
+
+GPtrArray *
+trn_group_prices_asked (TrnGroupPrices *prices, const GArray *questions)
+{
+  g_autoptr (GPtrArray) asks = g_ptr_array_new ();
+  trn_group_prices_list (prices, asks);
+  gboolean all = TRUE;
+  for (guint i = 0; i < questions->len && all; i++) {
+    const TrnQuestion *q = &g_array_index (questions, TrnQuestion, i);
+    if (q->kind >= 0)
+      all = trn_group_price (prices, q->from, (TrnGroupKind)q->kind, (MdlOp)q->to, q->size_B, (MdlFormat)q->format, NULL) != NULL;
+    else
+      all = q->kind == -1 && trn_group_send (prices, q->from, q->to, q->size_B, NULL) != NULL;
+  }
+  trn_group_prices_list (prices, NULL);
+  return all ? g_steal_pointer (&asks) : NULL;
+}
+
+/* In all that a step is made of. */
+static gboolean
+take_the_same (const TrnPriced *a, const TrnPriced *b)
+{
+  const MdlCollCost *x = &a->coll.cost, *y = &b->coll.cost;
+  const double of_a[] = { a->time_s,      x->time_s, x->latency_s, x->band, x->bound_Bps, x->wire, a->coll.size_B,
+                          a->demand.channels, a->demand.memory_Bps };
+  const double of_b[] = { b->time_s,      y->time_s, y->latency_s, y->band, y->bound_Bps, y->wire, b->coll.size_B,
+                          b->demand.channels, b->demand.memory_Bps };
+  return memcmp (of_a, of_b, sizeof of_a) == 0 && a->demand.kind == b->demand.kind && a->n_groups == b->n_groups &&
+         a->coll.n_ranks == b->coll.n_ranks && a->coll.provenance == b->coll.provenance && a->coll.op == b->coll.op &&
+         a->coll.algo == b->coll.algo;
+}
+
+const TrnGroupsOf *
+trn_ask_of (const TrnAsk *ask)
+{
+  return &ask->of->key;
+}
+
+gboolean
+trn_ask_known (const TrnAsk *ask, guint follower)
+{
+  return ask->follower == follower;
+}
+
+TrnAsk *
+trn_ask_there (TrnAsk *ask, guint follower, TrnGroupPrices *there)
+{
+  if (trn_ask_known (ask, follower))
+    return ask->there;
+  ask->follower = follower;
+  ask->there = ask->kind >= 0 ? ask_coll (there, ask, NULL) : ask_send (there, ask, NULL);
+  if (ask->there != NULL && !take_the_same (ask->priced, ask->there->priced))
+    ask->there = NULL;
+  return ask->there;
 }
 
 /* ---- a rank ---- */

@@ -120,7 +120,7 @@ small_run (Small *small, TrnUnits *units, GError **error)
                    .costs = units->costs,
                    .graph = eng_graph_new (small->eng),
                    .lane = &small->lane,
-                   .notes = g_array_sized_new (FALSE, TRUE, sizeof (TrnNote), 256),
+                   .notes = g_array_new (FALSE, FALSE, sizeof (TrnNote)),
                    .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
   trn_costs_host (units->costs, &b->host);
   if (!model->job->system->settings.no_interference)
@@ -358,6 +358,7 @@ trn_units_free (TrnUnits *units)
   g_free (units->index);
   for (int k = 0; k < MDL_TURN_KINDS; k++)
     g_clear_pointer (&units->beside[k], g_hash_table_unref);
+  g_clear_pointer (&units->asks, g_ptr_array_unref);
   trn_costs_free (units->costs);
   trn_model_clear (&units->variant.model);
   g_free (units);

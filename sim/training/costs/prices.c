@@ -15,6 +15,7 @@
 typedef struct {
   ColComm *comm;  /* borrowed */
   GArray *shifts; /* gint64; the first is 0 */
+  gboolean as_first, compared; /* its prices are those of the group's first one; whether that is known */
 } Like;
 
 /* Of a kind on a pipeline rank, all groups; made once, priced for many sizes. */
@@ -30,23 +31,16 @@ typedef struct {
   double most; /* of the fullest resource: what of its capacity a byte takes */
 } Shape;
 
-/* A collective; a send: `kind` -1, from `from` to `to`; experts: -2 less the operation, `size_B` are tokens. */
-typedef struct {
-  gint32 kind;
-  guint32 from, to; /* of a collective: pipeline rank and operation */
-  gint32 format;
-  double size_B;
-} Question;
-
 struct TrnPrices {
   const TrnModel *model;
   TrnComms *own, *comms; /* closed form: flows run in the step. comms: own, or borrowed */
   ColRoutes *routes;     /* of comms */
   ColFold *fold;
-  GHashTable *groups; /* text of (kind, pp) -> Group */
+  GHashTable *groups; /* kind and pp, packed -> Group */
   GHashTable *shapes; /* text of what loads the links -> Shape */
-  GHashTable *priced; /* Question -> TrnPriced */
+  GHashTable *priced; /* TrnQuestion -> TrnPriced */
   GArray *beside;     /* guint: operations of the fold that are no communication */
+  GArray *list;       /* takes what is asked; NULL: nobody wants to know */
 };
 
 static void
@@ -84,14 +78,14 @@ free_priced (gpointer data)
 static guint
 hash_question (gconstpointer key)
 {
-  const Question *q = key;
+  const TrnQuestion *q = key;
   return g_double_hash (&q->size_B) * 31u + (guint)q->kind * 1009u + q->from * 9176u + q->to * 101u + (guint)q->format;
 }
 
 static gboolean
 same_question (gconstpointer a, gconstpointer b)
 {
-  return memcmp (a, b, sizeof (Question)) == 0;
+  return memcmp (a, b, sizeof (TrnQuestion)) == 0;
 }
 
 TrnPrices *
@@ -103,7 +97,7 @@ trn_prices_new (const TrnModel *model, gboolean fold, TrnComms *comms)
   prices->comms = comms != NULL ? comms : prices->own;
   prices->routes = trn_comms_routes (prices->comms);
   prices->fold = col_fold_new (prices->routes, model->job->system->clu, fold);
-  prices->groups = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_group);
+  prices->groups = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
   prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
   prices->beside = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -122,6 +116,21 @@ trn_prices_free (TrnPrices *prices)
   col_fold_free (prices->fold);
   trn_comms_free (prices->own);
   g_free (prices);
+}
+
+void
+trn_prices_list (TrnPrices *prices, GArray *list)
+{
+  prices->list = list;
+}
+
+/* NULL: not asked before. */
+static TrnPriced *
+recall (TrnPrices *prices, const TrnQuestion *question)
+{
+  if (prices->list != NULL)
+    g_array_append_val (prices->list, *question);
+  return g_hash_table_lookup (prices->priced, question);
 }
 
 void
@@ -219,8 +228,9 @@ settle (const Shape *shape, TrnPriced *priced)
 static const Shape *
 keep_shape (TrnPrices *prices, char *key, ColSpread *spread)
 {
+  const gboolean folds = prices->own != NULL;
   Shape *shape = g_new (Shape, 1);
-  *shape = (Shape){ col_fold_add (prices->fold, spread), spread, fullest (prices, spread) };
+  *shape = (Shape){ folds ? col_fold_add (prices->fold, spread) : 0, spread, fullest (prices, spread) };
   g_hash_table_insert (prices->shapes, key, shape);
   return shape;
 }
@@ -269,7 +279,7 @@ new_like (const TrnPrices *prices, const GArray *ranks, GError **error)
   if (comm == NULL)
     return NULL;
   Like *like = g_new (Like, 1);
-  *like = (Like){ comm, g_array_new (FALSE, FALSE, sizeof (gint64)) };
+  *like = (Like){ .comm = comm, .shifts = g_array_new (FALSE, FALSE, sizeof (gint64)) };
   g_array_append_val (like->shifts, here);
   return like;
 }
@@ -309,8 +319,8 @@ static const Group *
 find_group (TrnPrices *prices, TrnGroupKind kind, guint32 pp, GError **error)
 {
   const TrnModel *model = prices->model;
-  g_autofree char *key = g_strdup_printf ("%d %u", (int)kind, pp);
-  Group *group = g_hash_table_lookup (prices->groups, key);
+  const gint64 key = (gint64)kind << 32 | (gint64)pp;
+  Group *group = g_hash_table_lookup (prices->groups, &key);
   if (group != NULL)
     return group;
   g_autoptr (GArray) ranks = g_array_new (FALSE, FALSE, sizeof (guint32)), leaders = g_array_new (FALSE, FALSE, sizeof (guint32));
@@ -322,7 +332,7 @@ find_group (TrnPrices *prices, TrnGroupKind kind, guint32 pp, GError **error)
     g_array_append_val (leaders, alone);
   group = g_new0 (Group, 1);
   group->likes = g_ptr_array_new_with_free_func (free_like);
-  g_hash_table_insert (prices->groups, g_steal_pointer (&key), group);
+  g_hash_table_insert (prices->groups, g_memdup2 (&key, sizeof key), group);
   for (guint i = 0; i < leaders->len; i++) {
     trn_grid_group (&model->grid, kind, pp, g_array_index (leaders, guint32, i), ranks);
     if (!add_group (prices, group, ranks, known, error))
@@ -333,16 +343,45 @@ find_group (TrnPrices *prices, TrnGroupKind kind, guint32 pp, GError **error)
 
 /* ---- collectives ---- */
 
-/* The slowest group's price into *out, the algorithms of all behind `key`. */
-static gboolean
-price_group (const Group *group, const ColCollRequest *request, GString *key, ColAnswer *out, GError **error)
+/* As " %u" has it. */
+static void
+append_number (GString *text, guint number)
 {
+  char digits[12];
+  guint at = sizeof digits;
+  do
+    digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  digits[--at] = ' ';
+  g_string_append_len (text, digits + at, sizeof digits - at);
+}
+
+/* Whether its price is that of the first group, which is priced by `algo`. */
+static gboolean
+is_as_first (const Like *first, Like *like, MdlOp op, MdlAlgo algo)
+{
+  if (!like->compared)
+    like->as_first = col_comm_is_alike (first->comm, like->comm);
+  like->compared = TRUE;
+  return like->as_first && col_comm_carries_alike (first->comm, like->comm, op, algo);
+}
+
+/* The slowest group's price into *out, the algorithms of all behind `key`. `closed`: in closed form. */
+static gboolean
+price_group (const Group *group, gboolean closed, const ColCollRequest *request, GString *key, ColAnswer *out, GError **error)
+{
+  MdlAlgo first = MDL_ALGO_AUTO;
   for (guint i = 0; i < group->likes->len; i++) {
-    const Like *like = group->likes->pdata[i];
+    Like *like = group->likes->pdata[i];
     g_auto (ColAnswer) coll = { 0 };
+    if (closed && i > 0 && is_as_first (group->likes->pdata[0], like, request->op, first)) {
+      append_number (key, (guint)first);
+      continue;
+    }
     if (!col_coll_price (like->comm, request, &coll, error))
       return FALSE;
-    g_string_append_printf (key, " %d", (int)coll.algo);
+    append_number (key, (guint)coll.algo);
+    first = i == 0 ? coll.algo : first;
     /* equal groups differ by the last bits of their sums: the first of them is named */
     if (i > 0 && coll.cost.time_s <= out->cost.time_s * (1 + 1e-9))
       continue;
@@ -351,6 +390,43 @@ price_group (const Group *group, const ColCollRequest *request, GString *key, Co
     *out = slower;
   }
   return TRUE;
+}
+
+/* Whether all groups lie together and are repeated on nodes further on that bear nothing else: what they load is the same there. */
+static gboolean
+repeats (const Group *group, const GPtrArray *spreads)
+{
+  const GArray *shifts = ((const Like *)group->likes->pdata[0])->shifts;
+  guint32 first = G_MAXUINT32, last = 0;
+  for (guint i = 0; i < spreads->len; i++) {
+    const ColSpread *spread = spreads->pdata[i];
+    const GArray *own = ((const Like *)group->likes->pdata[i])->shifts;
+    if (spread->outside->len > 0 || own->len != shifts->len || memcmp (own->data, shifts->data, own->len * sizeof (gint64)) != 0)
+      return FALSE;
+    for (guint k = 0; k < spread->nodes->len; k++) {
+      first = MIN (first, g_array_index (spread->nodes, ColNodeOf, k).node);
+      last = MAX (last, g_array_index (spread->nodes, ColNodeOf, k).node);
+    }
+  }
+  for (guint k = 1; k < shifts->len; k++)
+    if (g_array_index (shifts, gint64, k) - g_array_index (shifts, gint64, k - 1) <= (gint64)last - first)
+      return FALSE;
+  return shifts->len > 1;
+}
+
+/* What closed forms need of a shape: the fullest resource. Takes what is in the scratch. */
+static double
+take_fullest (const TrnPrices *prices, ColScratch *scratch)
+{
+  double most = 0;
+  for (guint i = 0; i < scratch->touched->len; i++) {
+    CluRes res = g_array_index (scratch->touched, CluRes, i);
+    const ColLoadSum *sum = &scratch->sum[res];
+    const ColLoad load = { .load = sum->load, .factor = sum->load / sum->effort };
+    most = fmax (most, fullness (prices, res, &load));
+  }
+  col_scratch_clear (scratch);
+  return most;
 }
 
 static const Shape *
@@ -370,13 +446,20 @@ shape_of (TrnPrices *prices, const Group *group, const ColCollRequest *request, 
     g_ptr_array_add (spreads, col_spread_ref (coll.spread));
   }
   ColScratch *scratch = col_routes_scratch (prices->routes);
+  const gboolean closed = prices->own == NULL, once = closed && repeats (group, spreads);
   for (guint i = 0; i < spreads->len; i++) {
     const Like *like = group->likes->pdata[i];
-    for (guint k = 0; k < like->shifts->len; k++)
+    for (guint k = 0; k < (once ? 1 : like->shifts->len); k++)
       col_spread_add (spreads->pdata[i], g_array_index (like->shifts, gint64, k), scratch);
     col_spread_unref (spreads->pdata[i]);
   }
   g_ptr_array_unref (spreads);
+  if (closed) {
+    Shape *shape = g_new (Shape, 1);
+    *shape = (Shape){ .most = take_fullest (prices, scratch) };
+    g_hash_table_insert (prices->shapes, g_strdup (key->str), shape);
+    return shape;
+  }
   return keep_shape (prices, g_strdup (key->str), col_spread_take (prices->routes, prices->model->job->system->clu));
 }
 
@@ -384,14 +467,14 @@ shape_of (TrnPrices *prices, const Group *group, const ColCollRequest *request, 
 static const Shape *
 price_shaped (TrnPrices *prices, const Group *group, const ColCollRequest *request, GString *key, ColAnswer *out, GError **error)
 {
-  return price_group (group, request, key, out, error) ? shape_of (prices, group, request, key, error) : NULL;
+  return price_group (group, prices->own == NULL, request, key, out, error) ? shape_of (prices, group, request, key, error) : NULL;
 }
 
 const TrnPriced *
 trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
-  const Question question = { (gint32)kind, pp, (guint32)op, (gint32)format, size_B };
-  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  const TrnQuestion question = { (gint32)kind, pp, (guint32)op, (gint32)format, size_B };
+  TrnPriced *priced = recall (prices, &question);
   if (priced != NULL)
     return priced;
   const Group *group = find_group (prices, kind, pp, error);
@@ -405,7 +488,9 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
   if (trn_grid_group_size (&prices->model->grid, kind) == 1)
     return priced;
   g_autoptr (GString) key = g_string_new (NULL);
-  g_string_printf (key, "%d %u %d", (int)kind, pp, (int)op);
+  append_number (key, (guint)kind);
+  append_number (key, pp);
+  append_number (key, (guint)op);
   const Shape *shape = price_shaped (prices, group, &request, key, &priced->coll, error);
   if (shape == NULL)
     return NULL;
@@ -485,8 +570,8 @@ const TrnPriced *
 trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GError **error)
 {
   const TrnModel *model = prices->model;
-  const Question question = { -2 - (gint32)work->moe_op, pp, 0, (gint32)work->format, work->moe_tokens };
-  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  const TrnQuestion question = { -2 - (gint32)work->moe_op, pp, 0, (gint32)work->format, work->moe_tokens };
+  TrnPriced *priced = recall (prices, &question);
   if (priced != NULL)
     return priced;
   const Group *group = find_group (prices, TRN_GROUP_EP, pp, error);
@@ -503,7 +588,9 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
                                    MDL_DTYPE_INT8,  MDL_ALGO_AUTO,
                                    MDL_PROTO_AUTO,  0 };
   g_autoptr (GString) key = g_string_new (NULL);
-  g_string_printf (key, "%d %u %d", (int)TRN_GROUP_EP, pp, (int)MDL_OP_ALLTOALL);
+  append_number (key, (guint)TRN_GROUP_EP);
+  append_number (key, pp);
+  append_number (key, (guint)MDL_OP_ALLTOALL);
   const Shape *shape = price_shaped (prices, group, &request, key, &priced->coll, error);
   if (shape == NULL)
     return NULL;
@@ -518,8 +605,8 @@ const TrnPriced *
 trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error)
 {
   const TrnModel *model = prices->model;
-  const Question question = { -1, from, to, 0, size_B };
-  TrnPriced *priced = g_hash_table_lookup (prices->priced, &question);
+  const TrnQuestion question = { -1, from, to, 0, size_B };
+  TrnPriced *priced = recall (prices, &question);
   if (priced != NULL)
     return priced;
   guint32 n = trn_grid_locals (&model->grid);

@@ -24,13 +24,10 @@ trn_memory_capacity_B (const TrnModel *model)
 {
   const Clu *clu = model->job->system->clu;
   double least_B = HUGE_VAL;
-  guint32 seen = CLU_NONE;
-  for (guint32 i = 0; i < model->grid.n; i++) {
+  for (guint32 i = 0; i < model->grid.n; i += trn_model_row (model, i)) {
     guint32 node = clu_dev_node (clu, clu_gpu (clu, g_array_index (model->job->system->gpus, guint32, i)));
-    const CluGpuSpec *gpu = node != seen ? clu_gpu_spec (clu, node) : NULL;
-    seen = node;
-    if (gpu != NULL)
-      least_B = fmin (least_B, gpu->memory_usable.set ? gpu->memory_usable.v : gpu->memory.set ? gpu->memory.v : HUGE_VAL);
+    const CluGpuSpec *gpu = clu_gpu_spec (clu, node);
+    least_B = fmin (least_B, gpu->memory_usable.set ? gpu->memory_usable.v : gpu->memory.set ? gpu->memory.v : HUGE_VAL);
   }
   return isfinite (least_B) ? least_B : 0;
 }

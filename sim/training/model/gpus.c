@@ -72,18 +72,31 @@ node_of (const TrnModel *model, guint32 rank)
   return clu_dev_node (clu, clu_gpu (clu, gpu_of (model, rank)));
 }
 
+guint32
+trn_model_row (const TrnModel *model, guint32 rank)
+{
+  const Clu *clu = model->job->system->clu;
+  const guint32 *gpu = &g_array_index (model->job->system->gpus, guint32, rank);
+  const guint32 node = node_of (model, rank), most = MIN (clu_gpus_per_node (clu, node), model->grid.n - rank);
+  guint32 n = 1;
+  while (n < most && gpu[n] == gpu[0] + n)
+    n++;
+  while (n > 1 && node_of (model, rank + n - 1) != node)
+    n--;
+  return n;
+}
+
 void
 trn_model_take_gpus (TrnModel *model)
 {
   const Clu *clu = model->job->system->clu;
   GArray *types = g_array_new (FALSE, FALSE, sizeof (TrnGpuType));
   TrnGpuType *type = NULL;
-  guint32 seen = CLU_NONE;
-  for (guint32 i = 0; i < model->grid.n; i++) {
-    const guint32 node = node_of (model, i);
-    type = node != seen ? type_of (types, clu, node) : type;
-    seen = node;
-    type->first = type->ranks++ == 0 ? gpu_of (model, i) : type->first;
+  for (guint32 i = 0, n; i < model->grid.n; i += n) {
+    n = trn_model_row (model, i);
+    type = type_of (types, clu, node_of (model, i));
+    type->first = type->ranks == 0 ? gpu_of (model, i) : type->first;
+    type->ranks += n;
   }
   g_autofree guint32 *firsts = g_new (guint32, types->len);
   for (guint i = 0; i < types->len; i++)

@@ -84,7 +84,8 @@ typedef struct {
   ColNet *net;
   EngGraph *graph;
   TrnLane *lane; /* by pipeline rank */
-  GArray *notes; /* TrnNote, by task */
+  GArray *notes; /* TrnNote, by task … */
+  guint room;    /* … and the room for them, as of base_append() */
   GArray *uses;  /* scratch */
   TrnHost host;
   GHashTable *between; /* collectives of two pipeline ranks with copies of a stage, by what they are of: guint64 -> EngTask + 1 */
@@ -94,6 +95,7 @@ typedef struct {
   EngNeed need;        /* counted */
   GHashTable *sent;    /* while it rehearses: TrnPriced -> guint, how often */
   guint n_turns;       /* of all ranks, those that were rehearsed */
+  guint few;           /* turns of a rank that are rehearsed; 0: all */
 } TrnBuild;
 
 extern const char *const trn_role_names[TRN_ROLES];

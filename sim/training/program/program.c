@@ -461,13 +461,14 @@ trn_program_lane (TrnBuild *b, guint32 lane, const GArray *turns, TrnDone *done,
   const Lane of = { b, sync, lane, turns, done, pairs };
   g_array_set_clear_func (pairs, pair_clear);
   gboolean ok = TRUE;
-  for (guint32 i = 0, n = 1; i < turns->len && ok && trn_build_fits (b); i += n) {
+  const guint32 end = b->rehearses && b->few > 0 ? MIN (b->few, turns->len) : turns->len;
+  for (guint32 i = 0, n = 1; i < end && ok && trn_build_fits (b); i += n) {
     n = g_array_index (turns, MdlTurn, i).paired ? 2 : 1;
     ok = add_turns (&of, i, n, error);
     b->n_turns += b->rehearses ? n : 0;
   }
   b->at = (TrnTaskPlace){ TRN_AT_NONE, TRN_AT_NONE, TRN_AT_NONE };
-  ok = ok && (!trn_build_fits (b) || trn_sync_finish (sync, error));
+  ok = ok && (!trn_build_fits (b) || end < turns->len || trn_sync_finish (sync, error));
   trn_sync_free (sync);
   g_array_unref (pairs);
   return ok;

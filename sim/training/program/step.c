@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/random.h"
 #include "base/units.h"
 #include "build-private.h"
@@ -29,6 +30,7 @@ struct TrnStepRun {
   gboolean lends_net; /* the network is another's */
   GArray *told;       /* TrnPricedWork; NULL: not asked */
   EngNeed reserved;   /* on the network's engine */
+  gboolean folded;    /* what its prices load; else once all is built */
 };
 
 /* ---- who slows whom ---- */
@@ -174,6 +176,26 @@ reserve_least (TrnStepRun *run, GError **error)
   return reserve (run, &(EngNeed){ .tasks = 2.0 * model->m * (model->n_positions + layers) }, ", at least", error);
 }
 
+static double
+count_turns (const TrnStepRun *run)
+{
+  double turns = 0;
+  for (guint32 s = 0; s < run->model.pipe.p; s++)
+    turns += run->order[s]->len;
+  return turns;
+}
+
+/* Room for what was counted, at once. */
+static void
+make_room (TrnStepRun *run, const EngNeed *need)
+{
+  static const double MOST = 1e8;
+  if (need->tasks + need->waits > MOST)
+    return;
+  eng_graph_expect (run->b.graph, (unsigned)need->tasks, (unsigned)need->paced, (unsigned)need->waits);
+  base_append_room (run->b.notes, &run->b.room, (guint)need->tasks);
+}
+
 /* What the rehearsal counted; of one that was broken off, as much more as turns were left. */
 static gboolean
 reserve_counted (TrnStepRun *run, GError **error)
@@ -181,11 +203,10 @@ reserve_counted (TrnStepRun *run, GError **error)
   TrnBuild *b = &run->b;
   const MdlPipeline *pipe = &run->model.pipe;
   EngNeed need = b->need;
-  double turns = 0, crossings = 0;
+  const double turns = count_turns (run);
+  double crossings = 0;
   gpointer priced, times;
   GHashTableIter iter;
-  for (guint32 s = 0; s < pipe->p; s++)
-    turns += run->order[s]->len;
   g_hash_table_iter_init (&iter, b->sent);
   while (g_hash_table_iter_next (&iter, &priced, &times)) {
     const GArray *loads = ((const TrnPriced *)priced)->loads;
@@ -201,7 +222,44 @@ reserve_counted (TrnStepRun *run, GError **error)
   need.paced *= left * steps;
   need.crossings *= left * steps;
   need.waits = (need.waits * left + 4 * turns + (double)pipe->p * pipe->p) * steps; /* turns are joined afterwards */
-  return reserve (run, &need, "", error);
+  if (!reserve (run, &need, "", error))
+    return FALSE;
+  if (!given)
+    make_room (run, &need);
+  return TRUE;
+}
+
+/* In closed form no link is folded before all is built, and a few turns of each rank tell enough where memory is plenty. FALSE: it
+ * is not, and all is to be rehearsed. */
+static gboolean
+rehearse_few (TrnStepRun *run, gboolean *ok, GError **error)
+{
+  static const double PLENTY = 3, ROOM = 1.2; /* turns differ: the first of a rank are forward passes, which are shorter */
+  TrnBuild *b = &run->b;
+  const double turns = count_turns (run);
+  b->few = 2 * run->model.pipe.p + 2;
+  *ok = build_lanes (run, error);
+  b->few = 0;
+  const double times = b->n_turns > 0 ? turns / b->n_turns : 1;
+  EngNeed need = { .tasks = b->need.tasks * times * PLENTY, .paced = b->need.paced * times * PLENTY };
+  need.waits = (b->need.waits * times + 4 * turns) * PLENTY;
+  if (*ok && eng_need_B (&need) > eng_limit_B () / PLENTY) {
+    b->need = (EngNeed){ 0 };
+    b->n_turns = 0;
+    return FALSE;
+  }
+  if (!*ok || !(*ok = reserve (run, &need, "", error)))
+    return TRUE;
+  const EngNeed room = { .tasks = need.tasks / PLENTY * ROOM, .paced = need.paced / PLENTY * ROOM, .waits = need.waits / PLENTY * ROOM };
+  make_room (run, &room);
+  return TRUE;
+}
+
+static gboolean
+folds_late (const TrnStepRun *run, const Setup *setup)
+{
+  return run->model.layers == NULL && run->model.job->system->settings.mode == COL_MODE_MODEL && setup->n_sides == 0 &&
+         setup->net == NULL;
 }
 
 /* Asks for all prices, since links are folded by what the whole step does on them, and counts. */
@@ -211,12 +269,14 @@ rehearse (TrnStepRun *run, const Setup *setup, GError **error)
   TrnBuild *b = &run->b;
   b->rehearses = TRUE;
   b->sent = g_hash_table_new (NULL, NULL);
-  gboolean ok = build_lanes (run, error);
+  gboolean ok = TRUE, few = folds_late (run, setup) && rehearse_few (run, &ok, error);
+  ok = ok && (few || build_lanes (run, error));
   for (unsigned i = 0; ok && i < setup->n_sides; i++)
     trn_prices_concurrent (run->prices, setup->side[i]->loads);
-  if (ok && trn_build_fits (b))
+  if (ok && !few && trn_build_fits (b))
     trn_prices_fold (run->prices);
-  ok = ok && reserve_counted (run, error);
+  ok = ok && (few || reserve_counted (run, error));
+  run->folded = !few;
   g_clear_pointer (&b->sent, g_hash_table_unref);
   b->rehearses = FALSE;
   return ok;
@@ -247,6 +307,8 @@ build (TrnStepRun *run, const Setup *setup, GError **error)
   }
   if (!rehearse (run, setup, error) || !build_lanes (run, error))
     return FALSE;
+  if (!run->folded)
+    trn_prices_fold (run->prices);
   join_turns (run);
   if (model->software.queues_sends)
     queue_sends (run);
@@ -278,7 +340,7 @@ run_new (const Setup *setup, GError **error)
   run->b.costs = run->costs;
   run->b.graph = eng_graph_new (col_net_engine (run->b.net));
   run->b.between = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  run->b.notes = g_array_new (FALSE, TRUE, sizeof (TrnNote));
+  run->b.notes = g_array_new (FALSE, FALSE, sizeof (TrnNote));
   run->b.uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   trn_costs_host (run->costs, &run->b.host);
   if (build (run, setup, error))

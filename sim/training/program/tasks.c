@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "build-private.h"
 
 const char *const trn_role_names[TRN_ROLES] = { "compute", "host",      "tp",       "cp",           "ep",
@@ -36,9 +37,8 @@ static void
 note (TrnBuild *b, EngTask task, TrnNote what)
 {
   what.at = b->at;
-  if (b->notes->len <= task)
-    g_array_set_size (b->notes, task + 1u);
-  g_array_index (b->notes, TrnNote, task) = what;
+  g_assert (b->notes->len == task);
+  *(TrnNote *)base_append (b->notes, &b->room, sizeof what) = what;
 }
 
 EngTask

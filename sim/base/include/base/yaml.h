@@ -21,6 +21,10 @@ typedef struct BaseYamlNode BaseYamlNode; /* borrowed from its document */
 
 /* Returned: full, free with base_yaml_free; NULL and *error (BASE_ERROR_INPUT) on failure. */
 BaseYaml *base_yaml_load_file (const char *path, GError **error);
+/* Between these two, which nest, each file is read once, for all threads: what is loaded again is what it was. For studies that ask
+ * one question many times. */
+void base_yaml_keep (void);
+void base_yaml_keep_no_more (void);
 /* `name` stands for the path in messages. An empty document gives an empty mapping. */
 BaseYaml *base_yaml_load_data (const char *name, const char *bytes, gsize n_B, GError **error);
 /* Several owners may hold one document (a cluster, and the list of a report's inputs): each frees its own reference. */

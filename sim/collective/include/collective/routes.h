@@ -8,6 +8,7 @@
 #ifndef COLLECTIVE_ROUTES_H
 #define COLLECTIVE_ROUTES_H
 
+#include "base/append.h"
 #include "collective/comm.h"
 
 typedef enum { COL_END_FROM, COL_END_TO, COL_END_OUTSIDE } ColEnd;
@@ -67,7 +68,8 @@ typedef struct {
 } ColLoadSum;
 typedef struct {
   ColLoadSum *sum;
-  GArray *touched; /* CluRes with load, each once */
+  GArray *touched; /* CluRes with load, each once … */
+  guint room;      /* … and the room for them, as of base_append() */
 } ColScratch;
 ColScratch *col_routes_scratch (ColRoutes *routes);
 static inline void
@@ -77,7 +79,7 @@ col_scratch_put (ColScratch *scratch, CluRes res, double bytes, double effort_B)
   if (bytes <= 0)
     return;
   if (sum->load <= 0)
-    g_array_append_val (scratch->touched, res);
+    *(CluRes *)base_append (scratch->touched, &scratch->room, sizeof res) = res;
   sum->load += bytes;
   sum->effort += effort_B;
 }

@@ -20,6 +20,9 @@ EngGraph *eng_graph_new (Eng *eng);
 void eng_graph_free (EngGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (EngGraph, eng_graph_free)
 
+/* About so many tasks, tasks on a place, and waits of one for another are to come: room is made at once. */
+void eng_graph_expect (EngGraph *graph, unsigned tasks, unsigned paced, unsigned waits);
+
 /* Tasks of one stream run one after the other in the order they were added. `name` is copied. */
 EngStream eng_graph_stream (EngGraph *graph, const char *name);
 EngResource eng_graph_resource (EngGraph *graph, const char *name, unsigned n_units);

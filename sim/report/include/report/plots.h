@@ -37,8 +37,38 @@ void rep_plots_add_goodput_sensitivity (GPtrArray *plots, const GArray *goodput_
 void rep_plots_add_sensitivity (GPtrArray *plots, const StdSensitivity *sensitivity, const BaseLookup *lookup, const char *scenario,
                                 const char *what);
 
+/* A point that was asked for of a collective. */
+typedef struct {
+  guint32 nodes;
+  double size_B;
+} RepCollAsked;
+/* Whether there are more numbers of nodes than sizes, and few enough sizes for a panel each: then nodes are the axis. */
+#define REP_PANELS_MOST 6u
+gboolean rep_coll_is_by_nodes (const GArray *asked);
+
 /* Bus bandwidth of a table of collectives. */
-void rep_plots_add_coll (GPtrArray *plots, const BaseTable *table, MdlOp op);
+typedef struct {
+  const BaseTable *table; /* of rep_coll_row_members */
+  MdlOp op;
+  const char *topology;
+  const GArray *asked;  /* RepCollAsked */
+  const char *measured; /* TSV of rep_coll_measured_tsv; NULL: none */
+} RepCollPlot;
+void rep_plots_add_coll (GPtrArray *plots, const RepCollPlot *what);
+
+/* How the collective ran; measurements that ran otherwise are not comparable. */
+typedef struct {
+  const char *topology;
+  MdlOp op;
+  MdlAlgo algo; /* or AUTO, likewise proto: measurements that name one are others */
+  MdlProto proto;
+  MdlLaunch launch;
+  MdlBuffers buffers;
+  guint32 gpus; /* of a node */
+} RepCollWay;
+/* nodes, bytes, busbw_Bps (B/s, as nccl-tests counts it) of the measurements that ran so and lie among the points asked for.
+ * Returned: how many. */
+guint rep_coll_measured_tsv (const CalData *data, const RepCollWay *way, const GArray *asked, GString *out);
 /* The map of winners, and the bandwidths. */
 void rep_plots_add_compare (GPtrArray *plots, const StdCompare *compare, const char *topology);
 /* One column over the values of the first axis, a line for each combination of the others and of what rows of a point differ in. */
