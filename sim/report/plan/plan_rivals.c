@@ -22,7 +22,8 @@ typedef struct {
   const PlnAlternative *rival;
   const PlnMachine *machine;
   const char *name;
-  gboolean storage; /* only its storage differs from the recommended option's */
+  gboolean storage;   /* only its storage differs from the recommended option's */
+  const char *change; /* "4 NICs, fat_tree", "GPU" */
 } Line;
 
 static gboolean
@@ -32,6 +33,25 @@ only_storage_differs (const PlnMachine *a, const PlnMachine *b)
          g_strcmp0 (a->nic_count, b->nic_count) == 0 && g_strcmp0 (a->nic_rate, b->nic_rate) == 0 &&
          g_strcmp0 (a->kind, b->kind) == 0 && g_strcmp0 (a->oversubscription, b->oversubscription) == 0 &&
          g_strcmp0 (a->servers, b->servers) != 0;
+}
+
+/* What of the option is another one than the first has, where a long name may be cut off. Returned: full; NULL: nothing. */
+static char *
+change_of (const PlnMachine *its, const PlnMachine *first)
+{
+  const struct {
+    const char *value, *mine, *unit;
+  } parts[] = { { its->servers, first->servers, g_strcmp0 (its->servers, "1") == 0 ? " server" : " servers" },
+                { its->domain, first->domain, " trays of a rack" },
+                { its->nic_count, first->nic_count, g_strcmp0 (its->nic_count, "1") == 0 ? " NIC" : " NICs" },
+                { its->nic_rate, first->nic_rate, "" },
+                { its->kind, first->kind, "" },
+                { its->oversubscription, first->oversubscription, ":1" } };
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].value != NULL && g_strcmp0 (parts[i].value, parts[i].mine) != 0)
+      g_string_append_printf (text, "%s%s%s", text->len > 0 ? ", " : "", parts[i].value, parts[i].unit);
+  return g_string_free (text, text->len == 0);
 }
 
 BASE_MEMBER_NUMBER_OF (rank, Line, it->rival->row + 1)
@@ -51,10 +71,11 @@ static const BaseMember members[] = {
   RIVAL ("more", more, BASE_SHOWN ("more (%)", 100, "%.2f")),
   RIVAL ("more_lo", more_lo, BASE_SHOWN ("from (%)", 100, "%.1f")),
   RIVAL ("more_hi", more_hi, BASE_SHOWN ("to (%)", 100, "%.1f")),
-  RIVAL ("odds", odds, BASE_SHOWN ("chance to be better (%)", 100, "%.1f")),
+  RIVAL ("odds", odds, BASE_SHOWN ("chance (%)", 100, "%.1f")),
   { .key = "differs", .text = differs },
   RIVAL ("probability", odds),
-  { .key = "differs_by", .text = differs_by, .title = "differs by" },
+  { .key = "differs_by", .text = differs_by },
+  LINE ("change", change, .title = "differs by"),
   BASE_MEMBER_END,
 };
 
@@ -70,7 +91,9 @@ rep_plan_rivals (const Pln *plan, const PlnResult *result, guint most)
     const guint first = g_array_index (result->rows, PlnChoiceRow, 0).machine;
     const gboolean storage = rival->similarity == PLN_SIMILARITY_NETWORK &&
                              only_storage_differs (its, &g_array_index (pln_machines (plan), PlnMachine, first));
-    const Line line = { rival, its, name, storage };
+    g_autofree char *parts = change_of (its, &g_array_index (pln_machines (plan), PlnMachine, first));
+    const char *by = storage ? "storage" : differences[rival->similarity];
+    const Line line = { rival, its, name, storage, parts != NULL && rival->similarity == PLN_SIMILARITY_NETWORK ? parts : by };
     base_members_add (table, members, &line);
   }
   return table;
