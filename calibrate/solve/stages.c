@@ -64,8 +64,7 @@ const CalStageSpec cal_stages[] = {
            "pairwise.start.ll pairwise.start.simple pairwise.per_doubling pairwise.per_peer pairwise.nvlink.ll.latency "
            "pairwise.nvlink.ll.rate pairwise.nvlink.simple.latency pairwise.nvlink.simple.rate pairwise.blend pairwise.fill "
            "pairwise.wire"),
-  LAUNCHED ("launch, a thread a GPU", MDL_LAUNCH_THREADS,
-            "launch.threads.extra launch.threads.per_gpu launch.threads.per_channel pairwise.enqueue"),
+  LAUNCHED ("launch, a thread a GPU", MDL_LAUNCH_THREADS, "launch.threads.extra launch.threads.per_gpu pairwise.enqueue"),
   LAUNCHED ("launch, one thread", MDL_LAUNCH_SERIAL,
             "launch.serial.extra launch.serial.per_gpu launch.serial.per_channel pairwise.enqueue"),
   { .stage = { NULL, NULL } },
