@@ -44,10 +44,11 @@ simulate () # folder, "file <tab> sets", further sets…
   fi
   local times
   mapfile -t times < <(sed -n 's/^ *"step_time\(_lo\|_hi\|\)_s" : \([0-9.e+-]*\),$/\2/p' "$folder/$file.json")
-  printf '%s\t%s\t%s\t%s' "$file" "${times[0]-}" "${times[1]-}" "${times[2]-}"
   # memory of the fullest rank: B that it needs and has, and whether that fits
-  sed -n '/"memory_B" : {/,/"largest"/s/^ *"\(total\|capacity\|fits\)" : \([^,]*\),$/\2/p' "$folder/$file.json" |
-    { mapfile -t memory; printf '\t%s\t%s\t%s\n' "${memory[@]:0:3}"; }
+  local memory
+  mapfile -t memory < <(sed -n '/"memory_B" : {/,/"largest"/s/^ *"\(total\|capacity\|fits\)" : \([^,]*\),$/\2/p' \
+    "$folder/$file.json")
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$file" "${times[0]-}" "${times[1]-}" "${times[2]-}" "${memory[@]:0:3}"
 }
 export -f simulate
 
@@ -58,7 +59,7 @@ predict () # out, further sets…
   shift
   tr '\n' '\0' <"$tmp/list" | xargs -0 -P "$(nproc)" -I{} bash -c 'simulate "$@"' _ "$tmp" {} "$@" >"$tmp/unsorted"
   # files have a _ for the / of a name
-  awk -F '\t' -v OFS='\t' 'NR == FNR { file = $1; gsub("/", "_", file); name[file] = $1; next } { print name[$1], $2, $3, $4, $5, $6, $7 }' \
+  awk -F '\t' -v OFS='\t' 'NR == FNR { file = $1; gsub("/", "_", file); name[file] = $1; next } { $1 = name[$1]; print }' \
     "$tmp/names" "$tmp/unsorted" | LC_ALL=C sort >"$out"
 }
 

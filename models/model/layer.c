@@ -290,6 +290,9 @@ loss_forward (MdlBuild *build)
     mdl_build_memory (build, "loss", logits * (build->element_B + 3 * 4), logits * (4 + 8 + 4), 1);
   else
     mdl_build_memory (build, "loss", logits * (build->element_B + 4), logits * (4 + 4), 4);
+  if (build->query->metrics > 0) /* log-softmax in the logits' format, and the targets' of it */
+    mdl_build_memory (build, "loss", build->query->metrics * logits * build->element_B,
+                      build->query->metrics * logits * build->element_B, 2 * build->query->metrics);
   static const char *const sums[] = { "reduce_largest", "reduce_target", "reduce_sum" };
   for (size_t i = 0; i < G_N_ELEMENTS (sums); i++)
     mdl_build_coll (build, sums[i], MDL_OP_ALL_REDUCE, MDL_GROUP_TP, tokens_B, MDL_FORMAT_FP32);

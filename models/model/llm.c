@@ -200,8 +200,8 @@ add_attention (GArray *out, const MdlLlm *llm)
     add_linear (out, rows[i].name, attention->bias.v ? rows[i].bias : NULL, rows[i].rows, hidden, rows[i].split);
   add_linear (out, "o", attention->output_bias.v ? "o_bias" : NULL, hidden, query, MDL_SPLIT_COLUMNS);
   if (attention->qk_norm.v) {
-    add_norm_of (out, llm, "q_norm", "q_norm_bias", dim);
-    add_norm_of (out, llm, "k_norm", "k_norm_bias", dim);
+    add_norm_of (out, llm, "q_norm", "q_norm_bias", attention->qk_norm_all.v ? query : dim);
+    add_norm_of (out, llm, "k_norm", "k_norm_bias", attention->qk_norm_all.v ? kv : dim);
   }
 }
 

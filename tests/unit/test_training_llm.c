@@ -25,7 +25,7 @@ every_shipped_model_loads_and_has_its_published_parameters (void)
     TEST_TRUE (fixture->llm.description.set);
     exact += fixture->llm.parameters.set ? 1 : 0;
   }
-  TEST_INT (exact, 39);
+  TEST_INT (exact, 41);
 }
 
 /* Tables print so many decimals of a billion; the last of them is right. */
@@ -89,7 +89,8 @@ config_json_gives_the_counts_of_the_public_weights (void)
     { "gemma_2b", 2506172416, 2506172416 },          { "gpt2", 124439808, 124439808 },
     { "gpt_oss_20b", 20914757184, 4187440704 },      { "llama31_8b", 8030261248, 8030261248 },
     { "llama32_1b", 1235814400, 1235814400 },        { "mistral_7b", 7241732096, 7241732096 },
-    { "mixtral_8x7b", 46702792704, 12879925248 },    { "opt_1_3b", 1315758080, 1315758080 },
+    { "mixtral_8x7b", 46702792704, 12879925248 },    { "olmo2_7b", 7298617344, 7298617344 },
+    { "opt_1_3b", 1315758080, 1315758080 },
     { "phi3_mini", 3821079552, 3821079552 },         { "pythia_6_9b", 6857302016, 6857302016 },
     { "qwen15_moe_a2_7b", 14315784192, 2689173504 }, { "qwen2_7b", 7615616512, 7615616512 },
     { "qwen3_0_6b", 596049920, 596049920 },          { "qwen3_30b_a3b", 30532122624, 3353032704 },
@@ -240,11 +241,11 @@ a_config_json_that_is_not_understood_is_refused_with_its_place (void)
   refused_json ("{\"model_type\": \"mamba\"}",
                 "config.json:1:16: model_type 'mamba' is not supported; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, "
                 "gemma2, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, "
-                "mixtral, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
+                "mixtral, olmo2, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
   refused_json ("{\"architectures\": [\"LlamaForCausalLM\"]}",
                 "config.json:1:1: no model_type; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, "
                 "gemma2, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, mixtral, "
-                "opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
+                "olmo2, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
   refused_json ("{\"hidden_size\": 1}",
                 "config.json:1:1: no model: a file that begins with 'llm' or 'network', or a HuggingFace config.json with "
                 "'model_type'");

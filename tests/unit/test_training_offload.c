@@ -36,6 +36,44 @@ whole_layers_are_recomputed_at_the_begin_of_a_chunk (void)
     TEST_NEAR (kept_of (first, s), kept_of (none, s), 1e-12);
 }
 
+/* B that works of this name move. */
+static double
+moved_B (const GArray *works, const char *name)
+{
+  double sum_B = 0;
+  for (guint i = 0; i < works->len; i++) {
+    const MdlWork *work = &g_array_index (works, MdlWork, i);
+    sum_B += g_strcmp0 (work->name, name) == 0 ? work->read_B + work->write_B : 0;
+  }
+  return sum_B;
+}
+
+static void
+losses_move_what_their_kernels_do (void)
+{
+  /* B a logit, forward and back: flash 2, 2 + 2; in place 2 + 2 + 2, 2 + 2; fused in fp32 14 + 16, 4 + 2; a metric 2 + 2 more */
+  static const struct {
+    MdlLoss loss;
+    unsigned metrics;
+    double forward_B, back_B;
+  } rows[] = { { MDL_LOSS_FRAMEWORK, 0, 30, 6 },
+               { MDL_LOSS_FLASH, 0, 2, 4 },
+               { MDL_LOSS_FLASH, 2, 2 + 2 * 4, 4 },
+               { MDL_LOSS_IN_PLACE, 0, 6, 4 } };
+  g_autoptr (MemoryFixture) f = memory_of (1, 8, LLAMA "global_batch: 8, loss: flash, metrics: 2");
+  TEST_INT (f->model.query.loss, MDL_LOSS_FLASH);
+  TEST_INT (f->model.query.metrics, 2);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+    MdlLayerQuery query = f->model.query;
+    query.loss = rows[i].loss;
+    query.metrics = rows[i].metrics;
+    mdl_layer_works (&f->model.llm, &query, MDL_PART_HEAD, 0, forward, back);
+    TEST_NEAR (moved_B (forward, "loss"), 4096 * 128256.0 * rows[i].forward_B, 1e-12);
+    TEST_NEAR (moved_B (back, "loss"), 4096 * 128256.0 * rows[i].back_B, 1e-12);
+  }
+}
+
 static void
 what_is_recomputed_takes_its_time (void)
 {
@@ -225,6 +263,7 @@ main (void)
 {
   static const TestCase cases[] = {
     { "whole layers are recomputed at the begin of a chunk", whole_layers_are_recomputed_at_the_begin_of_a_chunk },
+    { "losses move what their kernels do", losses_move_what_their_kernels_do },
     { "what is recomputed takes its time", what_is_recomputed_takes_its_time },
     { "a pair of passes holds little more than one", a_pair_of_passes_holds_little_more_than_one },
     { "weights are held as their scaling needs", weights_are_held_as_their_scaling_needs },

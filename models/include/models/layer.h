@@ -64,6 +64,7 @@ typedef struct {
   gboolean flash;                /* attention in one kernel that keeps no scores */
   gboolean dropout;              /* after attention, MLP and embedding */
   MdlLoss loss;
+  unsigned metrics;              /* further losses of the same logits, without gradients */
   unsigned recompute;            /* MdlModule bits */
   MdlFormat compute;             /* of the layers' matrix products */
   MdlFormat head_compute;        /* of the head's */

@@ -22,7 +22,8 @@ typedef struct {
   BaseNum head_dim;     /* absent: hidden / heads */
   BaseBool bias;        /* of the query, key and value projections */
   BaseBool output_bias; /* of the output projection */
-  BaseBool qk_norm;     /* a norm over head_dim of each query and key, shared by the heads */
+  BaseBool qk_norm;     /* a norm over head_dim of each query and key, shared by the heads … */
+  BaseBool qk_norm_all; /* … or one over all heads of a token, with weights for each */
   BaseBool sinks;       /* a learned logit a head */
   BaseBool fused;       /* its source code has query, key and value in one matrix */
   BaseNum window;       /* keys that a query sees at most; absent: all before it */

@@ -119,7 +119,7 @@ try_change (Search *search, const int rungs[KNOB_N])
   if (!fullest->fits && fullest->least_B >= search->least_B)
     return FALSE;
   g_autofree char *text = describe (search->model, &changed, rungs),
-                  *size = base_quantity_format (fullest->total_B, BASE_DIM_BYTES, 4);
+                  *size = base_quantity_format (fullest->least_B, BASE_DIM_BYTES, 4);
   search->least_B = fullest->least_B;
   g_free (search->least);
   search->least = g_strdup_printf ("%s: %s", text, size);

@@ -262,6 +262,16 @@ read_qwen3 (const Hf *hf)
   hf->llm->attention.qk_norm = yes (TRUE);
 }
 
+/* Norms behind attention and MLP, as many as others have before them. */
+static void
+read_olmo2 (const Hf *hf)
+{
+  read_llama_like (hf);
+  const gboolean bias = truth (hf, "attention_bias", FALSE);
+  set_biases (hf, bias, bias);
+  hf->llm->attention.qk_norm = hf->llm->attention.qk_norm_all = yes (TRUE);
+}
+
 static void
 read_experts (const Hf *hf, const char *experts, const char *ffn)
 {
@@ -542,6 +552,7 @@ static const struct {
   { "llama", read_llama },
   { "mistral", read_mistral },
   { "mixtral", read_mixtral },
+  { "olmo2", read_olmo2 },
   { "opt", read_opt },
   { "phi3", read_phi3 },
   { "qwen2", read_qwen2 },

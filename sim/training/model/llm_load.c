@@ -25,6 +25,7 @@ check_mla (const MdlLlmAttention *attention, BaseDiag *diag)
                  { "head_dim", attention->head_dim.set, attention->head_dim.mark },
                  { "bias", attention->bias.v, attention->bias.mark },
                  { "qk_norm", attention->qk_norm.v, attention->qk_norm.mark },
+                 { "qk_norm_all", attention->qk_norm_all.v, attention->qk_norm_all.mark },
                  { "sinks", attention->sinks.v, attention->sinks.mark },
                  { "fused", attention->fused.v, attention->fused.mark } };
   for (size_t i = 0; i < G_N_ELEMENTS (others); i++)

@@ -13,6 +13,8 @@ static const BaseField attention_fields[] = {
   BASE_ROW (MdlLlmAttention, "output_bias", output_bias, BOOL, .fallback = "false", .help = "bias on the output projection"),
   BASE_ROW (MdlLlmAttention, "qk_norm", qk_norm, BOOL, .fallback = "false",
             .help = "norm of queries and keys over `head_dim`, shared by all heads"),
+  BASE_ROW (MdlLlmAttention, "qk_norm_all", qk_norm_all, BOOL, .fallback = "false",
+            .help = "with `qk_norm`: over all heads together, with weights of their own (OLMo 2)"),
   BASE_ROW (MdlLlmAttention, "sinks", sinks, BOOL, .fallback = "false", .help = "one learned sink logit per head"),
   BASE_ROW (MdlLlmAttention, "fused", fused, BOOL, .fallback = "false", .help = "queries, keys and values in one matrix"),
   BASE_ROW_NUM (MdlLlmAttention, "window", window, COUNT, .min = "1", .max = "1 T",

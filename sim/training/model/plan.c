@@ -89,6 +89,7 @@ settle_formats (TrnModel *model)
   model->moment = format_or (&p->optimizer, model->master != MDL_FORMAT_NONE ? MDL_FORMAT_FP32 : model->parameters);
   query->gradient = model->gradients;
   query->loss = (MdlLoss)model->spec->model.loss.v;
+  query->metrics = (unsigned)model->spec->model.metrics.v;
   model->scaling = p->scaling.set ? (MdlScaling)p->scaling.v : MDL_SCALING_NONE;
   model->only_narrow = p->weights.set && (MdlFormat)p->weights.v != model->parameters;
 }

@@ -108,6 +108,7 @@ typedef struct {
   const BaseYamlNode *recompute; /* none, selective, full, or {modules: […], layers: N, stages: […]} */
   TrnOffloadSpec offload;
   BaseEnum loss;      /* MdlLoss */
+  BaseNum metrics;    /* losses beside it */
   BaseEnum allocator; /* 1: expandable segments */
   TrnPipelineSpec pipeline;
   TrnOverlapSpec overlap;
