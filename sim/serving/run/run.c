@@ -272,14 +272,15 @@ run_all (Run *run, GError **error)
     return FALSE;
   for (EngTime end, arrival, flow, loss;;) {
     end = eng_queue_peek (sim->queue);
-    loss = srv_outage_next (sim);
+    loss = MIN (srv_outage_next (sim), srv_scale_next (sim));
     arrival = next_arrival (run);
     flow = sim->eng != NULL ? eng_next (sim->eng) : ENG_TIME_NEVER;
-    if (MIN (MIN (end, arrival), MIN (flow, loss)) == ENG_TIME_NEVER ||
+    if (MIN (MIN (end, arrival), MIN (flow, srv_outage_next (sim))) == ENG_TIME_NEVER ||
         (MIN (end, arrival) == ENG_TIME_NEVER && sim->in_flight == 0))
-      return TRUE; /* writes to tiers may still be on their way */
-    if (loss <= MIN (MIN (end, arrival), flow)) {
+      return TRUE;                                /* writes to tiers may still be on their way */
+    if (loss <= MIN (MIN (end, arrival), flow)) { /* or a look at the load */
       sim->now = loss;
+      srv_scale_take (sim);
       if (!lose_replicas (run, error))
         return FALSE;
       continue;
@@ -343,6 +344,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   srv_route_init (sim);
   srv_tiers_init (sim);
   srv_outage_init (sim);
+  srv_scale_init (sim);
   run->coming = g_ptr_array_new ();
 }
 
@@ -362,6 +364,7 @@ run_clear (Run *run)
 {
   SrvSim *sim = &run->sim;
   srv_handoff_clear (sim);
+  srv_scale_clear (sim);
   srv_outage_clear (sim);
   srv_tiers_clear (sim);
   srv_route_clear (sim);
