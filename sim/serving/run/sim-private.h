@@ -13,6 +13,7 @@ typedef struct {
   GPtrArray *ready;    /* SrvHandoff *: their KV is there; they join between steps */
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
+  gboolean woken;      /* in sim->woken */
   gboolean down;       /* lost */
   gboolean off;        /* not ordered, or not started yet */
   gboolean drains;     /* takes no more requests, and is off once it has none */
@@ -94,6 +95,7 @@ struct SrvSim {
   GPtrArray *again;               /* SrvSeq *: have lost their replica, as they were there */
   SrvSample *phases[SRV_PHASE_N]; /* times to the first token */
   EngQueue *queue;                /* ends of steps, by replica */
+  GPtrArray *woken;               /* SrvReplica *: may have something to do, if they are idle */
   SrvBatch *batches;              /* of one step */
   GPtrArray *pool;                /* SrvSeq *, to use again */
   GArray *ended;                  /* guint64: requests that the source has not heard of yet */
@@ -120,6 +122,14 @@ void srv_replica_begin (SrvSim *sim, SrvReplica *replica);
 void srv_replica_stop (SrvSim *sim, SrvReplica *replica);
 /* The step in progress ends at sim->now. FALSE: the next one, of the same kind, is in progress already. */
 gboolean srv_replica_end (SrvSim *sim, SrvReplica *replica);
+
+static inline void
+srv_wake (SrvSim *sim, SrvReplica *replica)
+{
+  if (!replica->woken)
+    g_ptr_array_add (sim->woken, replica);
+  replica->woken = TRUE;
+}
 
 /* ---- choice of a replica (route.c) ---- */
 
