@@ -34,6 +34,7 @@ static const BaseField fields[] = {
   KEY ("failures", failures, LIST, .sub = &srv_schema_failure, .item_size = sizeof (SrvFailureSpec),
        .help = "GPUs, nodes and NICs that are lost under load"),
   KEY ("retry", retry, MAP, .sub = &srv_schema_retry, .help = "what happens to requests of lost replicas"),
+  KEY ("scale", scale, MAP, .sub = &srv_schema_scale, .help = "autoscaling of replicas; default: all serve"),
   KEY ("router", router, MAP, .sub = &srv_schema_router, .help = "how requests choose a replica; a name is its policy"),
   KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
   KEY ("slo", slo, MAP, .sub = &slo_schema, .help = "limits of a good request, for goodput"),
@@ -197,7 +198,9 @@ static const BaseMember tier_members[] = {
   BASE_MEMBER_END,
 };
 BASE_MEMBER_WHEN (fails, ScnServingResult, it->fails)
-#define FAILS(...) RESULT (__VA_ARGS__, .when = fails)
+BASE_MEMBER_WHEN (scales, ScnServingResult, it->scales)
+#define SCALES(...) RESULT (__VA_ARGS__, .when = scales)
+#define FAILS(...)  RESULT (__VA_ARGS__, .when = fails)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
 static const BaseMember members[] = {
   TIMES ("ttft", ttft, "TTFT"),
@@ -241,6 +244,9 @@ static const BaseMember members[] = {
   APART ("transfer_s", run.transfer.time_s, BASE_SHOWN ("KV transfer (ms)", 1e3, "%.4g"), .rank = 1),
   APART ("transfer_wait_s", run.transfer.wait_s, BASE_SHOWN ("wait for decode (ms)", 1e3, "%.4g"), .rank = 1),
   APART ("transfer_bytes", transfer_B, .title = "KV of a request", .rank = 2),
+  SCALES ("replicas_mean", run.replicas_mean, BASE_SHOWN ("replicas paid", 1, "%.2f"), .rank = 1),
+  SCALES ("replicas_most", replicas_most, BASE_SHOWN ("at most", 1, "%.0f"), .rank = 1),
+  SCALES ("starts", run.starts, .title = "starts", .rank = 1),
   FAILS ("retried", run.retried, .title = "sent again", .rank = 1),
   FAILS ("failed_tokens", run.failed_tokens, .title = "KV lost (tokens)", .rank = 1),
   RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
@@ -311,6 +317,13 @@ run_spec (const Scn *scenario, const ScnPool *pool, const SrvMemory *memory, Srv
   SrvRunSpec run;
   srv_run_take_replica (&pool->replica, memory, model, &run);
   run.replicas = pool->replicas;
+  if (spec->scale.head.set)
+    run.scale = (SrvScale){ (SrvScaleMetric)spec->scale.metric.v,
+                            spec->scale.target.v,
+                            (guint)spec->scale.least.v,
+                            spec->scale.every.v,
+                            spec->scale.start.v,
+                            spec->scale.stabilise.v };
   run.router = routing (&spec->router);
   run.seed = scenario->seed;
   run.slo = (SrvSlo){ or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) };
@@ -491,6 +504,10 @@ summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo,
   own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
                            : (double)NAN;
+  own->scales = spec->scale.head.set;
+  own->replicas_most = run->replicas_most;
+  if (own->scales)
+    own->cost_per_Mtok *= run->replicas_mean / play->pools[0].replicas;
   own->fails = spec->failures.n > 0;
   if (own->fails)
     own->phases = scn_serving_phases (spec, run);

@@ -73,6 +73,12 @@ scn_serving_check_failures (const Scn *scenario, const ScnPool *pools, guint n, 
           error, BASE_LIST_AT (spec->failures, SrvFailureSpec, 0)->head.mark,
           "all replicas of a pool are lost for good, so that nobody answers; give the failures `for`, or add replicas");
   }
+  if (spec->scale.head.set && (n == 2 || spec->failures.n > 0))
+    return col_fail_at (error, spec->scale.head.mark, "`scale` is not modelled with %s; leave one of them out",
+                        n == 2 ? "a prefill and a decode pool" : "`failures`");
+  if (spec->scale.head.set && spec->scale.least.v > pools[0].replicas)
+    return col_fail_at (error, spec->scale.least.mark, "'min' is %.0f, more than the %u 'replicas'; write at most that",
+                        spec->scale.least.v, pools[0].replicas);
   if (spec->failures.n > 0 && spec->watch.set)
     return col_fail_at (error, spec->watch.mark, "`watch` is not modelled with `failures`; leave it out");
   if (n == 2 && spec->retry.tokens.v == 1)

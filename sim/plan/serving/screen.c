@@ -126,7 +126,7 @@ add_cut (PlnFleet *fleet, PlnFleetMachine *machine, const PlnFleetLayout *layout
   p->ep = (BaseNum){ .set = TRUE, .v = layout->ep };
   p->moe_tp = (BaseNum){ .set = FALSE };
   if (fleet->spec.free.weights.n > 0)
-    cut.replica.precision.weights.v = layout->weights;
+    cut.replica.precision.weights.v = (int)layout->weights;
   if (!srv_replica_settle (&cut.replica, machine->scenario->system.engines, NULL, NULL, &error)) {
     remember (machine, PLN_FLEET_LAYOUT, error);
     return;

@@ -131,8 +131,8 @@ choose_basis (PlnFleet *fleet, const GArray *rows)
 {
   guint own = 0, rent = 0;
   for (guint i = 0; i < rows->len; i++) {
-    own += isfinite (g_array_index (rows, PlnFleetRow, i).own_usd);
-    rent += isfinite (g_array_index (rows, PlnFleetRow, i).rent_usd);
+    own += isfinite (g_array_index (rows, PlnFleetRow, i).own_usd) ? 1u : 0u;
+    rent += isfinite (g_array_index (rows, PlnFleetRow, i).rent_usd) ? 1u : 0u;
   }
   fleet->prices->basis = own + rent == 0 ? PLN_ACQUISITION_NONE : own > rent ? PLN_ACQUISITION_BUY : PLN_ACQUISITION_RENT;
 }

@@ -150,6 +150,8 @@ srv_handoff_land (SrvSim *sim)
     g_ptr_array_add (sim->pool, handoff->from);
     handoff->from = NULL;
     g_ptr_array_add (sim->replicas[handoff->target].ready, handoff);
+    srv_wake (sim, &sim->replicas[handoff->target]);
+    srv_wake (sim, source); /* its blocks are free */
     g_ptr_array_remove_fast (sim->moving, handoff);
   }
   g_ptr_array_set_size (sim->landed, 0);

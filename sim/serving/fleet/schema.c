@@ -59,6 +59,24 @@ SCHEMA (srv_schema_retry, "retry", "What happens to requests of a lost replica."
         NUM (SrvRetrySpec, detect, TIME, "until they are sent again (assumed)", .fallback = "1 s"),
         ROW (SrvRetrySpec, tokens, ENUM, "what becomes of tokens that were given", .names = tokens_names, .fallback = "again"));
 
+static const BaseName metric_names[] = {
+  { "in_flight", SRV_SCALE_IN_FLIGHT, "requests in flight of a replica" },
+  { "queue", SRV_SCALE_QUEUE, "requests that wait in a replica" },
+  { "kv", SRV_SCALE_KV, "fraction of KV blocks in use" },
+  { NULL, 0, NULL },
+};
+
+SCHEMA (srv_schema_scale, "scale", "Replicas that serve, by the load (Kubernetes' horizontal autoscaling); `replicas` is the most.",
+        ROW (SrvScaleSpec, metric, ENUM, "what is held at the target, on average", .names = metric_names, .fallback = "in_flight"),
+        NUM (SrvScaleSpec, target, NUMBER, "value of the metric that a replica is to have", .required = TRUE, .min = "0.001",
+             .max = "1e6"),
+        NUM_AS (SrvScaleSpec, "min", least, COUNT, "replicas that always serve", .min = "1", .fallback = "1"),
+        NUM (SrvScaleSpec, every, TIME, "between two looks", .min = "1 ms", .fallback = "15 s"),
+        NUM (SrvScaleSpec, start, TIME, "from the order of a replica until it serves: weights, graphs (assumed)",
+             .fallback = "2 min"),
+        NUM_AS (SrvScaleSpec, "stabilisation", stabilise, TIME, "fewer serve only if no look in that time wanted more",
+                .fallback = "5 min"));
+
 /* A bare name is the policy. */
 const BaseSchema srv_schema_router = {
   .name = "router",

@@ -206,6 +206,7 @@ srv_count_finish (SrvSim *sim)
   all_ps = (double)sim->now * sim->n_replicas;
   out->busy = all_ps > 0 ? sim->busy_ps / all_ps : (double)NAN;
   count_pools (sim);
+  srv_scale_finish (sim);
   for (guint i = 0; i < sim->n_replicas; i++)
     for (guint k = 0; k < sim->replicas[i].spec->times.ranks; k++) {
       const SrvSched *sched = sim->replicas[i].scheds[k];

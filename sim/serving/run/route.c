@@ -52,7 +52,7 @@ least_loaded (const SrvSim *sim)
 {
   SrvReplica *best = NULL;
   for (guint i = 0; i < sim->spec->replicas; i++)
-    if (!sim->replicas[i].down && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
+    if (srv_serves (&sim->replicas[i]) && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
       best = &sim->replicas[i];
   return best;
 }
@@ -63,7 +63,7 @@ next_of (const SrvSim *sim, guint64 at)
 {
   const guint n = sim->spec->replicas;
   for (guint i = 0; i < n; i++)
-    if (!sim->replicas[(at + i) % n].down)
+    if (srv_serves (&sim->replicas[(at + i) % n]))
       return &sim->replicas[(at + i) % n];
   return NULL;
 }
@@ -86,7 +86,7 @@ of_session (SrvSim *sim, const SrvSeq *seq)
     return least_loaded (sim);
   const gpointer key = GUINT_TO_POINTER (seq->session);
   const guint known = GPOINTER_TO_UINT (g_hash_table_lookup (sim->route.sessions, key));
-  const gboolean stays = known > 0 && !sim->replicas[known - 1].down;
+  const gboolean stays = known > 0 && srv_serves (&sim->replicas[known - 1]);
   SrvReplica *replica = stays ? &sim->replicas[known - 1] : least_loaded (sim);
   if (!stays && replica != NULL)
     g_hash_table_insert (sim->route.sessions, key, GUINT_TO_POINTER (replica->index + 1));
@@ -176,7 +176,8 @@ by_cost (SrvSim *sim, const SrvSeq *seq)
   double *costs = sim->route.costs;
   if (routing->policy == SRV_ROUTER_KV)
     for (guint i = 0; i < n; i++)
-      costs[i] = sim->replicas[i / ranks].down ? (double)INFINITY : kv_cost (sim, seq, &sim->replicas[i / ranks], i % ranks);
+      costs[i] =
+          !srv_serves (&sim->replicas[i / ranks]) ? (double)INFINITY : kv_cost (sim, seq, &sim->replicas[i / ranks], i % ranks);
   else {
     for (guint i = 0; i < n; i++) {
       const SrvReplica *replica = &sim->replicas[i / ranks];
@@ -188,7 +189,7 @@ by_cost (SrvSim *sim, const SrvSeq *seq)
     }
     srv_router_llm_d_scores (routing, sim->route.scored, n, costs);
     for (guint i = 0; i < n; i++)
-      costs[i] = sim->replicas[i / ranks].down ? (double)INFINITY : -costs[i];
+      costs[i] = !srv_serves (&sim->replicas[i / ranks]) ? (double)INFINITY : -costs[i];
   }
   if (routing->policy == SRV_ROUTER_KV && routing->temperature > 0)
     return softmax (costs, n, routing->temperature, (double)(draw (sim, seq, 2) >> 11) * 0x1p-53);
@@ -237,7 +238,7 @@ srv_route (SrvSim *sim, SrvSeq *seq)
   SrvReplica *replica;
   if (policy == SRV_ROUTER_KV || policy == SRV_ROUTER_LLM_D) {
     const guint at = by_cost (sim, seq);
-    replica = sim->replicas[at / ranks].down ? NULL : &sim->replicas[at / ranks];
+    replica = !srv_serves (&sim->replicas[at / ranks]) ? NULL : &sim->replicas[at / ranks];
     seq->rank = at % ranks;
   } else {
     replica = replica_of (sim, seq);

@@ -171,11 +171,14 @@ enqueue (Run *run, GError **error)
     sim->watched = seq;
   if (!srv_tiers_fetch (sim, replica, seq, &loads, error))
     return FALSE;
-  if (!loads && late) {
+  if (loads)
+    return TRUE;
+  if (late) {
     g_ptr_array_add (replica->late, seq);
     replica->n_late[seq->rank]++;
-  } else if (!loads)
+  } else
     srv_sched_add (replica->scheds[seq->rank], seq);
+  srv_wake (sim, replica);
   return TRUE;
 }
 
@@ -198,6 +201,13 @@ next_arrival (Run *run)
   return MIN (next_coming (run), next_ready (run));
 }
 
+static gint
+by_index (gconstpointer a, gconstpointer b)
+{
+  const SrvReplica *x = *(const SrvReplica *const *)a, *y = *(const SrvReplica *const *)b;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
 /* All that come by sim->now. Idle replicas begin once all are there. */
 static gboolean
 arrive_all (Run *run, GError **error)
@@ -211,9 +221,14 @@ arrive_all (Run *run, GError **error)
       if (!enqueue (run, error))
         return FALSE;
   }
-  for (guint i = 0; i < sim->n_replicas; i++)
-    if (!sim->replicas[i].busy && sim->replicas[i].in_flight > 0)
-      srv_replica_begin (sim, &sim->replicas[i]);
+  g_ptr_array_sort (sim->woken, by_index);
+  for (guint i = 0; i < sim->woken->len; i++) {
+    SrvReplica *replica = sim->woken->pdata[i];
+    replica->woken = FALSE;
+    if (replica->in_flight > 0)
+      srv_replica_begin (sim, replica);
+  }
+  g_ptr_array_set_size (sim->woken, 0);
   return TRUE;
 }
 
@@ -253,6 +268,8 @@ lose_replicas (Run *run, GError **error)
   if (sim->eng != NULL && !flows_to_now (run, error))
     return FALSE;
   srv_outage_take (sim);
+  for (guint i = 0; i < sim->n_replicas; i++)
+    srv_wake (sim, &sim->replicas[i]);
   send_again (run);
   return srv_handoff_start (sim, error) && arrive_all (run, error);
 }
@@ -277,14 +294,15 @@ run_all (Run *run, GError **error)
     return FALSE;
   for (EngTime end, arrival, flow, loss;;) {
     end = eng_queue_peek (sim->queue);
-    loss = srv_outage_next (sim);
+    loss = MIN (srv_outage_next (sim), srv_scale_next (sim));
     arrival = next_arrival (run);
     flow = sim->eng != NULL ? eng_next (sim->eng) : ENG_TIME_NEVER;
-    if (MIN (MIN (end, arrival), MIN (flow, loss)) == ENG_TIME_NEVER ||
+    if (MIN (MIN (end, arrival), MIN (flow, srv_outage_next (sim))) == ENG_TIME_NEVER ||
         (MIN (end, arrival) == ENG_TIME_NEVER && sim->in_flight == 0))
-      return TRUE; /* writes to tiers may still be on their way */
-    if (loss <= MIN (MIN (end, arrival), flow)) {
+      return TRUE;                                /* writes to tiers may still be on their way */
+    if (loss <= MIN (MIN (end, arrival), flow)) { /* or a look at the load */
       sim->now = loss;
+      srv_scale_take (sim);
       if (!lose_replicas (run, error))
         return FALSE;
       continue;
@@ -310,8 +328,10 @@ run_all (Run *run, GError **error)
     sim->arrival = arrival;
     /* replicas know of each other only through requests that answers send, and through transfers */
     sim->horizon = spec->source.open ? arrival : MIN (MIN (arrival, flow), eng_queue_peek (sim->queue));
-    if (srv_replica_end (sim, &sim->replicas[entry.slot]) &&
-        (!write_prompts (sim, error) || !srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error)))
+    if (!srv_replica_end (sim, &sim->replicas[entry.slot]))
+      continue;
+    srv_wake (sim, &sim->replicas[entry.slot]);
+    if (!write_prompts (sim, error) || !srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error))
       return FALSE;
   }
 }
@@ -345,9 +365,11 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
     srv_replica_init (sim, &sim->replicas[i], i);
   sim->eng = spec->decode != NULL ? spec->fabric.eng : spec->offload.eng;
   sim->prefilled = g_ptr_array_new ();
+  sim->woken = g_ptr_array_new ();
   srv_route_init (sim);
   srv_tiers_init (sim);
   srv_outage_init (sim);
+  srv_scale_init (sim);
   run->coming = g_ptr_array_new ();
 }
 
@@ -367,6 +389,7 @@ run_clear (Run *run)
 {
   SrvSim *sim = &run->sim;
   srv_handoff_clear (sim);
+  srv_scale_clear (sim);
   srv_outage_clear (sim);
   srv_tiers_clear (sim);
   srv_route_clear (sim);
@@ -394,6 +417,7 @@ run_clear (Run *run)
   g_ptr_array_free (sim->pool, TRUE);
   g_array_free (sim->ended, TRUE);
   g_ptr_array_free (sim->prefilled, TRUE);
+  g_ptr_array_free (sim->woken, TRUE);
   g_ptr_array_free (sim->handoffs, TRUE);
   g_ptr_array_free (sim->moving, TRUE);
   g_ptr_array_free (sim->landed, TRUE);

@@ -13,7 +13,11 @@ typedef struct {
   GPtrArray *ready;    /* SrvHandoff *: their KV is there; they join between steps */
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
+  gboolean woken;      /* in sim->woken */
   gboolean down;       /* lost */
+  gboolean off;        /* not ordered, or not started yet */
+  gboolean drains;     /* takes no more requests, and is off once it has none */
+  EngTime starts;      /* serves from then on; ENG_TIME_NEVER: it does not start */
   guint epoch;         /* times that it was lost */
   GPtrArray *late;     /* SrvSeq *: the next step is chosen without them */
   guint *n_late;       /* by scheduler */
@@ -64,6 +68,12 @@ typedef struct {
 
 typedef struct SrvTiers SrvTiers;
 
+/* What a look at the load wanted. */
+typedef struct {
+  EngTime at;
+  guint replicas;
+} SrvWanted;
+
 /* A replica is lost, or is back. */
 typedef struct {
   EngTime at;
@@ -86,11 +96,16 @@ struct SrvSim {
   double wait_ps, move_ps;
   SrvRoute route;
   SrvTiers *tiers; /* NULL: none */
-  GArray *losses;  /* SrvLoss, in order */
+  GArray *wanted;  /* SrvWanted: replicas that looks wanted, of the last while */
+  EngTime look;    /* the next one */
+  EngTime paid_at; /* until which replicas were counted */
+  double paid_ps;
+  GArray *losses; /* SrvLoss, in order */
   guint next_loss, n_down;
   GPtrArray *again;               /* SrvSeq *: have lost their replica, as they were there */
   SrvSample *phases[SRV_PHASE_N]; /* times to the first token */
   EngQueue *queue;                /* ends of steps, by replica */
+  GPtrArray *woken;               /* SrvReplica *: may have something to do, if they are idle */
   SrvBatch *batches;              /* of one step */
   GPtrArray *pool;                /* SrvSeq *, to use again */
   GArray *ended;                  /* SrvEnded: requests that the source has not heard of yet */
@@ -118,7 +133,22 @@ void srv_replica_stop (SrvSim *sim, SrvReplica *replica);
 /* The step in progress ends at sim->now. FALSE: the next one, of the same kind, is in progress already. */
 gboolean srv_replica_end (SrvSim *sim, SrvReplica *replica);
 
+static inline void
+srv_wake (SrvSim *sim, SrvReplica *replica)
+{
+  if (!replica->woken)
+    g_ptr_array_add (sim->woken, replica);
+  replica->woken = TRUE;
+}
+
 /* ---- choice of a replica (route.c) ---- */
+
+/* It takes requests. */
+static inline gboolean
+srv_serves (const SrvReplica *replica)
+{
+  return !replica->down && !replica->off && !replica->drains;
+}
 
 void srv_route_init (SrvSim *sim);
 void srv_route_clear (SrvSim *sim);
@@ -138,6 +168,14 @@ void srv_outage_take (SrvSim *sim);
 void srv_outage_again (SrvSim *sim, SrvSeq *seq);
 /* When a replica of the pool that takes requests is back, after sim->now; ENG_TIME_NEVER: none will be. */
 EngTime srv_outage_back (const SrvSim *sim);
+
+/* ---- autoscaling (scale.c) ---- */
+
+void srv_scale_init (SrvSim *sim);
+void srv_scale_clear (SrvSim *sim);
+EngTime srv_scale_next (const SrvSim *sim); /* ENG_TIME_NEVER: never */
+void srv_scale_take (SrvSim *sim);          /* what is due at sim->now */
+void srv_scale_finish (SrvSim *sim);        /* counts what was paid until the last answer */
 
 /* ---- from prefill to decode (fleet/handoff.c) ---- */
 

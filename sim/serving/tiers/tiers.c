@@ -399,6 +399,7 @@ land_read (SrvSim *sim, const Flow *flow)
   else {
     srv_kv_install (sched->kv, &load->seq->kv, load->from, load->to);
     srv_sched_add (sched, load->seq);
+    srv_wake (sim, load->replica);
   }
   g_free (load);
 }

@@ -25,6 +25,7 @@ typedef struct {
   BaseList offload;  /* SrvOffloadSpec; absent: none */
   BaseList failures; /* SrvFailureSpec; absent: none */
   SrvRetrySpec retry;
+  SrvScaleSpec scale;
   BaseList pools; /* SrvPoolSpec; absent: `replicas` of role all */
   SrvTransferSpec transfer;
   SrvLoadSpec load;
@@ -70,6 +71,8 @@ typedef struct {
   double hits;          /* fraction of prompts' tokens that the prefix cache had */
   double good;          /* fraction of requests within the SLO; NAN without one */
   double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
+  gboolean scales;      /* replicas follow the load */
+  double replicas_most;
   gboolean fails;       /* something is lost */
   GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
   GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */

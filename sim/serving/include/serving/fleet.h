@@ -51,6 +51,14 @@ typedef struct {
   BaseEnum tokens; /* 0 again, 1 kept */
 } SrvRetrySpec;
 
+/* `scale:` */
+typedef struct {
+  BaseHead head;
+  BaseEnum metric; /* SrvScaleMetric */
+  BaseNum target, least, every, start, stabilise;
+} SrvScaleSpec;
+
+extern const BaseSchema srv_schema_scale;
 extern const BaseSchema srv_schema_failure, srv_schema_retry;
 extern const BaseSchema srv_schema_pool, srv_schema_transfer, srv_schema_router;
 extern const BaseName srv_role_names[], srv_router_names[];

@@ -105,6 +105,17 @@ typedef struct {
   double at_s, until_s;
 } SrvOutage;
 
+/* Replicas that serve, by the load. target 0: all, always. */
+typedef enum { SRV_SCALE_IN_FLIGHT, SRV_SCALE_QUEUE, SRV_SCALE_KV } SrvScaleMetric;
+typedef struct {
+  SrvScaleMetric metric; /* mean of the replicas that serve: requests in flight, requests that wait, fraction of blocks in use */
+  double target;
+  guint least;        /* replicas; the most are all of the run */
+  double every_s;     /* between two looks */
+  double start_s;     /* from the order to the first request */
+  double stabilise_s; /* fewer serve only if no look in that time wanted more */
+} SrvScale;
+
 typedef struct SrvRunSpec SrvRunSpec;
 struct SrvRunSpec {
   SrvTimes times;
@@ -134,6 +145,7 @@ struct SrvRunSpec {
    * engine, limits, blocks, block, caching, max_model_len, replicas, acceptance and, as for all, band. */
   const SrvRunSpec *decode;
   SrvFabric fabric;
+  SrvScale scale;           /* of one pool, without outages */
   const SrvOutage *outages; /* borrowed */
   guint n_outages;
   double detect_s;  /* from a loss until its requests are sent again */
@@ -210,6 +222,10 @@ typedef struct {
   SrvTierResult tiers[SRV_TIER_N];
   guint64 retried, failed_tokens; /* requests that began again, and tokens whose KV they lost */
   SrvPhaseResult phases[SRV_PHASE_N];
+  /* Of autoscaling: replicas that were paid, on average from the first arrival to the last answer, and at most; starts. */
+  double replicas_mean;
+  guint replicas_most;
+  guint64 starts;
 } SrvRunResult;
 
 /* What a run needs of a replica, with its KV pool and times of steps; all else is 0. The model is borrowed. */
