@@ -18,6 +18,9 @@ target_include_directories(accuracy_models_kernel PRIVATE unit)
 add_test(NAME accuracy.fit_planted_node
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_planted_node.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} hgx_h200)
 set_tests_properties(accuracy.fit_planted_node PROPERTIES LABELS accuracy TIMEOUT 900)
+add_test(NAME accuracy.fit_planted_sections
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_planted_sections.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties(accuracy.fit_planted_sections PROPERTIES LABELS accuracy TIMEOUT 300)
 add_test(NAME accuracy.fit_kernels
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_kernels.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(accuracy.fit_kernels PROPERTIES LABELS accuracy TIMEOUT 300)

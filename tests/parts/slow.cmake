@@ -6,6 +6,7 @@ set(slow
     accuracy.fit_kernels
     accuracy.fit_planted
     accuracy.fit_planted_node
+    accuracy.fit_planted_sections
     accuracy.serving
     accuracy.serving_fit
     accuracy.training
