@@ -35,7 +35,7 @@ col_comm_is_alike (ColComm *a, ColComm *b)
          clu_gpu_spec (a->clu, a->slow_node) == clu_gpu_spec (b->clu, b->slow_node) &&
          clu_node_spec (a->clu, a->slow_node) == clu_node_spec (b->clu, b->slow_node) && memcmp (&x, &y, sizeof x) == 0 &&
          memcmp (&a->intra, &b->intra, sizeof a->intra) == 0 && memcmp (&a->inter, &b->inter, sizeof a->inter) == 0 &&
-         (a->tuner == NULL) == (b->tuner == NULL) && !may_reduce (a) &&
+         (a->tuner == NULL) == (b->tuner == NULL) && !may_reduce (a) && a->settings->cores <= 0 && !a->settings->one_core &&
          (a->tuner == NULL || memcmp (a->tuner->cell, b->tuner->cell, sizeof a->tuner->cell) == 0);
 }
 
@@ -43,6 +43,5 @@ gboolean
 col_comm_carries_alike (ColComm *a, ColComm *b, MdlOp op, MdlAlgo algo)
 {
   const ColTraffic *x = col_comm_traffic (a, op, algo, 0, NULL), *y = col_comm_traffic (b, op, algo, 0, NULL);
-  return x != NULL && y != NULL && memcmp (&x->spread->bounds.rate_Bps, &y->spread->bounds.rate_Bps, sizeof (double)) == 0 &&
-         memcmp (&x->node_load, &y->node_load, sizeof (double)) == 0;
+  return x != NULL && y != NULL && memcmp (&x->spread->bounds.rate_Bps, &y->spread->bounds.rate_Bps, sizeof (double)) == 0;
 }

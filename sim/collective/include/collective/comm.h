@@ -97,8 +97,8 @@ guint32 col_comm_n_ranks (const ColComm *comm);
 guint32 col_comm_n_nodes (const ColComm *comm);
 /* TRUE when the ranks never leave one node (or one NVLink domain): then no NIC or fabric setting can matter. */
 gboolean col_comm_is_local (const ColComm *comm);
-/* Whether all that prices are made of is the same but for what is loaded; and whether an algorithm (of no operation with a root) is
- * bound alike. Where both hold, prices in closed form differ by the links that they name. */
+/* Whether all that prices in closed form are made of is the same but for loads, and whether an algorithm without a root is bound
+ * alike: then they differ by the links that they name. */
 gboolean col_comm_is_alike (ColComm *a, ColComm *b);
 gboolean col_comm_carries_alike (ColComm *a, ColComm *b, MdlOp op, MdlAlgo algo);
 
