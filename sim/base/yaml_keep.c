@@ -1,5 +1,5 @@
-/* Documents that are kept while a study asks the same question hundreds of times: a file is read and parsed once. What is handed out
- * borrows the kept nodes, all of which are marked as shared, so that --set copies what it changes (yaml_set.c). */
+/* Documents that are kept while a study asks the same question hundreds of times: a file is read and parsed once. What is handed
+ * out borrows the kept nodes, all of which are marked as shared, so that --set copies what it changes (yaml_set.c). */
 #include "yaml-private.h"
 
 static GMutex lock;           /* of both: */

@@ -126,9 +126,7 @@ col_spread_take (ColRoutes *routes, const Clu *clu)
   g_autoptr (GHashTable) known = g_hash_table_new (hash_kind, equal_kinds);
   ColSpread *spread = g_new0 (ColSpread, 1);
   ColNodeKind one = { .rows = g_array_new (FALSE, TRUE, sizeof (ColLoad)) };
-  GArray *rows = one.rows;
   guint32 node = CLU_NONE;
-  guint room = 0; /* of rows */
   CluRes first = 0;
   spread->n_refs = 1;
   spread->clu = clu;
@@ -154,9 +152,7 @@ col_spread_take (ColRoutes *routes, const Clu *clu)
       end = clu_node_first_resource (clu, node + 1);
     }
     load.res = res - first;
-    room = one.rows == rows ? room : 0;
-    rows = one.rows;
-    *(ColLoad *)base_append (rows, &room, sizeof load) = load;
+    g_array_append_val (one.rows, load);
   }
   take_node (spread, scratch, known, node, &one);
   g_array_unref (one.rows);

@@ -28,9 +28,10 @@ declare -A arguments=(
   [step_16384]="run $root/scenarios/llama31_405b_2048nodes.yaml --quiet"
   [step_deepseek_256]="run $root/scenarios/deepseek_v3_256.yaml --quiet"
   [coll_8]='coll all_reduce --topology hgx_h200'
+  [plan_4_options]='plan buy_256_gpus --quiet --best 0 --threads 1 --set choices.topology=[hgx_h100]'
 )
 printf '%s\t%s\n' question million_instructions >"$scratch/new"
-for name in coll_8 step_128 step_deepseek_256 step_16384; do
+for name in coll_8 step_128 step_deepseek_256 step_16384 plan_4_options; do
   read -ra words <<<"${arguments[$name]}"
   printf '%s\t%s\n' "$name" "$(count "${words[@]}")" >>"$scratch/new"
 done

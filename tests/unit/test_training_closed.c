@@ -413,8 +413,9 @@ load_with (const char *model, const char *network, const BaseLookup *lookup, Cst
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *text =
-      g_strdup_printf ("scenario: s\ncluster: {topology: hgx_h100, nodes: 8}\nworkload: {kind: training, model: %s, sequence: 4096, "
-                       "global_batch: 64, micro_batch: 1, precision: {compute: bf16, gradients: fp32}, parallel: {tp: 8, sp: true}}\n",
+      g_strdup_printf ("scenario: s\ncluster: {topology: hgx_h100, nodes: 8}\nworkload: {kind: training, model: %s, "
+                       "sequence: 4096, global_batch: 64, micro_batch: 1, precision: {compute: bf16, gradients: fp32}, "
+                       "parallel: {tp: 8, sp: true}}\n",
                        model);
   const char *const sets[] = { network, NULL };
   const ScnOptions options = { .sets = sets, .any_cut = TRUE };
@@ -424,8 +425,8 @@ load_with (const char *model, const char *network, const BaseLookup *lookup, Cst
   return scenario;
 }
 
-/* Cuts are asked of a cluster, then of others that follow it, one after the other, and of new closed forms: the same to the last bit,
- * whether the network makes a difference or not. What is not remembered of a cut would show: the one behind takes it over. */
+/* Cuts are asked of a cluster, then of others that follow it, one after the other, and of new closed forms: the same to the last
+ * bit, whether the network makes a difference or not. What is not remembered of a cut would show: the one behind takes it over. */
 static void
 clusters_with_another_network_take_over_what_is_the_same (void)
 {

@@ -251,8 +251,8 @@ rehearse_few (TrnStepRun *run, gboolean *ok, GError **error)
   }
   if (!*ok || !(*ok = reserve (run, &need, "", error)))
     return TRUE;
-  const EngNeed room = { .tasks = need.tasks / PLENTY * ROOM, .paced = need.paced / PLENTY * ROOM, .waits = need.waits / PLENTY * ROOM };
-  make_room (run, &room);
+  const double share = ROOM / PLENTY;
+  make_room (run, &(EngNeed){ .tasks = need.tasks * share, .paced = need.paced * share, .waits = need.waits * share });
   return TRUE;
 }
 

@@ -98,9 +98,8 @@ guint32 col_comm_n_ranks (const ColComm *comm);
 guint32 col_comm_n_nodes (const ColComm *comm);
 /* TRUE when the ranks never leave one node (or one NVLink domain): then no NIC or fabric setting can matter. */
 gboolean col_comm_is_local (const ColComm *comm);
-/* Whether two communicators of a cluster have the same of all that the price of an operation is made of, but for what it loads;
- * and whether an algorithm that is priced is bound alike on both (no operation with a root). Where both hold, the prices in closed
- * form differ by nothing but which links they name. */
+/* Whether all that prices in closed form are made of is the same but for loads, and whether an algorithm without a root is bound
+ * alike: then they differ by the links that they name. */
 gboolean col_comm_is_alike (ColComm *a, ColComm *b);
 gboolean col_comm_carries_alike (ColComm *a, ColComm *b, MdlOp op, MdlAlgo algo);
 

@@ -52,7 +52,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrnClosedPool, trn_closed_pool_free)
  * time, with all that share it. The answers are the same, to the last bit. */
 void trn_closed_share (TrnClosed *closed, TrnClosedPool *pool);
 
-/* From now on what cuts are made of is kept, and where all of it takes the same as on the cluster of `before`, whose nodes, GPUs and
+/* From now on what cuts are made of is kept. Where all of it takes the same as on the cluster of `before`, whose nodes, GPUs and
  * job are equal and which differs by NICs and fabric alone, the cut is that of `before`, to the last bit. `before`: borrowed,
  * outlives it; NULL: none yet. Before anything is asked, behind trn_closed_skip_unfit(). Of models with experts: nothing. */
 void trn_closed_follow (TrnClosed *closed, TrnClosed *before);
