@@ -1,7 +1,7 @@
 /* Activations and states that the host's memory holds in place of the GPU's.
  *
- * Activations of a layer leave once its forward pass has ended, in copies of their own stream; two layers have a buffer, so that the
- * third waits until the first has gone. In the backward pass the copy of a layer back begins when the backward pass of the layer
+ * Activations of a layer leave once its forward pass has ended, in copies of their own stream; two layers have a buffer, so that
+ * the third waits until the first has gone. In the backward pass the copy of a layer back begins when that of the layer
  * behind it does. Source: TransformerEngine transformer_engine/pytorch/cpu_offload.py (AsyncDoubleBufferGroupOffloadHandler).
  * States: gradients go to the host once they are summed, the host updates its part while the GPU updates its own, and parameters
  * come back. Drives are read and written beside the update. Source: Ren et al. 2101.06840 section 4 (ZeRO-Offload), Rajbhandari et

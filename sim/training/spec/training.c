@@ -128,7 +128,7 @@ static const BaseField training_fields[] = {
   MODEL ("offload", offload, offload, "activations and optimizer states in host memory"),
   BASE_ROW (TrnSpec, "loss", model.loss, ENUM, .names = mdl_loss_names, .fallback = "framework", .help = "cross-entropy kernel"),
   BASE_ROW_NUM (TrnSpec, "metrics", model.metrics, COUNT, .max = "100", .fallback = "0",
-                .help = "further losses computed from the logits of each micro-batch, without gradients (Composer's train metrics)"),
+                .help = "further losses of the logits of each micro-batch, without gradients (Composer's train metrics)"),
   BASE_ROW (TrnSpec, "allocator", model.allocator, ENUM, .names = allocator_names, .fallback = "default",
             .help = "PyTorch's allocator of device memory"),
   MODEL ("pipeline", pipeline, pipeline, "distribution of layers over stages"),
