@@ -209,7 +209,8 @@ transfers_look_for_another_replica (void)
   TEST_NEAR (run_of (its).e2e.mean, 3 + 1.5, 1e-9);
 }
 
-/* The second request's KV lands at 2.52 s, in the middle of a step of the first one; both begin again on the other decode replica. */
+/* The second request's KV lands at 2.52 s, in the middle of a step of the first one; both begin again on the other decode
+ * replica. */
 static void
 what_has_landed_is_lost_too (void)
 {
