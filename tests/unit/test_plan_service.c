@@ -144,6 +144,32 @@ the_scenario_of_a_row_has_all_of_it (void)
   scn_free (loaded);
 }
 
+/* The same of replicas that do both, with the formats that the plan gives. */
+static void
+the_scenario_of_plain_replicas_has_all_of_it (void)
+{
+  static const char *const sets[] = { "free={tp: [1], pools: [all]}", "precision={weights: fp8}", NULL };
+  g_auto (Answer) answer = ask (sets, 0);
+  g_autofree char *scenario = pln_fleet_scenario (answer.fleet, first_of (&answer));
+  TEST_TRUE (strstr (scenario, "precision: {weights: fp8}") != NULL);
+  TEST_TRUE (strstr (scenario, "parallel: {tp: 1, pp: 1, dp_attn: 1, ep: 1}") != NULL);
+  TEST_TRUE (strstr (scenario, "replicas: ") != NULL);
+}
+
+/* Layouts that cannot be are named as what they miss. */
+static void
+what_cannot_be_is_told (void)
+{
+  static const char *const experts[] = { "goal.model=qwen3_30b_a3b", "free={tp: [4], ep: [3]}", NULL };
+  g_auto (Answer) impossible = ask (experts, 1);
+  TEST_INT (impossible.result->rows->len, 0);
+  TEST_INT (impossible.result->misses->len, 2);
+  for (guint i = 0; i < impossible.result->misses->len; i++) {
+    const PlnFleetNearest *miss = &g_array_index (impossible.result->misses, PlnFleetNearest, i);
+    TEST_TRUE (miss->why == PLN_FLEET_LAYOUT && miss->what != NULL);
+  }
+}
+
 /* Engines other than vLLM have flags of their own. */
 static void
 engines_are_started_by_their_own_flags (void)
@@ -180,6 +206,8 @@ main (int argc, char **argv)
     { "more is never cheaper", more_is_never_cheaper },
     { "large fleets are played in part", large_fleets_are_played_in_part },
     { "the scenario of a row has all of it", the_scenario_of_a_row_has_all_of_it },
+    { "the scenario of plain replicas has all of it", the_scenario_of_plain_replicas_has_all_of_it },
+    { "what cannot be is told", what_cannot_be_is_told },
     { "engines are started by their own flags", engines_are_started_by_their_own_flags },
     { "the tables are sound", the_tables_are_sound },
     { "the reference is what the tables print", reference_is_what_the_tables_print },

@@ -8,7 +8,7 @@
 typedef struct {
   guint64 sent, n;
   double gap_s;
-  guint input, output;
+  guint input, output, more; /* more: of the second one */
   gboolean hashed;
   guint64 hashes[64];
 } Load;
@@ -22,7 +22,7 @@ next (gpointer user, SrvRequest *out, GError **error)
     return FALSE;
   *out = (SrvRequest){ .index = load->sent,
                        .arrival_s = load->gap_s * (double)load->sent,
-                       .input = load->input,
+                       .input = load->input + (load->sent == 1 ? load->more : 0),
                        .output = load->output > 12 ? load->output - (guint32)(load->sent % 7) : load->output };
   if (load->hashed) {
     for (guint i = 0; i < load->input / 16; i++)
@@ -209,6 +209,28 @@ transfers_look_for_another_replica (void)
   TEST_NEAR (run_of (its).e2e.mean, 3 + 1.5, 1e-9);
 }
 
+/* The second request's KV lands at 2.52 s, in the middle of a step of the first one; both begin again on the other decode
+ * replica. */
+static void
+what_has_landed_is_lost_too (void)
+{
+  static const SrvOutage outages[] = { { 1, 2.53, 100 } };
+  const Case its = { .load = { .n = 2, .gap_s = 0.6, .input = 110, .output = 12, .more = 4 },
+                     .replicas = 1,
+                     .decode = 1,
+                     .outages = (const SrvOutage[]){ { 1, 2.595, 4 } },
+                     .n_outages = 1 };
+  for (guint engine = 0; engine < SRV_ENGINE_N; engine++) {
+    Case both = its;
+    both.engine = (SrvEngineName)engine;
+    TEST_INT (run_of (both).retried, 2);
+    TEST_INT (run_of (both).requests, 2);
+    both.decode = 2;
+    both.outages = outages;
+    TEST_INT (run_of (both).requests, 2);
+  }
+}
+
 /* ---- laws ---- */
 
 /* Whatever is lost when, all requests are answered in full, and jumps over steps change nothing; an outage after the end neither.
@@ -266,6 +288,7 @@ main (void)
     { "a request begins again", a_request_begins_again },
     { "all wait until one is back", all_wait_until_one_is_back },
     { "transfers look for another replica", transfers_look_for_another_replica },
+    { "what has landed is lost too", what_has_landed_is_lost_too },
     { "every request is answered", every_request_is_answered },
     { NULL, NULL },
   };

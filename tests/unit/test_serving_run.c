@@ -405,6 +405,57 @@ chats_that_think_do_not_hold_up_others (void)
   TEST_NEAR (r.duration_s, 9 + 0.1 + 100 + 0.1, 1e-9);
 }
 
+/* The second turn of a chat finds its first question and answer: 32 + 31 tokens have their KV when it ends, 3 blocks of 16. */
+typedef struct {
+  guint given;
+  gboolean goes_on;
+  guint64 hashes[16];
+} Chat;
+
+static gboolean
+next_of_chat (gpointer user, SrvRequest *out, GError **error)
+{
+  Chat *chat = user;
+  (void)error;
+  if (chat->given == 2 || (chat->given == 1 && !chat->goes_on))
+    return FALSE;
+  for (guint i = 0; i < 16; i++)
+    chat->hashes[i] = i;
+  *out = (SrvRequest){
+    .index = chat->given, .input = chat->given == 0 ? 32 : 96, .output = 32, .hash = chat->hashes, .hash_tokens = 16
+  };
+  out->n_hashes = (out->input + out->output) / 16;
+  chat->given++;
+  return TRUE;
+}
+
+static gboolean
+chat_goes_on (gpointer user, guint64 index, double now_s)
+{
+  Chat *chat = user;
+  (void)now_s;
+  chat->goes_on = index == 0;
+  return chat->goes_on;
+}
+
+static void
+chats_find_their_answers (void)
+{
+  for (guint engine = 0; engine < SRV_ENGINE_N; engine++)
+    for (guint stepwise = 0; stepwise < 2; stepwise++) {
+      Times times = { .prompt_s = 0.1, .decode_s = 0.1 };
+      Load none = { 0 };
+      Chat chat = { 0 };
+      SrvRunSpec spec = spec_of ((SrvEngineName)engine, &times, &none);
+      spec.source = (SrvSource){ &chat, next_of_chat, chat_goes_on, FALSE };
+      spec.caching = TRUE;
+      spec.stepwise = stepwise == 1;
+      const SrvRunResult r = run (&spec);
+      TEST_INT (r.requests, 2);
+      TEST_INT (r.hit_tokens, 48);
+    }
+}
+
 int
 main (void)
 {
@@ -419,6 +470,7 @@ main (void)
     { "a step that is chosen ahead misses who comes meanwhile", a_step_that_is_chosen_ahead_misses_who_comes_meanwhile },
     { "ranks that wait for prompts compute them together", ranks_that_wait_for_prompts_compute_them_together },
     { "chats that think do not hold up others", chats_that_think_do_not_hold_up_others },
+    { "chats find their answers", chats_find_their_answers },
     { "jumps change nothing", jumps_change_nothing },
     { "twice the load is never answered sooner", twice_the_load_is_never_answered_sooner },
     { NULL, NULL },

@@ -136,11 +136,11 @@ draw_fresh (SrvLoad *load)
   return load->has_fresh;
 }
 
-/* Hashes of a prompt's full blocks: those within the prefix are everybody's, the others the session's, or the request's own. */
+/* Hashes of full blocks of `tokens`: those within the prefix are everybody's, the others the session's, or the request's own. */
 static void
-hash_prompt (SrvLoad *load, guint64 of, guint32 input, SrvRequest *out)
+hash_blocks (SrvLoad *load, guint64 of, guint32 tokens, SrvRequest *out)
 {
-  const guint32 n = input / HASH_TOKENS;
+  const guint32 n = tokens / HASH_TOKENS;
   const guint64 prefix = (guint64)load->spec.prefix.v / HASH_TOKENS;
   g_array_set_size (load->hashes, n);
   guint64 *hash = (guint64 *)(void *)load->hashes->data;
@@ -160,7 +160,8 @@ give_turn (SrvLoad *load, Session session, guint32 input, guint32 output, SrvReq
   out->output = output;
   const gboolean shares = load->spec.turns.v > 1 || load->spec.prefix.v > 0;
   if (shares)
-    hash_prompt (load, load->spec.turns.v > 1 ? session.id : load->given + 1, out->input, out);
+    hash_blocks (load, load->spec.turns.v > 1 ? session.id : load->given + 1, out->input + (load->spec.turns.v > 1 ? output : 0),
+                 out);
   if (load->spec.turns.v > 1) {
     out->session = session.id;
     session.turn++;

@@ -200,8 +200,10 @@ leave (SrvSched *sched)
     }
     if (sched->policy->whole)
       sched->promised -= blocks_to_end (sched, seq);
-    if (!sched->holds)
+    if (!sched->holds) {
+      srv_kv_commit (sched->kv, &seq->kv, seq->computed); /* later prompts of the session find the answer too */
       srv_sched_let_go (sched, seq);
+    }
   }
   sched->n_running = kept;
 }

@@ -10,8 +10,8 @@ typedef struct {
   guint32 input, output; /* tokens, at least 1 each */
   guint32 session;       /* 0: none */
   guint32 priority;      /* 0: first */
-  const guint64 *hash;   /* of each full block of the prompt, from its begin; equal hashes in a row from the first are a shared
-                        * prefix */
+  const guint64 *hash;   /* of each full block of the prompt, from its begin, and in sessions of the answer behind it; equal
+                        * hashes in a row from the first are a shared prefix */
   guint32 n_hashes;      /* borrowed until the next request is taken; 0: nothing shared */
   guint32 hash_tokens;   /* tokens that one stands for: Mooncake 512, Bailian 16 */
 } SrvRequest;
