@@ -1,7 +1,7 @@
 /* Constants of an engine's times, fitted to runs.
  *
  * With x = ln constant, r = ln (predicted / measured) of TTFT and TPOT of each run:
- *     least of  sum w r²/s² + sum (x − x0)²/spread²      s: 5 % for TPOT, 10 % for TTFT
+ *     least of  sum w r²/s² + sum (x − x0)²/spread²      s: what the runs scatter by, 5 % for TPOT and 10 % for TTFT at least
  * by Gauss-Newton with derivatives by differences and halved steps; w are Huber's weights (1 up to 2 s, then 2 s/|r|), so that a
  * few runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs: ten runs cannot
  * tell ten constants, and those which they leave open keep their values. A constant whose interval the runs hardly narrow is put
@@ -12,6 +12,7 @@
 #include <lapacke.h>
 
 #include "base/parallel.h"
+#include "base/stats.h"
 #include "collective/gpu.h"
 #include "constants/store.h"
 #include "scenario/loaded.h"
@@ -22,7 +23,7 @@
 #define ROUNDS     12u
 #define HALVINGS   4u
 #define STEP       0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
-#define SAME        1e-2 /* constants that change by less end the search */
+#define SAME       1e-2 /* constants that change by less end the search */
 #define HUBER      2.0
 #define LEARNT     0.6 /* of the interval without runs: narrower ones count as fitted */
 #define ASSUMED    2.0 /* times as wide is the interval of a constant that nobody has measured */
@@ -66,6 +67,7 @@ typedef struct {
   MdlEngineTimes times; /* of the GPU */
   CalServingFit *out;
   const Known *which[MOST]; /* of out->constants */
+  double scale[2];          /* s of ln TTFT and ln TPOT */
 } Work;
 
 static void
@@ -305,9 +307,10 @@ predict (const Work *work, const double (*x)[MOST], guint n, double (*answer)[2]
 
 /* r/s of one answer; NAN: not measured. */
 static double
-residual (const CalServingRun *run, guint which, double answer)
+residual (const Work *work, guint run, guint which, double answer)
 {
-  return (answer - log (which == 0 ? run->ttft_s : run->tpot_s)) / (which == 0 ? TTFT_SPREAD : TPOT_SPREAD);
+  const CalServingRun *its = work->runs->pdata[run];
+  return (answer - log (which == 0 ? its->ttft_s : its->tpot_s)) / work->scale[which];
 }
 
 static double
@@ -323,7 +326,7 @@ sum_of (const Work *work, const double *x, guint stride, double (*answer)[2])
   double sum = 0;
   for (guint i = 0; i < work->runs->len; i++)
     for (guint k = 0; k < 2; k++) {
-      const double r = residual (work->runs->pdata[i], k, answer[(gsize)i * stride][k]);
+      const double r = residual (work, i, k, answer[(gsize)i * stride][k]);
       sum += isfinite (r) ? huber (r) : 0;
     }
   for (guint j = 0; j < work->out->constants->len; j++) {
@@ -343,7 +346,7 @@ normal_equations (const Work *work, const double *x, const gboolean *free, doubl
   for (guint i = 0; i < work->runs->len; i++)
     for (guint k = 0; k < 2; k++) {
       const double (*of)[2] = (const double (*)[2]) & answer[(gsize)i * (n + 1)];
-      const double r = residual (work->runs->pdata[i], k, of[0][k]), s = k == 0 ? TTFT_SPREAD : TPOT_SPREAD;
+      const double r = residual (work, i, k, of[0][k]), s = work->scale[k];
       double slope[MOST] = { 0 };
       if (!isfinite (r))
         continue;
@@ -405,9 +408,27 @@ step_down (const Work *work, double *x, const double *by, double now, double *mo
   return TRUE;
 }
 
+/* s: what these runs scatter by, 1.48 of the median of |r|, and not less than runs repeat to. */
+static void
+take_scale (Work *work, guint stride, double (*answer)[2])
+{
+  g_autofree double *size = g_new (double, work->runs->len);
+  work->scale[0] = work->scale[1] = 1;
+  for (guint k = 0; k < 2; k++) {
+    guint n = 0;
+    for (guint i = 0; i < work->runs->len; i++) {
+      const double r = fabs (residual (work, i, k, answer[(gsize)i * stride][k]));
+      if (isfinite (r))
+        size[n++] = r;
+    }
+    const double least = k == 0 ? TTFT_SPREAD : TPOT_SPREAD;
+    work->scale[k] = n > 0 ? fmax (1.4826 * base_median (size, n), least) : least;
+  }
+}
+
 /* Searches from x with the constants that are `free`. spread[j]: of ln constant afterwards; *sum: what was made least. */
 static gboolean
-search (const Work *work, double *x, const gboolean *free, double *spread, double *sum, GError **error)
+search (Work *work, double *x, const gboolean *free, double *spread, double *sum, GError **error)
 {
   const guint n = work->out->constants->len;
   g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * (n + 1), sizeof *answer);
@@ -415,6 +436,7 @@ search (const Work *work, double *x, const gboolean *free, double *spread, doubl
   for (guint round = 0;; round++) {
     if (!differences (work, x, answer, error))
       return FALSE;
+    take_scale (work, n + 1, answer);
     normal_equations (work, x, free, answer, matrix, right);
     if (round == ROUNDS || moved < SAME)
       break;
@@ -422,7 +444,8 @@ search (const Work *work, double *x, const gboolean *free, double *spread, doubl
     if (!step_down (work, x, right, sum_of (work, x, n + 1, answer), &moved, error))
       return FALSE;
   }
-  *sum = sum_of (work, x, n + 1, answer);
+  *sum =
+      sum_of (work, x, n + 1, answer) + 2 * work->runs->len * log (work->scale[0] * work->scale[1]); /* -2 ln of the likelihood */
   LAPACKE_dpotrf (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
   LAPACKE_dpotri (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
   for (guint j = 0; j < n; j++)
@@ -432,7 +455,7 @@ search (const Work *work, double *x, const gboolean *free, double *spread, doubl
 
 /* From the constants as they stand, and from a slow host: where the GPU hides the host, no derivative tells of it. */
 static gboolean
-search_twice (const Work *work, double *x, const gboolean *free, double *spread, GError **error)
+search_twice (Work *work, double *x, const gboolean *free, double *spread, GError **error)
 {
   double other[MOST] = { 0 }, other_spread[MOST], sum, other_sum;
   for (guint j = 0; j < work->out->constants->len; j++) {
