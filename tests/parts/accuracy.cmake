@@ -34,8 +34,8 @@ add_test(NAME accuracy.serving
                  --first 30 75)
 set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.serving_fit
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 5.6 19
-                 --ttft 20 64)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 4.6 18
+                 --ttft 20 60)
 set_tests_properties(accuracy.serving_fit PROPERTIES LABELS accuracy TIMEOUT 1800)
 add_test(NAME accuracy.serving_steps
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5.5
