@@ -125,14 +125,6 @@ count_request (SrvSim *sim, const SrvSeq *seq)
   sim->last_end = MAX (sim->last_end, seq->last);
 }
 
-EngTime
-srv_count_send (SrvSim *sim)
-{
-  SrvReplica *at = sim->at;
-  at->sent = eng_time_add (MAX (sim->now, at->sent), eng_time_from_s (sim->spec->front.token_s));
-  return at->sent;
-}
-
 void
 srv_count_token (void *user, SrvSeq *seq, guint tokens)
 {

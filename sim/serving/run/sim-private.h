@@ -212,7 +212,14 @@ void srv_tiers_has (SrvSim *sim, const SrvReplica *replica, guint rank, const Sr
 /* A step from replica->start to replica->end has begun. */
 void srv_count_step (SrvSim *sim, SrvReplica *replica);
 /* When the user sees the next message of sim->at, whose step ends at sim->now: the front end sends one after the other. */
-EngTime srv_count_send (SrvSim *sim);
+static inline EngTime
+srv_count_send (SrvSim *sim)
+{
+  SrvReplica *at = sim->at;
+  at->sent = eng_time_add (MAX (sim->now, at->sent), eng_time_from_s (sim->spec->front.token_s));
+  return at->sent;
+}
+
 /* SrvToken of a SrvSim. */
 void srv_count_token (void *user, SrvSeq *seq, guint tokens);
 /* Gaps of `n` sequences that all gave a token at the start and the end of a step. */
