@@ -387,6 +387,7 @@ files_that_are_kept_are_read_once (void)
   g_autoptr (BaseYaml) third = load_kept (path, "first");
   base_yaml_keep_no_more ();
   g_autoptr (BaseYaml) anew = load_kept (path, "second");
+  TEST_STR (base_yaml_text (base_yaml_get (base_yaml_root (anew), "key")), "second");
   TEST_STR (base_yaml_text (base_yaml_get (base_yaml_root (third), "key")), "first");
   g_remove (path);
   g_rmdir (folder);

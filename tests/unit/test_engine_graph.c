@@ -400,7 +400,7 @@ a_graph_alone_runs_as_on_the_engine (void)
   for (uint64_t seed = 1; seed <= 200; seed++) {
     g_autoptr (Eng) one = eng_new (), other = eng_new ();
     g_autoptr (EngGraph) alone = drawn_graph (one, seed), beside = drawn_graph (other, seed);
-    eng_at (other, ENG_PS_PER_S * 1000, do_nothing, NULL, 0);
+    eng_at (other, (EngTime)(ENG_PS_PER_S * 1000), do_nothing, NULL, 0);
     run (alone);
     run (beside);
     for (EngTask t = 0; t < DRAWN; t++) {
@@ -422,7 +422,7 @@ a_graph_alone_may_last_long_but_not_for_ever (void)
   g_autoptr (EngGraph) graph = eng_graph_new (eng), beside = eng_graph_new (other);
   const EngFlowSpec day = { .amount = 86400, .bound_per_s = 1 };
   EngTask task = eng_graph_flow (graph, ENG_NO_STREAM, &day, COMMUNICATION, "day");
-  eng_at (other, ENG_PS_PER_S * 1e5, do_nothing, NULL, 0);
+  eng_at (other, (EngTime)(ENG_PS_PER_S * 1e5), do_nothing, NULL, 0);
   eng_graph_flow (beside, ENG_NO_STREAM, &day, COMMUNICATION, "day");
   run (graph);
   run (beside);
