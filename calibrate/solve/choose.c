@@ -111,15 +111,6 @@ weigh (const Choose *s, double *part, double *r)
   }
 }
 
-static double
-dot (const double *a, const double *b, guint n)
-{
-  double sum = 0;
-  for (guint i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
-
 /* ---- least squares: Levenberg and Marquardt ---- */
 
 /* Moves the active constants by a damped step. TRUE: the cost is less. */
@@ -131,9 +122,9 @@ step (Choose *s, const double *jacobian, const double *r, double *damp, double *
   for (guint tries = 0; tries < 8; tries++, *damp *= 8) {
     for (guint a = 0; a < k; a++) {
       before[a] = s->x[s->active[a]];
-      d[a] = -dot (&jacobian[a * s->m], r, s->m);
+      d[a] = -cal_dot (&jacobian[a * s->m], r, s->m);
       for (guint b = 0; b < k; b++)
-        normal[a * k + b] = dot (&jacobian[a * s->m], &jacobian[b * s->m], s->m);
+        normal[a * k + b] = cal_dot (&jacobian[a * s->m], &jacobian[b * s->m], s->m);
       normal[a * k + a] += *damp * normal[a * k + a] + 1e-12;
     }
     if (LAPACKE_dposv (LAPACK_ROW_MAJOR, 'U', (lapack_int)k, 1, normal, (lapack_int)k, d, 1) != 0)
@@ -256,7 +247,7 @@ static void
 project (const double *basis, guint n, guint m, double *v)
 {
   for (guint a = 0; a < n; a++) {
-    double along = dot (&basis[a * m], v, m);
+    double along = cal_dot (&basis[a * m], v, m);
     for (guint i = 0; i < m; i++)
       v[i] -= along * basis[a * m + i];
   }
@@ -273,9 +264,9 @@ span_of (Choose *s, const double *part, guint without, guint *n)
     if (s->active[a] == without)
       continue;
     column (s, s->active[a], part, v);
-    double whole = sqrt (dot (v, v, s->m));
+    double whole = sqrt (cal_dot (v, v, s->m));
     project (basis, *n, s->m, v);
-    double left = sqrt (dot (v, v, s->m));
+    double left = sqrt (cal_dot (v, v, s->m));
     if (!(left > 1e-6 * whole))
       continue;
     for (guint i = 0; i < s->m; i++)
@@ -293,7 +284,7 @@ promise (Choose *s, guint c, const double *basis, guint n, const double *part, c
   double x;
   column (s, c, part, v);
   project (basis, n, s->m, v);
-  double along = dot (v, r, s->m), length = dot (v, v, s->m);
+  double along = cal_dot (v, r, s->m), length = cal_dot (v, v, s->m);
   double near = length > 1e-12 ? along * along / length : 0;
   return fmax (near, now - scan (s, c, &x));
 }
@@ -432,14 +423,14 @@ find_rivals (Choose *s, guint a, const Set *best, const Set *without, gboolean *
   g_autofree double *basis = span_of (s, part, at, &n_basis);
   column (s, at, part, mine);
   project (basis, n_basis, s->m, mine);
-  double length = dot (mine, mine, s->m), least = cost (s), x;
+  double length = cal_dot (mine, mine, s->m), least = cost (s), x;
   for (guint c = 0; c < s->n; c++) {
     rival[c] = is_free (s, c);
     if (!rival[c])
       continue;
     column (s, c, part, v);
     project (basis, n_basis, s->m, v);
-    double along = dot (v, mine, s->m), other = dot (v, v, s->m);
+    double along = cal_dot (v, mine, s->m), other = cal_dot (v, v, s->m);
     rival[c] = other > 0 && along * along >= SIMILAR * length * other;
   }
   restore (s, without);
@@ -542,9 +533,9 @@ judge_others (Choose *s, double sigma, const double *part, const double *r)
       continue;
     column (s, c, part, v);
     project (basis, n_basis, s->m, v);
-    double length = sqrt (dot (v, v, s->m)), width = length > 0 ? CAL_NORMAL_95 * sigma / length : (double)INFINITY;
+    double length = sqrt (cal_dot (v, v, s->m)), width = length > 0 ? CAL_NORMAL_95 * sigma / length : (double)INFINITY;
     /* the value that they would have: beyond the interval they want a change that is too small to pay for a constant */
-    double wanted = length > 0 ? fabs (dot (v, r, s->m)) / (length * length) : 0;
+    double wanted = length > 0 ? fabs (cal_dot (v, r, s->m)) / (length * length) : 0;
     at->half_width = width + wanted;
     at->verdict = at->half_width <= CAL_WIDEST && wanted <= width ? CAL_AGREES : CAL_UNDETERMINED;
   }

@@ -48,4 +48,13 @@ gboolean cal_damped_step (const double *jacobian, const double *weight, const do
  * variables that the rows do not determine. */
 void cal_standard_errors (const double *jacobian, const double *weight, guint m, guint n, double s, double *error);
 
+static inline double
+cal_dot (const double *a, const double *b, guint n)
+{
+  double sum = 0;
+  for (guint i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
 #endif

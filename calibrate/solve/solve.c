@@ -315,15 +315,6 @@ column_of (const Solve *s, const CalFitConstant *constant, double *column)
   set (s, constant, constant->after);
 }
 
-static double
-dot (const double *a, const double *b, guint n)
-{
-  double sum = 0;
-  for (guint i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
-
 /* Whoever took the part of a constant that was given up or held, as its points move in the same direction: which of both the rows
  * ask for is not known. */
 static void
@@ -338,7 +329,7 @@ name_stand_ins (Solve *s, CalFitConstant *const *left, guint n_left)
     column_of (s, fitted, mine);
     for (guint k = 0; k < n_left; k++) {
       column_of (s, left[k], its);
-      double along = dot (mine, its, s->m), both = dot (mine, mine, s->m) * dot (its, its, s->m);
+      double along = cal_dot (mine, its, s->m), both = cal_dot (mine, mine, s->m) * cal_dot (its, its, s->m);
       if (!(both > 0) || along * along < COLLINEAR * both)
         continue;
       cal_name_alike (fitted, left[k]);

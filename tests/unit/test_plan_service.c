@@ -158,7 +158,7 @@ the_scenario_of_plain_replicas_has_all_of_it (void)
 
 /* Layouts that cannot be are named as what they miss. */
 static void
-what_cannot_be_is_told (void)
+what_cannot_be_is_refused (void)
 {
   static const char *const experts[] = { "goal.model=qwen3_30b_a3b", "free={tp: [4], ep: [3]}", NULL };
   g_auto (Answer) impossible = ask (experts, 1);
@@ -207,7 +207,7 @@ main (int argc, char **argv)
     { "large fleets are played in part", large_fleets_are_played_in_part },
     { "the scenario of a row has all of it", the_scenario_of_a_row_has_all_of_it },
     { "the scenario of plain replicas has all of it", the_scenario_of_plain_replicas_has_all_of_it },
-    { "what cannot be is told", what_cannot_be_is_told },
+    { "what cannot be is refused", what_cannot_be_is_refused },
     { "engines are started by their own flags", engines_are_started_by_their_own_flags },
     { "the tables are sound", the_tables_are_sound },
     { "the reference is what the tables print", reference_is_what_the_tables_print },

@@ -3,6 +3,7 @@
 
 #include "harness.h"
 #include "serving/fleet.h"
+#include "serving_source_fixture.h"
 
 typedef struct {
   double prompt_s, decode_s;
@@ -45,15 +46,6 @@ next (gpointer user, SrvRequest *out, GError **error)
   return TRUE;
 }
 
-static gboolean
-finished (gpointer user, guint64 index, double now_s)
-{
-  (void)user;
-  (void)index;
-  (void)now_s;
-  return FALSE;
-}
-
 /* All transfers share one link. */
 typedef struct {
   EngLink link;
@@ -91,7 +83,7 @@ run_of (const Case *its)
   g_autoptr (Eng) eng = eng_new ();
   Wire wire = { eng_link_new (eng, its->rate_Bps), 327680 };
   SrvRunSpec spec = { .times = { .model = &times, .ranks = 1, .time_s = time_of, .line = line_of },
-                      .source = { &load, next, finished, FALSE },
+                      .source = { &load, next, nothing_follows, FALSE },
                       .engine = its->engine,
                       .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
                       .blocks = 100000,

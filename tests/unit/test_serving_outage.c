@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "harness.h"
 #include "serving/run.h"
+#include "serving_source_fixture.h"
 
 typedef struct {
   guint64 sent, n;
@@ -34,15 +35,6 @@ next (gpointer user, SrvRequest *out, GError **error)
   }
   load->sent++;
   return TRUE;
-}
-
-static gboolean
-finished (gpointer user, guint64 index, double now_s)
-{
-  (void)user;
-  (void)index;
-  (void)now_s;
-  return FALSE;
 }
 
 /* A step with prompts takes 1 s, others 100 ms. */
@@ -108,7 +100,7 @@ run_of (Case its)
   g_autoptr (Eng) eng = eng_new ();
   EngLink link = eng_link_new (eng, its.rate_Bps > 0 ? its.rate_Bps : 200);
   SrvRunSpec spec = { .times = { .model = &ranks, .ranks = ranks, .time_s = time_of, .line = line_of },
-                      .source = { &its.load, next, finished, its.decode == 0 && !its.tiers },
+                      .source = { &its.load, next, nothing_follows, its.decode == 0 && !its.tiers },
                       .engine = its.engine,
                       .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
                       .blocks = its.tiers ? 60 : 10000,

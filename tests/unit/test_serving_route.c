@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "harness.h"
 #include "serving/run.h"
+#include "serving_source_fixture.h"
 
 /* ---- by hand ---- */
 
@@ -84,15 +85,6 @@ next (gpointer user, SrvRequest *out, GError **error)
   return TRUE;
 }
 
-static gboolean
-finished (gpointer user, guint64 index, double now_s)
-{
-  (void)user;
-  (void)index;
-  (void)now_s;
-  return FALSE;
-}
-
 static double
 time_of (gpointer model, const SrvBatch *batches, SrvStepCost *cost)
 {
@@ -127,7 +119,7 @@ run_of (const Case *its)
   Load load = { .n = SESSIONS * TURNS, .random = base_random_stream (its->seed, "sessions"), .anonymous = its->anonymous };
   guint ranks = MAX (its->ranks, 1);
   const SrvRunSpec spec = { .times = { .model = &ranks, .ranks = ranks, .time_s = time_of },
-                            .source = { &load, next, finished, TRUE },
+                            .source = { &load, next, nothing_follows, TRUE },
                             .engine = SRV_ENGINE_VLLM,
                             .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
                             .blocks = its->blocks > 0 ? its->blocks : 10000,

@@ -3,6 +3,7 @@
 
 #include "harness.h"
 #include "serving/run.h"
+#include "serving_source_fixture.h"
 
 /* Requests at even distances, which change at `turn_s`. */
 typedef struct {
@@ -20,15 +21,6 @@ next (gpointer user, SrvRequest *out, GError **error)
   *out = (SrvRequest){ .index = load->sent++, .arrival_s = load->at_s, .input = 16, .output = 10 };
   load->at_s += load->at_s < load->turn_s ? load->gap_s : load->later_s;
   return TRUE;
-}
-
-static gboolean
-finished (gpointer user, guint64 index, double now_s)
-{
-  (void)user;
-  (void)index;
-  (void)now_s;
-  return FALSE;
 }
 
 /* A step takes 100 ms: a request 1 s. */
@@ -55,7 +47,7 @@ static SrvRunResult
 run_of (Load load, const SrvScale *scale, guint replicas, guint seqs, SrvRouter router)
 {
   const SrvRunSpec spec = { .times = { .ranks = 1, .time_s = time_of, .line = line_of },
-                            .source = { &load, next, finished, TRUE },
+                            .source = { &load, next, nothing_follows, TRUE },
                             .engine = SRV_ENGINE_VLLM,
                             .limits = { .max_seqs = seqs, .max_tokens = 8192, .chunked = TRUE },
                             .blocks = 100,

@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "serving/run.h"
 #include "serving_fixture.h"
+#include "serving_source_fixture.h"
 
 /* ---- stores ---- */
 
@@ -95,15 +96,6 @@ next (gpointer user, SrvRequest *out, GError **error)
   return TRUE;
 }
 
-static gboolean
-finished (gpointer user, guint64 index, double now_s)
-{
-  (void)user;
-  (void)index;
-  (void)now_s;
-  return FALSE;
-}
-
 static double
 time_of (gpointer model, const SrvBatch *batches, SrvStepCost *cost)
 {
@@ -161,7 +153,7 @@ try_run (Case its, SrvRunResult *out, GError **error)
     offload.tier[t] = (SrvTier){ its.size_B[t], t == SRV_TIER_REMOTE };
   }
   const SrvRunSpec spec = { .times = { .model = &ranks, .ranks = ranks, .time_s = time_of },
-                            .source = { &its.load, next, finished, FALSE },
+                            .source = { &its.load, next, nothing_follows, FALSE },
                             .engine = SRV_ENGINE_VLLM,
                             .limits = { .max_seqs = 256, .max_tokens = 8192, .chunked = TRUE },
                             .blocks = its.blocks,

@@ -16,7 +16,7 @@ kept_of (const MemoryFixture *f, guint stage)
 }
 
 static void
-whole_layers_are_recomputed_at_the_begin_of_a_chunk (void)
+whole_layers_are_recomputed_first_in_a_chunk (void)
 {
   /* 3 of 8 layers of a stage keep their input alone: 4, 3, 2 micro-batches in flight */
   g_autoptr (MemoryFixture) f = memory_of (1, 4, PP4 "recompute: {layers: 3}"), none = memory_of (1, 4, PP4 "recompute: none");
@@ -262,7 +262,7 @@ int
 main (void)
 {
   static const TestCase cases[] = {
-    { "whole layers are recomputed at the begin of a chunk", whole_layers_are_recomputed_at_the_begin_of_a_chunk },
+    { "whole layers are recomputed first in a chunk", whole_layers_are_recomputed_first_in_a_chunk },
     { "losses move what their kernels do", losses_move_what_their_kernels_do },
     { "what is recomputed takes its time", what_is_recomputed_takes_its_time },
     { "a pair of passes holds little more than one", a_pair_of_passes_holds_little_more_than_one },

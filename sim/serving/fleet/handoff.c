@@ -33,28 +33,6 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   g_ptr_array_add (sim->moving, handoff);
 }
 
-/* The fewest requests, the first of them; NULL: all are lost. */
-static SrvReplica *
-decode_replica (const SrvSim *sim)
-{
-  SrvReplica *best = NULL;
-  for (guint i = sim->spec->replicas; i < sim->n_replicas; i++)
-    if (!sim->replicas[i].down && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
-      best = &sim->replicas[i];
-  return best;
-}
-
-static guint
-rank_for (const SrvReplica *replica)
-{
-  guint best = 0;
-  for (guint i = 1; i < replica->spec->times.ranks; i++)
-    if (replica->scheds[i]->n_running + replica->scheds[i]->n_waiting + replica->coming[i] <
-        replica->scheds[best]->n_running + replica->scheds[best]->n_waiting + replica->coming[best])
-      best = i;
-  return best;
-}
-
 static void
 land (Eng *eng, void *user, uint64_t arg)
 {
@@ -106,7 +84,7 @@ pull (SrvSim *sim, SrvReplica *replica, GError **error)
 {
   while (replica->incoming->len > 0) {
     SrvHandoff *handoff = replica->incoming->pdata[0];
-    const guint rank = rank_for (replica);
+    const guint rank = srv_even_rank (replica);
     if (!srv_sched_reserve (replica->scheds[rank], handoff->to, replica->coming[rank]))
       return TRUE;
     handoff->to->rank = rank;
@@ -124,7 +102,7 @@ srv_handoff_start (SrvSim *sim, GError **error)
 {
   for (guint i = 0; i < sim->handoffs->len; i++) {
     SrvHandoff *handoff = sim->handoffs->pdata[i];
-    SrvReplica *replica = decode_replica (sim);
+    SrvReplica *replica = srv_least_loaded (sim, sim->spec->replicas, sim->n_replicas);
     if (replica == NULL) /* they wait until one is back */
       return TRUE;
     handoff->target = replica->index;

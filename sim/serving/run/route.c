@@ -46,17 +46,6 @@ draw (const SrvSim *sim, const SrvSeq *seq, guint what)
   return base_random_hash (sim->spec->seed, seq->index, what, ROUTE_DRAW);
 }
 
-/* NULL: all are lost. */
-static SrvReplica *
-least_loaded (const SrvSim *sim)
-{
-  SrvReplica *best = NULL;
-  for (guint i = 0; i < sim->spec->replicas; i++)
-    if (srv_serves (&sim->replicas[i]) && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
-      best = &sim->replicas[i];
-  return best;
-}
-
 /* The first that is there, from `at` on; NULL: all are lost. */
 static SrvReplica *
 next_of (const SrvSim *sim, guint64 at)
@@ -83,31 +72,14 @@ static SrvReplica *
 of_session (SrvSim *sim, const SrvSeq *seq)
 {
   if (seq->session == 0)
-    return least_loaded (sim);
+    return srv_least_loaded (sim, 0, sim->spec->replicas);
   const gpointer key = GUINT_TO_POINTER (seq->session);
   const guint known = GPOINTER_TO_UINT (g_hash_table_lookup (sim->route.sessions, key));
   const gboolean stays = known > 0 && srv_serves (&sim->replicas[known - 1]);
-  SrvReplica *replica = stays ? &sim->replicas[known - 1] : least_loaded (sim);
+  SrvReplica *replica = stays ? &sim->replicas[known - 1] : srv_least_loaded (sim, 0, sim->spec->replicas);
   if (!stays && replica != NULL)
     g_hash_table_insert (sim->route.sessions, key, GUINT_TO_POINTER (replica->index + 1));
   return replica;
-}
-
-static guint
-load_of (const SrvReplica *replica, guint rank)
-{
-  return replica->scheds[rank]->n_running + replica->scheds[rank]->n_waiting + replica->n_late[rank];
-}
-
-/* Ranks of a replica are filled evenly. */
-static guint
-even_rank (const SrvReplica *replica)
-{
-  guint best = 0;
-  for (guint i = 1; i < replica->spec->times.ranks; i++)
-    if (load_of (replica, i) < load_of (replica, best))
-      best = i;
-  return best;
 }
 
 /* ---- by scheduler, with what its cache has ---- */
@@ -219,7 +191,7 @@ replica_of (SrvSim *sim, SrvSeq *seq)
 {
   switch (sim->spec->router.policy) {
     case SRV_ROUTER_LEAST_LOADED:
-      return least_loaded (sim);
+      return srv_least_loaded (sim, 0, sim->spec->replicas);
     case SRV_ROUTER_TWO_CHOICES:
       return of_two (sim, seq);
     case SRV_ROUTER_SESSION:
@@ -242,7 +214,7 @@ srv_route (SrvSim *sim, SrvSeq *seq)
     seq->rank = at % ranks;
   } else {
     replica = replica_of (sim, seq);
-    seq->rank = replica != NULL ? even_rank (replica) : 0;
+    seq->rank = replica != NULL ? srv_even_rank (replica) : 0;
   }
   if (replica == NULL)
     return NULL;

@@ -150,6 +150,33 @@ srv_serves (const SrvReplica *replica)
   return !replica->down && !replica->off && !replica->drains;
 }
 
+/* The fewest requests, the first of them, of replicas from … to - 1; NULL: none takes requests. */
+static inline SrvReplica *
+srv_least_loaded (const SrvSim *sim, guint from, guint to)
+{
+  SrvReplica *best = NULL;
+  for (guint i = from; i < to; i++)
+    if (srv_serves (&sim->replicas[i]) && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
+      best = &sim->replicas[i];
+  return best;
+}
+
+/* The rank with the fewest sequences, those on their way to it included: ranks of a replica are filled evenly. */
+static inline guint
+srv_even_rank (const SrvReplica *replica)
+{
+  guint best = 0, least = G_MAXUINT;
+  for (guint i = 0; i < replica->spec->times.ranks; i++) {
+    const SrvSched *sched = replica->scheds[i];
+    const guint load = sched->n_running + sched->n_waiting + replica->n_late[i] + replica->coming[i];
+    if (load < least) {
+      least = load;
+      best = i;
+    }
+  }
+  return best;
+}
+
 void srv_route_init (SrvSim *sim);
 void srv_route_clear (SrvSim *sim);
 /* The replica of a request that leaves the front end; NULL: all are lost. Sets seq->rank and what the router counts of it. */
