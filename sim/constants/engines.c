@@ -18,6 +18,10 @@ static SCHEMA (
     NUM (MdlEngineTimes, experts_math, RATIO,
          "ideal time of multiplying routed experts is divided by this, where that is slower; default: not counted", .min = "5 %",
          .max = "4"),
+    NUM (MdlEngineTimes, grouped, RATIO,
+         "time of routed experts is divided by this, in place of `experts` and `experts_math`, where a library (DeepEP) has sorted "
+         "the tokens by expert; default: as `experts`",
+         .min = "5 %", .max = "4"),
     NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
     NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
     NUM (MdlEngineTimes, request, TIME, "mean time of a request in the front end: tokenizing, HTTP", .max = "10 s"),
@@ -48,6 +52,10 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
                        "memory of NCCL and the engine's own all-reduce, on top of `other`, where a replica has several GPUs"),
                NUM (MdlEngineRow, sample, BYTES, "memory for each logit while the engine's profiling run samples; default: 6 B",
                     .max = "1 kB"),
+               NUM (MdlEngineRow, split_prefill, COUNT,
+                    "new tokens of a rank from which two-batch overlap splits a step with prompts; default: the engine has none",
+                    .min = "1"),
+               NUM (MdlEngineRow, split_decode, COUNT, "the same of a step that only decodes", .min = "1"),
                NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
                LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
 

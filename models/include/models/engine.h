@@ -15,6 +15,7 @@ typedef struct {
   BaseNum step;                     /* s of the host for a step, whatever is in it */
   BaseNum sequence;                 /* s of the host for each sequence of a step */
   BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */
+  BaseNum grouped;                  /* as `experts`, where a library has sorted the tokens by expert (DeepEP); absent: `experts` */
   BaseNum request;                  /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
   BaseNum token;                    /* s of the front end for each message to a user; one process, so one after the other */
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
@@ -36,6 +37,8 @@ typedef struct MdlEngineRow {
   BaseNum communicators_B;   /* memory of NCCL and the engine's own all-reduce, where a replica has several GPUs */
   BaseNum sample;            /* B of a logit while the profiling run samples; absent: 16 bit and 32 bit */
   BaseNum watermark;         /* share of blocks kept free at admission */
+  BaseNum split_prefill;     /* tokens of a rank from which two-batch overlap splits a step with prompts; absent: it never does */
+  BaseNum split_decode;      /* the same of a step that only decodes */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;
 

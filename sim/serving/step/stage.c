@@ -84,13 +84,18 @@ product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
 }
 
 /* What the engine makes of a product's modelled time. Of experts, kernels that are slow at moving weights (`experts`) and kernels
- * that are slow at multiplying (`experts_math`) are both in one launch, so the slower of the two counts. */
+ * that are slow at multiplying (`experts_math`) are both in one launch, so the slower of the two counts. Where a library has sorted
+ * the tokens, engines run other kernels (`grouped`). */
 static double
-engine_time_s (const MdlEngineTimes *times, const Product *p, const MdlKernelCost *cost, double early_s)
+engine_time_s (const SrvStepModel *model, const Product *p, const MdlKernelCost *cost, double early_s)
 {
+  const MdlEngineTimes *times = &model->times;
+  const gboolean sorted = model->groups.exchange != NULL;
   const double time_s = cost->time_s - early_s;
   if (p->part != SRV_PART_EXPERTS || p->batch <= 0)
     return times->gemm.v > 0 ? time_s / times->gemm.v : time_s;
+  if (sorted && times->grouped.v > 0)
+    return time_s / times->grouped.v;
   const double moved_s = times->experts.v > 0 ? time_s / times->experts.v : time_s;
   return times->experts_math.v > 0 ? fmax (moved_s, cost->math_s / times->experts_math.v) : moved_s;
 }
@@ -98,7 +103,6 @@ engine_time_s (const MdlEngineTimes *times, const Product *p, const MdlKernelCos
 static void
 add_product (SrvBuild *build, const Product *p)
 {
-  const MdlEngineTimes *times = &build->model->times;
   if (p->m <= 0 || p->n <= 0 || p->k <= 0 || p->count <= 0)
     return;
   MdlKernelCost cost;
@@ -107,7 +111,7 @@ add_product (SrvBuild *build, const Product *p)
   const SrvStepTerm term = { .part = p->part,
                              .name = p->name,
                              .count = p->count,
-                             .time_s = engine_time_s (times, p, &cost, early_s),
+                             .time_s = engine_time_s (build->model, p, &cost, early_s),
                              .flop = cost.flop,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
@@ -280,19 +284,13 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   MdlKernelCost first, second;
   product_cost (model, &up, &first);
   product_cost (model, &down, &second);
-  return engine_time_s (&model->times, &up, &first, 0) + engine_time_s (&model->times, &down, &second, 0);
+  return engine_time_s (model, &up, &first, 0) + engine_time_s (model, &down, &second, 0);
 }
 
-static void
-add_moe (SrvBuild *build, double m, double all, double count)
+void
+srv_build_experts (SrvBuild *build, double all, double count)
 {
   const SrvStepModel *model = build->model;
-  const MdlLlmMoe *moe = &model->llm->moe;
-  const Product router = { SRV_PART_EXPERTS, "router", m, moe->experts.v, model->llm->hidden.v, 0, SRV_FORMAT_BF16, count };
-  add_product (build, &router);
-  add_pass (build, "choice of experts", MDL_MEMORY_SOFTMAX, 4 * m * moe->experts.v, 8 * m * moe->top_k.v, count);
-  if (model->groups.ep != NULL)
-    srv_build_exchange (build, m, count);
   experts (build, model, all, 1, count);
   const double factor = srv_expert_imbalance (model, all);
   const SrvStepTerm wait = { .part = SRV_PART_IMBALANCE,
@@ -302,10 +300,39 @@ add_moe (SrvBuild *build, double m, double all, double count)
                              .bound = "load",
                              .shape = g_strdup_printf ("%.3g x the mean", factor) };
   srv_build_add (build, &wait, 0.5, BASE_SOURCE_ASSUMED);
+}
+
+void
+srv_build_shared (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlmMoe *moe = &model->llm->moe;
   if (moe->shared.v >= 1)
     add_mlp (build, SRV_PART_EXPERTS, m, moe->shared.v * (moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v) / model->tp, count);
   if (model->groups.ep == NULL || moe->shared.v >= 1)
     srv_build_all_reduce (build, m, count);
+}
+
+static void
+add_router (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlmMoe *moe = &model->llm->moe;
+  const Product router = { SRV_PART_EXPERTS, "router", m, moe->experts.v, model->llm->hidden.v, 0, SRV_FORMAT_BF16, count };
+  add_product (build, &router);
+  add_pass (build, "choice of experts", MDL_MEMORY_SOFTMAX, 4 * m * moe->experts.v, 8 * m * moe->top_k.v, count);
+}
+
+static void
+add_moe (SrvBuild *build, double m, double all, double count)
+{
+  add_router (build, m, count);
+  if (build->model->groups.ep != NULL) {
+    srv_build_exchange (build, FALSE, m, count);
+    srv_build_exchange (build, TRUE, m, count);
+  }
+  srv_build_experts (build, all, count);
+  srv_build_shared (build, m, count);
 }
 
 /* ---- the stage ---- */
@@ -354,20 +381,47 @@ add_between (SrvBuild *build, const char *name, const BaseNum *each, double laye
   srv_build_add (build, &term, 0, each->source);
 }
 
+static void
+add_between_layers (SrvBuild *build, double dense, double moe)
+{
+  const MdlEngineTimes *times = &build->model->times;
+  add_between (build, "between kernels", &times->layer, dense + moe);
+  add_between (build, "between kernels of experts", &times->moe_layer, moe);
+}
+
+void
+srv_build_before (SrvBuild *build, double m, double count)
+{
+  add_attention (build, m, count);
+  add_router (build, m, count);
+  add_between_layers (build, 0, count);
+}
+
+double
+srv_pass_s (const SrvStepModel *model, double read_B, double written_B)
+{
+  const MdlMemory pass = { .kind = MDL_MEMORY_COPY, .read_B = read_B, .written_B = written_B, .resident_B = read_B, .terse = TRUE };
+  MdlKernelCost cost;
+  mdl_memory_cost (model->kernels, &model->gpu, &pass, &cost);
+  return cost.time_s;
+}
+
 void
 srv_build_stage (SrvBuild *build)
 {
   const SrvStepModel *model = build->model;
   const double m = build->key.tokens;
-  add_attention (build, m, model->n_dense + model->n_moe);
+  const gboolean split = (build->key.flags & SRV_KEY_SPLIT) != 0;
+  add_attention (build, m, model->n_dense + (split ? 0 : model->n_moe));
   if (model->n_dense > 0) {
     add_mlp (build, SRV_PART_GEMM, m, model->llm->mlp.ffn.v / model->tp, model->n_dense);
     srv_build_all_reduce (build, m, model->n_dense);
   }
-  if (model->n_moe > 0)
+  if (split)
+    srv_build_split (build);
+  else if (model->n_moe > 0)
     add_moe (build, m, build->key.all, model->n_moe);
-  add_between (build, "between kernels", &model->times.layer, model->n_dense + model->n_moe);
-  add_between (build, "between kernels of experts", &model->times.moe_layer, model->n_moe);
+  add_between_layers (build, model->n_dense, split ? 0 : model->n_moe);
   if (model->last && build->key.sampled > 0)
     add_head (build, build->key.sampled, 1);
   if (model->last && model->drafts > 0 && (build->key.flags & SRV_KEY_DECODE) != 0)

@@ -28,6 +28,7 @@ typedef struct {
   BaseNum max_model_len; /* longest sequence; absent: only the KV pool limits it */
   BaseNum activations;   /* B: peak of the profiling run; absent: estimated */
   BaseBool mixed;        /* SGLang: a step of prompts decodes too */
+  BaseBool two_batch_overlap; /* a batch is split in two: one computes while tokens of the other go to experts and back */
   BaseNum balance;       /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
   BaseNum poll;          /* steps that decode between two looks for new requests (SGLang); absent: each looks */
   BaseNum other;         /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
