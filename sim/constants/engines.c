@@ -56,6 +56,8 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
                     "new tokens of a rank from which two-batch overlap splits a step with prompts; default: the engine has none",
                     .min = "1"),
                NUM (MdlEngineRow, split_decode, COUNT, "the same of a step that only decodes", .min = "1"),
+               ROW (MdlEngineRow, staggered, BOOL,
+                    "two-batch overlap: halves that decode are two stages apart, and attention is cut in two; default: no"),
                NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
                LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
 

@@ -39,6 +39,7 @@ typedef struct MdlEngineRow {
   BaseNum watermark;         /* share of blocks kept free at admission */
   BaseNum split_prefill;     /* tokens of a rank from which two-batch overlap splits a step with prompts; absent: it never does */
   BaseNum split_decode;      /* the same of a step that only decodes */
+  BaseBool staggered;        /* halves that decode are two stages apart, and attention is cut in two */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;
 

@@ -73,6 +73,7 @@ typedef struct {
 
 struct MdlMoeSpec {
   BaseHead head;
+  BaseNum residual;  /* relative standard deviation of a slot's load after rebalancing, beside that by chance */
   BaseList backends; /* MdlMoeRow */
 };
 

@@ -1,25 +1,26 @@
 /* Two-batch overlap: layers of experts run as two micro-batches, of which one computes while tokens of the other go to experts and
- * back. Off unless the scenario asks for it, as in the engines.
+ * back. Off unless the scenario asks for it, as in the engines. P: projections before attention; A: attention, its output product and
+ * the router; E: routed experts; S: shared experts; d, c: dispatch and combine begin; D, C: the kernels wait for them.
  *
- *     compute   A0 S0 A1 S1 E0 E1 | A0 …      A attention and router, S shared experts, E routed experts
- *     exchange        D0    D1 C0 C1 | D0 …   D dispatch, C combine; 0, 1: micro-batch
+ *     paired      P0 A0 d0 P1 A1 d1 D0 E0 c0 D1 E1 c1 S0 C0 | P0 A0 d0 S1 C1 | P1 …     prompts; vLLM
+ *     staggered   d0 S0 P1 D0 E0 c0 A1 C0 d1 S1 P0 D1 E1 c1 A0 C1 | d0 …                SGLang's decoding: two stages apart
  *
- * Each of the two queues is served in this order. D waits for its A, E for its D, C for its E, the next layer's A for its C. What
- * runs at the same time slows each other: a library whose kernels move the bytes holds SMs, and both share the HBM (models/overlap.h).
- * A library with a hook takes no SM while bytes are on their way. Its kernels at both ends are passes over memory on the compute
- * queue: tokens into send buffers and out of receive buffers (DeepEP internode_ll.cu).
+ * Both queues, computing and exchange, are served in this order. What runs at the same time slows each other: a library whose
+ * kernels move the bytes holds SMs, and both share the HBM (models/overlap.h). A library with a hook takes no SM while bytes are on
+ * their way. Its kernels at both ends are passes over memory on the compute queue: tokens into send buffers and out of receive
+ * buffers (DeepEP internode_ll.cu).
  * Costs of the split: weights are read twice, products have half the rows, kernels start twice. Dense layers, head and drafts are
  * not split. Layers beyond the sixteenth last as the eight before it do on average.
- * Source: deepseek-ai/profile-data; SGLang python/sglang/srt/two_batch_overlap.py; vLLM docs/design/dbo.md. Valid: experts over at
- * least two ranks by a library. Check: test_serving_overlap, law_serving_overlap. */
+ * Source: SGLang python/sglang/srt/batch_overlap/operations_strategy.py; vLLM docs/design/dbo.md; deepseek-ai/profile-data. Valid:
+ * experts over at least two ranks by a library. Check: test_serving_overlap, law_serving_step. */
 #include <math.h>
 
 #include "models/library.h"
-#include "models/overlap.h"
 #include "step-private.h"
 
 #define PLAYED  16u /* layers that are played … */
 #define AVERAGE 8u  /* … of which the last ones stand for those beyond */
+#define LANES   6u
 #define PASSES  4.0 /* B of HBM traffic for each B that kernels send: read, written to a buffer, read, written where it belongs */
 
 gboolean
@@ -39,6 +40,7 @@ srv_split_open (SrvStepModel *model, const MdlEngineRow *row, GError **error)
                         "two_batch_overlap hides dispatch and combine of a library, and here %s; use dp_attn and ep of at least 2 "
                         "and moe: {backend: deepep_low_latency} (decoding) or deepep_normal (prompts)",
                         model->llm->moe.experts.v < 1 ? "the model has no experts" : "none carries tokens to experts");
+  model->staggered = row->staggered.v;
   model->split[0] = row->split_prefill.v;
   model->split[1] = row->split_decode.set ? row->split_decode.v : HUGE_VAL;
   return TRUE;
@@ -48,42 +50,89 @@ srv_split_open (SrvStepModel *model, const MdlEngineRow *row, GError **error)
 
 typedef enum { QUEUE_COMPUTE, QUEUE_EXCHANGE, QUEUE_N } Queue;
 
+/* Pieces of a micro-batch in a layer. */
+typedef enum { BEFORE, CORE, SEND, SHARED, EXPERTS, RECEIVE, NOTHING } Piece;
+
+typedef struct {
+  Piece piece;
+  guint batch;
+  gint later; /* of this layer 0, of the one before -1, of the next one 1 */
+} Turn;
+
+#define TURNS 12u /* of a layer on the compute queue; on the other: 4 */
+
+/* Begins with the first turn that waits for nothing of its layer. */
+static const Turn turns[2][TURNS] = {
+  { { RECEIVE, 0, -1 }, { BEFORE, 0, 0 }, { CORE, 0, 0 }, { SEND, 0, 0 }, { RECEIVE, 1, -1 }, { BEFORE, 1, 0 }, { CORE, 1, 0 },
+    { SEND, 1, 0 }, { EXPERTS, 0, 0 }, { EXPERTS, 1, 0 }, { SHARED, 0, 0 }, { SHARED, 1, 0 } },
+  { { SEND, 0, 0 }, { SHARED, 0, 0 }, { BEFORE, 1, 0 }, { EXPERTS, 0, 0 }, { CORE, 1, 0 }, { RECEIVE, 0, 0 }, { SEND, 1, 0 },
+    { SHARED, 1, 0 }, { BEFORE, 0, 1 }, { EXPERTS, 1, 0 }, { CORE, 0, 1 }, { RECEIVE, 1, 0 } },
+};
+
+/* The exchange that a turn starts, or waits for: in units since the start. By order and batch. */
+static const guint dispatch_at[2][2] = { { 0, 1 }, { 0, 2 } }, combine_at[2][2] = { { 2, 3 }, { 1, 3 } };
+
 typedef struct {
   double left_s; /* alone */
   double slow;   /* beside the other queue */
   guint waits;   /* for so many of the other queue to have ended */
 } Task;
 
-/* In units of tasks since the start: a layer has 6 on the compute queue and 4 on the other. */
+typedef struct {
+  const SrvSplit *split;
+  double core_s;
+  guint order, layers;
+} Play;
+
 static Task
-compute_task (const SrvSplit *split, double core_s, guint i)
+compute_task (const Play *play, guint i)
 {
-  const guint layer = i / 6, at = i % 6, batch = at < 4 ? at / 2 : at - 4;
-  if (at >= 4) /* E: its D */
-    return (Task){ split->begin_s[1] + split->end_s[0] + split->experts_s, split->slow[2], 4 * layer + batch + 1 };
-  if (at % 2 == 1)
-    return (Task){ split->shared_s, split->slow[1], 0 };
-  const double from_s = split->begin_s[0] + (layer > 0 ? split->end_s[1] : 0), alone_s = split->attention_s + from_s + core_s;
-  const double slow = alone_s > 0 ? ((split->attention_s + from_s) * split->slow[0] + core_s * split->slow_core) / alone_s : 1;
-  return (Task){ alone_s, slow, layer > 0 ? 4 * (layer - 1) + 3 + batch : 0 };
+  const SrvSplit *s = play->split;
+  const Turn *turn = &turns[play->order][i % TURNS];
+  const gint layer = (gint)(i / TURNS) + turn->later, first = 4 * layer;
+  Task task = { 0, 1, 0 };
+  if (layer < 0 || layer >= (gint)play->layers)
+    return task;
+  switch (turn->piece) {
+  case BEFORE:
+    return (Task){ s->before_s, s->slow[0], 0 };
+  case CORE:
+    task.left_s = s->after_s + play->core_s;
+    task.slow = task.left_s > 0 ? (s->after_s * s->slow[1] + play->core_s * s->slow_core) / task.left_s : 1;
+    return task;
+  case SEND:
+    return (Task){ s->begin_s[0], 1, 0 };
+  case SHARED:
+    return (Task){ s->shared_s, s->slow[2], 0 };
+  case EXPERTS:
+    return (Task){ s->end_s[0] + s->experts_s + s->begin_s[1], s->slow[3], (guint)first + dispatch_at[play->order][turn->batch] + 1 };
+  case RECEIVE:
+    return (Task){ s->end_s[1], 1, (guint)first + combine_at[play->order][turn->batch] + 1 };
+  default:
+    return task;
+  }
 }
 
 static Task
-exchange_task (const SrvSplit *split, guint i)
+exchange_task (const Play *play, guint i)
 {
-  const guint layer = i / 4, at = i % 4, batch = at % 2;
-  const guint waits = at < 2 ? 6 * layer + 1 + 2 * batch : 6 * layer + 5 + batch;
-  return (Task){ at < 2 ? split->dispatch_s : split->combine_s, split->slow_exchange, waits };
+  const guint layer = i / 4, at = i % 4;
+  const gboolean back = at == combine_at[play->order][0] || at == combine_at[play->order][1];
+  const guint batch = at == (back ? combine_at : dispatch_at)[play->order][1];
+  guint turn = 0;
+  while (turns[play->order][turn].piece != (back ? EXPERTS : SEND) || turns[play->order][turn].batch != batch)
+    turn++;
+  return (Task){ back ? play->split->combine_s : play->split->dispatch_s, play->split->slow_exchange, layer * TURNS + turn + 1 };
 }
 
-/* Until the first `layers` layers are through, into ends[layers]. */
+/* When the last combine of each of the layers ends, into ends. */
 static void
-play (const SrvSplit *split, double core_s, guint layers, double *ends)
+run_queues (const Play *play, double *ends)
 {
-  const guint total[QUEUE_N] = { 6 * layers, 4 * layers };
+  const guint total[QUEUE_N] = { TURNS * play->layers, 4 * play->layers };
   guint done[QUEUE_N] = { 0 };
-  Task task[QUEUE_N] = { compute_task (split, core_s, 0), exchange_task (split, 0) };
-  double now_s = 0;
+  Task task[QUEUE_N] = { compute_task (play, 0), exchange_task (play, 0) };
+  double now_s = play->order == 1 ? play->split->before_s + play->split->after_s + play->core_s : 0; /* of the first micro-batch */
   while (done[QUEUE_EXCHANGE] < total[QUEUE_EXCHANGE]) {
     gboolean runs[QUEUE_N];
     for (guint q = 0; q < QUEUE_N; q++)
@@ -103,11 +152,17 @@ play (const SrvSplit *split, double core_s, guint layers, double *ends)
         continue;
       }
       done[q]++;
-      task[q] = q == QUEUE_COMPUTE ? compute_task (split, core_s, done[q]) : exchange_task (split, done[q]);
+      task[q] = q == QUEUE_COMPUTE ? compute_task (play, done[q]) : exchange_task (play, done[q]);
       if (q == QUEUE_EXCHANGE && done[q] % 4 == 0)
         ends[done[q] / 4 - 1] = now_s;
     }
   }
+}
+
+double
+srv_split_compute_s (const SrvSplit *split, double core_s)
+{
+  return split->before_s + split->after_s + core_s + split->shared_s + split->experts_s;
 }
 
 double
@@ -117,20 +172,21 @@ srv_split_time_s (const SrvSplit *split, double core_s, guint layers)
   const guint n = MIN (layers, PLAYED);
   if (n == 0)
     return 0;
-  play (split, core_s, n, ends);
-  double time_s = ends[n - 1] + 2 * split->end_s[1];
+  const Play play = { .split = split, .core_s = core_s, .order = split->staggered ? 1 : 0, .layers = n };
+  run_queues (&play, ends);
+  double time_s = ends[n - 1] + split->end_s[1];
   if (layers > n)
     time_s += (layers - n) * (ends[n - 1] - ends[n - 1 - AVERAGE]) / AVERAGE;
   const double ends_s = split->begin_s[0] + split->begin_s[1] + split->end_s[0] + split->end_s[1];
-  const double compute_s = 2 * layers * (split->attention_s + core_s + split->shared_s + split->experts_s + ends_s);
-  return fmax (time_s, fmax (compute_s, 2 * layers * (split->dispatch_s + split->combine_s)));
+  const double least_s = 2 * layers * fmax (srv_split_compute_s (split, core_s) + ends_s, split->dispatch_s + split->combine_s);
+  return fmax (time_s, least_s);
 }
 
 double
 srv_split_exposed_s (const SrvStepModel *model, const SrvSplit *split, double core_s)
 {
-  const double alone_s = 2 * model->n_moe * (split->attention_s + core_s + split->shared_s + split->experts_s);
-  return model->pp * (srv_split_time_s (split, core_s, (guint)model->n_moe) - alone_s);
+  return model->pp *
+         (srv_split_time_s (split, core_s, (guint)model->n_moe) - 2 * model->n_moe * srv_split_compute_s (split, core_s));
 }
 
 /* ---- the parts, each alone ---- */
@@ -139,7 +195,7 @@ srv_split_exposed_s (const SrvStepModel *model, const SrvSplit *split, double co
 static double
 lane_slow (const SrvStepModel *model, const SrvFixed *lane, double each_s, double hbm_B, const MdlOverlapComm *comm, double *comm_s)
 {
-  const MdlOverlap *overlap = model->system->overlap;
+  const MdlOverlap *overlap = model->overlap;
   const double reached_Bps = model->gpu.memory_Bps * model->gpu.memory_efficiency;
   if (lane->time_s <= 0 || overlap == NULL || comm->channels <= 0) {
     *comm_s += each_s;
@@ -187,27 +243,29 @@ srv_build_split (SrvBuild *build)
 {
   const SrvStepModel *model = build->model;
   const double m = ceil (build->key.tokens / 2.0), all = ceil (build->key.all / 2.0), count = 2 * model->n_moe;
-  SrvFixed lane[5] = { 0 }, *sum = build->sum;
-  for (guint i = 0; i < G_N_ELEMENTS (lane); i++) {
+  SrvFixed lane[LANES] = { 0 }, *sum = build->sum;
+  for (guint i = 0; i < LANES; i++) {
     lane[i].source = BASE_SOURCE_MEASURED;
     build->sum = &lane[i];
-    if (i == 0)
-      srv_build_before (build, m, count);
-    else if (i == 1)
-      srv_build_shared (build, m, count);
+    if (i < 2)
+      srv_build_attention (build, i == 1, m, count);
     else if (i == 2)
+      srv_build_shared (build, m, count);
+    else if (i == 3)
       srv_build_experts (build, all, count);
     else
-      srv_build_exchange (build, i == 4, m, count);
+      srv_build_exchange (build, i == 5, m, count);
   }
   build->sum = sum;
   const double each = 1 / (count * build->scale);
-  SrvSplit split = { .attention_s = lane[0].time_s * each,
-                     .shared_s = lane[1].time_s * each,
-                     .experts_s = lane[2].time_s * each,
-                     .dispatch_s = lane[3].time_s * each,
-                     .combine_s = lane[4].time_s * each,
-                     .slow_core = 1 };
+  SrvSplit split = { .before_s = lane[0].time_s * each,
+                     .after_s = lane[1].time_s * each,
+                     .shared_s = lane[2].time_s * each,
+                     .experts_s = lane[3].time_s * each,
+                     .dispatch_s = lane[4].time_s * each,
+                     .combine_s = lane[5].time_s * each,
+                     .slow_core = 1,
+                     .staggered = model->staggered && (build->key.flags & SRV_KEY_DECODE) != 0 };
   MdlOverlapComm comm = { .kind = MDL_OVERLAP_PAIRWISE };
   if (model->groups.library->hook.v)
     take_ends (model, m, all, &split);
@@ -215,18 +273,18 @@ srv_build_split (SrvBuild *build)
     comm.channels = model->spec.moe.sms.set ? model->spec.moe.sms.v : model->groups.library->sms.v;
     comm.memory_Bps = PASSES * srv_exchange_B (model, m) / fmax (split.dispatch_s + split.combine_s, 1e-9);
     const MdlOverlapCompute core = { MDL_OVERLAP_ATTENTION, 1, 0 };
-    if (model->system->overlap != NULL)
-      split.slow_core = mdl_overlap_pair (model->system->overlap, &model->gpu, &core, &comm).compute;
+    if (model->overlap != NULL)
+      split.slow_core = mdl_overlap_pair (model->overlap, &model->gpu, &core, &comm).compute;
   }
   double comm_s = 0, all_s = 0;
-  for (guint i = 0; i < 3; i++) {
+  for (guint i = 0; i < 4; i++) {
     const double its_s = lane[i].time_s * each;
     split.slow[i] = lane_slow (model, &lane[i], its_s, lane[i].hbm_B / count, &comm, &comm_s);
     all_s += its_s;
     add_sums (sum, &lane[i]);
   }
   split.slow_exchange = all_s > 0 ? comm_s / all_s : 1;
-  for (guint i = 3; i < G_N_ELEMENTS (lane); i++) {
+  for (guint i = 4; i < LANES; i++) {
     sum->band_s += lane[i].band_s;
     sum->kernels += lane[i].kernels;
     sum->source = MIN (sum->source, lane[i].source);

@@ -191,12 +191,18 @@ add_heads (SrvBuild *build, double m, double count)
 }
 
 static void
-add_attention (SrvBuild *build, double m, double count)
+add_norms (SrvBuild *build, double m, double count)
+{
+  const double hidden = build->model->llm->hidden.v;
+  add_pass (build, "norms", MDL_MEMORY_NORM, 4 * m * hidden, 4 * m * hidden, count);
+}
+
+static void
+add_projections (SrvBuild *build, double m, double count)
 {
   const SrvStepModel *model = build->model;
   const MdlLlm *llm = model->llm;
   const SrvFormat format = srv_attention_format (&model->spec.precision);
-  add_pass (build, "norms", MDL_MEMORY_NORM, 4 * m * llm->hidden.v, 4 * m * llm->hidden.v, count * fmax (llm->norms.v, 2));
   if (format != SRV_FORMAT_BF16 &&
       computes_in (&model->gpu, format) != MDL_PRECISION_BF16) /* of four products' inputs, two fused */
     add_pass (build, "quantising", MDL_MEMORY_COPY, 2 * m * llm->hidden.v, m * llm->hidden.v, 2 * count);
@@ -204,10 +210,31 @@ add_attention (SrvBuild *build, double m, double count)
     add_latent (build, m, count);
   else
     add_heads (build, m, count);
-  const Product o = { SRV_PART_GEMM, "o",  m, llm->hidden.v, llm->attention.heads.v / model->tp * mdl_llm_value_dim (llm), 0,
-                      format,        count };
+}
+
+static void
+add_output (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlm *llm = model->llm;
+  const Product o = { SRV_PART_GEMM,
+                      "o",
+                      m,
+                      llm->hidden.v,
+                      llm->attention.heads.v / model->tp * mdl_llm_value_dim (llm),
+                      0,
+                      srv_attention_format (&model->spec.precision),
+                      count };
   add_product (build, &o);
   srv_build_all_reduce (build, m, count);
+}
+
+static void
+add_attention (SrvBuild *build, double m, double count)
+{
+  add_norms (build, m, count * fmax (build->model->llm->norms.v, 2));
+  add_projections (build, m, count);
+  add_output (build, m, count);
 }
 
 /* ---- MLPs ---- */
@@ -225,25 +252,63 @@ add_mlp (SrvBuild *build, SrvPart part, double m, double ffn, double count)
   add_product (build, &down);
 }
 
+/* Loads of experts, the fullest first, on ranks of so many places: each on the emptiest rank that has a place (EPLB). Returned: the
+ * fullest rank over the mean. */
+static double
+packed (const double *load, guint n, guint ranks)
+{
+  g_autofree double *sum = g_new0 (double, ranks);
+  g_autofree guint *taken = g_new0 (guint, ranks);
+  double all = 0, most = 0;
+  for (guint i = 0; i < n; i++) {
+    guint best = ranks;
+    for (guint r = 0; r < ranks; r++)
+      if (taken[r] < (n + ranks - 1) / ranks && (best == ranks || sum[r] < sum[best]))
+        best = r;
+    sum[best] += load[i];
+    taken[best]++;
+    all += load[i];
+  }
+  for (guint r = 0; r < ranks; r++)
+    most = fmax (most, sum[r]);
+  return most * ranks / all;
+}
+
+static int
+by_load (gconstpointer a, gconstpointer b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return x > y ? -1 : x < y;
+}
+
 double
 srv_expert_load_factor (const MdlLlm *llm, const SrvReplicaSpec *spec)
 {
   const double a = spec->moe.power_law.v, ep = spec->parallel.ep.v;
   const guint n = (guint)llm->moe.experts.v, slots = n + (guint)spec->moe.redundant.v;
   if (!spec->moe.power_law.set || ep < 2)
-    return 0;
-  g_autofree double *load = g_new (double, slots);
+    return 1;
+  g_autofree double *load = g_new (double, slots), *whole = g_new (double, n);
+  g_autofree guint *copies = g_new (guint, n);
   double sum = 0, square = 0;
   for (guint i = 0; i < n; i++) { /* quantiles of a density x^-a from 1 to n */
     const double u = (i + 0.5) / n, top = n;
-    load[i] = fabs (a - 1) < 1e-9 ? pow (top, u) : pow (1 + u * (pow (top, 1 - a) - 1), 1 / (1 - a));
-    sum += load[i];
+    whole[i] = fabs (a - 1) < 1e-9 ? pow (top, u) : pow (1 + u * (pow (top, 1 - a) - 1), 1 / (1 - a));
+    copies[i] = 1;
+    sum += whole[i];
   }
-  for (guint i = n; i < slots; i++) { /* the fullest, the last of the quantiles, is shared with a copy */
+  for (guint i = n; i < slots; i++) { /* one more copy of the expert whose copies are fullest */
     guint full = 0;
-    for (guint k = 1; k < i; k++)
-      full = load[k] > load[full] ? k : full;
-    load[i] = load[full] *= 0.5;
+    for (guint k = 1; k < n; k++)
+      full = whole[k] / copies[k] > whole[full] / copies[full] ? k : full;
+    copies[full]++;
+  }
+  for (guint i = 0, at = 0; i < n; i++)
+    for (guint k = 0; k < copies[i]; k++)
+      load[at++] = whole[i] / copies[i];
+  if (slots > n) {
+    qsort (load, slots, sizeof *load, by_load);
+    return packed (load, slots, (guint)ep);
   }
   const double mean = sum / slots;
   for (guint i = 0; i < slots; i++)
@@ -251,13 +316,18 @@ srv_expert_load_factor (const MdlLlm *llm, const SrvReplicaSpec *spec)
   return 1 + mdl_software_slowest (ep) * sqrt (square / slots) / mean / sqrt (slots / ep);
 }
 
+/* The deviation of a rank's rows is that by chance and, where copies level the load, what batches differ from those that the places
+ * were chosen by. */
 double
 srv_expert_imbalance (const SrvStepModel *model, double tokens)
 {
-  const double ep = model->spec.parallel.ep.v, mean = tokens * model->llm->moe.top_k.v / ep;
+  const SrvReplicaSpec *spec = &model->spec;
+  const double ep = spec->parallel.ep.v, mean = tokens * model->llm->moe.top_k.v / ep;
   if (ep < 2 || mean <= 0)
     return 1;
-  const double chance = 1 + mdl_software_slowest (ep) * sqrt ((1 - 1 / ep) / mean);
+  const double slots = (model->llm->moe.experts.v + spec->moe.redundant.v) / ep;
+  const double level = spec->moe.redundant.v > 0 && model->groups.residual != NULL ? model->groups.residual->v : 0;
+  const double chance = 1 + mdl_software_slowest (ep) * sqrt ((1 - 1 / ep) / mean + level * level / slots);
   return fmin (fmax (chance, model->load_factor), ep);
 }
 
@@ -390,9 +460,14 @@ add_between_layers (SrvBuild *build, double dense, double moe)
 }
 
 void
-srv_build_before (SrvBuild *build, double m, double count)
+srv_build_attention (SrvBuild *build, gboolean after, double m, double count)
 {
-  add_attention (build, m, count);
+  add_norms (build, m, count * fmax (build->model->llm->norms.v, 2) / 2);
+  if (!after) {
+    add_projections (build, m, count);
+    return;
+  }
+  add_output (build, m, count);
   add_router (build, m, count);
   add_between_layers (build, 0, count);
 }

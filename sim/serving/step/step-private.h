@@ -4,6 +4,7 @@
 
 #include "models/engine.h"
 #include "models/kernel-spec.h"
+#include "models/overlap.h"
 #include "serving-private.h"
 #include "serving/step.h"
 
@@ -20,14 +21,14 @@ typedef struct {
 
 /* A layer of experts of a micro-batch, each as it is alone; s. */
 typedef struct {
-  double attention_s; /* until tokens leave: projections, norms, router; without the core of attention */
-  double shared_s;    /* shared experts, while tokens are on their way */
-  double experts_s;   /* routed experts, and the wait for the fullest rank */
+  double before_s, after_s;    /* around the core of attention: projections; output product, router */
+  double shared_s, experts_s;  /* experts: with the wait for the fullest rank */
   double dispatch_s, combine_s;
   double begin_s[2], end_s[2]; /* SM time at both ends of dispatch and combine of a library that leaves SMs free in between */
-  double slow[3];              /* factors of these three parts of computing beside a dispatch or combine … */
+  double slow[4];              /* factors of before, after, shared and experts beside a dispatch or combine … */
   double slow_core;            /* … of the core of attention … */
   double slow_exchange;        /* … and of dispatch and combine beside computing */
+  gboolean staggered;          /* the micro-batches are two stages apart, attention is cut in two */
 } SrvSplit;
 
 typedef struct {
@@ -46,11 +47,12 @@ typedef struct {
   ColComm *exchange;     /* that a library's dispatch runs on; NULL: all-gather and reduce-scatter on ep */
   MdlMoeBackend backend;
   const MdlMoeRow *library; /* of exchange */
+  const BaseNum *residual;  /* of loads that were levelled; NULL: unknown */
 } SrvGroups;
 
 struct SrvStepModel {
   const MdlLlm *llm;
-  const ColSystem *system;
+  const MdlOverlap *overlap; /* what dispatch and computing do to each other; NULL: unknown */
   SrvReplicaSpec spec;
   const MdlKernels *kernels;
   MdlGpu gpu;
@@ -62,8 +64,9 @@ struct SrvStepModel {
   gboolean last;             /* that stage has the head */
   double window;
   double drafts;
-  double load_factor; /* of the fullest rank's rows over the mean, by `power_law`; 0: by chance */
+  double load_factor; /* of the fullest rank's rows over the mean, by `power_law`; 1: by chance alone */
   double split[2];    /* tokens of a rank from which layers run as two micro-batches: with prompts, decoding; HUGE_VAL: never */
+  gboolean staggered; /* SGLang's order of micro-batches that decode */
   GHashTable *known;  /* SrvKey -> SrvFixed */
 };
 
@@ -82,7 +85,7 @@ void srv_build_add (SrvBuild *build, const SrvStepTerm *each, double band, BaseS
 /* Layers, head and sampling of the fullest stage into build->sum. */
 void srv_build_stage (SrvBuild *build);
 /* Parts of a layer of experts for m tokens of a rank and `all` of all ranks, `count` of them. */
-void srv_build_before (SrvBuild *build, double m, double count); /* attention without its core, router */
+void srv_build_attention (SrvBuild *build, gboolean after, double m, double count); /* before its core; after it, with the router */
 void srv_build_experts (SrvBuild *build, double all, double count);
 void srv_build_shared (SrvBuild *build, double m, double count);
 /* A pass over memory outside the sums; s. */
@@ -114,6 +117,7 @@ void srv_build_split (SrvBuild *build);
 double srv_split_exposed_s (const SrvStepModel *model, const SrvSplit *split, double core_s);
 /* Of `layers` layers of two micro-batches, until both are through. */
 double srv_split_time_s (const SrvSplit *split, double core_s, guint layers);
+double srv_split_compute_s (const SrvSplit *split, double core_s); /* of a layer of a micro-batch, alone */
 
 /* Rows of the fullest rank of experts over the mean, when m tokens choose. */
 double srv_expert_imbalance (const SrvStepModel *model, double tokens);

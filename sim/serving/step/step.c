@@ -71,14 +71,14 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
     return NULL;
   }
   SrvStepModel *model = g_new0 (SrvStepModel, 1);
-  *model = (SrvStepModel){ .llm = llm, .system = system, .spec = *spec, .kernels = system->kernels };
+  *model = (SrvStepModel){ .llm = llm, .overlap = system->overlap, .spec = *spec, .kernels = system->kernels };
   model->known = g_hash_table_new_full (key_hash, key_equal, g_free, g_free);
   model->tp = spec->parallel.tp.v;
   model->pp = spec->parallel.pp.v;
   model->dp = spec->parallel.dp_attn.v;
   model->drafts = srv_speculative_drafts (&spec->speculative);
   model->window = llm->attention.window.set ? llm->attention.window.v : 0;
-  model->load_factor = llm->moe.experts.v >= 1 ? srv_expert_load_factor (llm, spec) : 0;
+  model->load_factor = llm->moe.experts.v >= 1 ? srv_expert_load_factor (llm, spec) : 1;
   col_gpu_facts (system->clu, srv_slowest_node (system, spec), &model->gpu);
   take_stage (model);
   const char *name = base_name (srv_engine_names, spec->engine.name.v);
