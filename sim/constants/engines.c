@@ -59,10 +59,21 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
                ROW (MdlEngineRow, staggered, BOOL,
                     "two-batch overlap: halves that decode are two stages apart, and attention is cut in two; default: no"),
                NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
+               ROW (MdlEngineRow, transfer, STR, "library that moves KV between its pools: a name of `transfers`; default: none"),
                LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
 
+static SCHEMA (transfer_schema, "transfer library", "A library that moves KV from a prefill replica to a decode replica.",
+               ROW (MdlTransferLibrary, name, STR, "library, as in scenarios", .required = TRUE),
+               NUM (MdlTransferLibrary, start, TIME, "time of a transfer before its bytes move", .max = "10 s"),
+               NUM (MdlTransferLibrary, per_descriptor, TIME, "time for each piece of memory that a GPU sends", .max = "1 s"),
+               NUM (MdlTransferLibrary, nic, RATIO, "share of the route's rate that is reached; default: all", .min = "1 %", .max = "1"),
+               ROW (MdlTransferLibrary, merges, BOOL, "pieces are gathered: one a layer, keys and values apart; default: no"),
+               ROW (MdlTransferLibrary, push, BOOL,
+                    "the prefill side writes; default: the decode side reads, once its step in progress has ended"));
+
 static SCHEMA (engines_schema, "engines", "Engines that serve language models.",
-               LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE));
+               LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE),
+               LIST (MdlEngines, transfers, &transfer_schema, MdlTransferLibrary, "libraries that move KV; default: those below"));
 
 static gboolean
 has_row (const MdlEngines *engines, const MdlEngineRow *row)
@@ -90,6 +101,8 @@ merge (void *now, const void *before, BaseArena *arena)
     rows[n++] = *BASE_LIST_AT (engines->rows, MdlEngineRow, i);
   engines->rows.item = rows;
   engines->rows.n = n;
+  if (engines->transfers.n == 0)
+    engines->transfers = below->transfers;
 }
 
 const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines), merge };

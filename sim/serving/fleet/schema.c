@@ -101,9 +101,19 @@ const BaseSchema srv_schema_router = {
       },
 };
 
+static const BaseName overlap_names[] = {
+  { "none", SRV_KV_OVERLAP_NONE, "KV moves once the prompt is computed" },
+  { "layerwise", SRV_KV_OVERLAP_LAYERWISE, "the KV of each layer moves while the next ones are computed" },
+  { NULL, 0, NULL },
+};
+
 SCHEMA (srv_schema_transfer, "transfer", "How KV goes from the prefill pool to the decode pool.",
         ROW (SrvTransferSpec, first_token, ENUM, "pool that gives the first token", .names = first_names, .fallback = "prefill"),
-        NUM (SrvTransferSpec, start, TIME, "time of each transfer before bytes move, on top of the route's latency",
-             .fallback = "0 s"),
-        NUM (SrvTransferSpec, per_descriptor, TIME, "time for each piece of memory that a GPU sends (a block of a layer)",
-             .fallback = "0 s"));
+        ROW (SrvTransferSpec, library, STR,
+             "library that moves it: nixl, mooncake, nccl, ucx, or none; default: vLLM nixl, SGLang mooncake, TensorRT-LLM ucx"),
+        ROW (SrvTransferSpec, overlap, ENUM, "whether it moves while the prompt is computed", .names = overlap_names,
+             .fallback = "none"),
+        NUM (SrvTransferSpec, start, TIME,
+             "time of each transfer before bytes move, on top of the route's latency; default: the library's"),
+        NUM (SrvTransferSpec, per_descriptor, TIME,
+             "time for each piece of memory that a GPU sends (a block of a layer); default: the library's"));

@@ -60,6 +60,8 @@ typedef struct {
   guint source, target; /* replicas, of all */
   gboolean held;        /* blocks of the target */
   EngTime prefilled, started;
+  double computed_s; /* of the step that ended the prompt */
+  EngTimer due;      /* of the start */
   gboolean left; /* the source counts it no more */
   EngFlowSpec flow;
   EngFlow moves; /* 0: it does not move yet */

@@ -17,6 +17,7 @@ typedef struct {
 } SrvPoolSpec;
 
 typedef enum { SRV_FIRST_PREFILL, SRV_FIRST_DECODE } SrvFirst;
+typedef enum { SRV_KV_OVERLAP_NONE, SRV_KV_OVERLAP_LAYERWISE } SrvKvOverlap;
 
 /* `transfer:` */
 typedef struct {
@@ -24,6 +25,8 @@ typedef struct {
   BaseEnum first_token;   /* SrvFirst */
   BaseNum start;          /* s, of each transfer, on top of the route's own latency */
   BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
+  BaseStr library;        /* whose constants hold where these are absent; absent: the engine's; "none": none */
+  BaseEnum overlap;       /* SrvKvOverlap */
 } SrvTransferSpec;
 
 /* `router:`; a name alone is its policy. */
@@ -72,9 +75,9 @@ typedef struct {
 /* Flows of KV over a cluster, by an engine of their own. */
 typedef struct SrvKvFabric SrvKvFabric;
 
-/* All is borrowed and outlives it. Returned: full. */
+/* All is borrowed and outlives it. Returned: full; NULL and *error (BASE_ERROR_INPUT): the transfer library is unknown. */
 SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
-                                const SrvPlacedPool *decode, const SrvTransferSpec *transfer);
+                                const SrvPlacedPool *decode, const SrvTransferSpec *transfer, GError **error);
 void srv_kv_fabric_free (SrvKvFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)
 SrvFabric srv_kv_fabric_run (SrvKvFabric *fabric);

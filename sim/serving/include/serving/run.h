@@ -79,6 +79,9 @@ typedef struct {
   gpointer user;
   /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
   gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
+  /* Fraction of it that still has to move once the prompt is computed, whose last step took computed_s; NULL: all. */
+  double (*left) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s);
+  gboolean pull; /* the decode replica starts it, between its steps */
 } SrvFabric;
 
 /* One step, for traces. */
