@@ -83,7 +83,7 @@ typedef struct {
 
 /* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
 const ScnServingSpec *scn_serving (const Scn *scenario);
-/* Changes that could serve more, each to be tried: TrnChange *, full; empty where prefill and decode have pools of their own. */
+/* Changes that could serve more, each to be tried: TrnChange *, full. */
 GPtrArray *scn_serving_changes (const Scn *scenario);
 /* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be
  * called by several threads at once for different scenarios. FALSE and *error on failure. */
