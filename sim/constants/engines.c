@@ -60,6 +60,8 @@ static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its op
                     "two-batch overlap: halves that decode are two stages apart, and attention is cut in two; default: no"),
                NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
                ROW (MdlEngineRow, transfer, STR, "library that moves KV between its pools: a name of `transfers`; default: none"),
+               ROW (MdlEngineRow, recomputes_last, BOOL,
+                    "with pools apart, the decode pool computes the prompt's last token again; default: it sends the prefill pool's"),
                LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
 
 static SCHEMA (transfer_schema, "transfer library", "A library that moves KV from a prefill replica to a decode replica.",

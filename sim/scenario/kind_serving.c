@@ -409,7 +409,8 @@ play (Play *play, int band, SrvRunResult *out, GError **error)
     if (fabric == NULL)
       return FALSE;
     run->fabric = srv_kv_fabric_run (fabric);
-    run->first_by_decode = spec->transfer.first_token.v == SRV_FIRST_DECODE;
+    run->first_by_decode = srv_kv_fabric_first (fabric) == SRV_FIRST_DECODE;
+    run->first_handed = srv_kv_fabric_first (fabric) == SRV_FIRST_HANDED;
     run->decode = &play->decode;
     play->decode.band = band;
     play->decode.caching = FALSE;

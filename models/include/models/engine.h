@@ -41,6 +41,7 @@ typedef struct MdlEngineRow {
   BaseNum split_decode;      /* the same of a step that only decodes */
   BaseBool staggered;        /* halves that decode are two stages apart, and attention is cut in two */
   BaseStr transfer;          /* library that moves KV between its pools by default: a name of `transfers`; absent: none */
+  BaseBool recomputes_last;  /* with pools apart, decode computes the prompt's last token again; else it sends what prefill gave */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;
 

@@ -127,7 +127,8 @@ play_apart (PlnFleet *fleet, const PlnFleetRow *row, Played *out, GError **error
     run.limits.drafts = 0;
     run.decode = &decode;
     run.fabric = srv_kv_fabric_run (fabric);
-    run.first_by_decode = fleet->spec.transfer.first_token.v == SRV_FIRST_DECODE;
+    run.first_by_decode = srv_kv_fabric_first (fabric) == SRV_FIRST_DECODE;
+    run.first_handed = srv_kv_fabric_first (fabric) == SRV_FIRST_HANDED;
     run.source = srv_run_source (load, TRUE);
     good = srv_run (&run, &out->run, error);
   }

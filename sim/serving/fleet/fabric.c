@@ -22,6 +22,7 @@ struct SrvKvFabric {
   SrvPlacedPool pools[2];
   SrvTransferSpec transfer; /* settled */
   const MdlTransferLibrary *library; /* NULL: none */
+  SrvFirst first;
   ColNet *net;
   GHashTable *ways; /* key: Ends */
   double token_B, sequence_B;
@@ -53,12 +54,14 @@ settle (SrvKvFabric *fabric, GError **error)
   const SrvEngineSpec *engine = &fabric->pools[0].replica->engine;
   const MdlEngines *engines = fabric->system->engines;
   SrvTransferSpec *transfer = &fabric->transfer;
+  const MdlEngineRow *row =
+      engines != NULL ? mdl_engine_find (engines, base_name (srv_engine_names, engine->name.v), engine->version.v, NULL) : NULL;
+  fabric->first = transfer->first_token.set                   ? (SrvFirst)transfer->first_token.v
+                  : row != NULL && row->recomputes_last.v ? SRV_FIRST_DECODE
+                                                              : SRV_FIRST_HANDED;
   const char *name = transfer->library.v;
-  if (name == NULL || *name == '\0') {
-    const MdlEngineRow *row =
-        engines != NULL ? mdl_engine_find (engines, base_name (srv_engine_names, engine->name.v), engine->version.v, NULL) : NULL;
+  if (name == NULL || *name == '\0')
     name = row != NULL && row->transfer.v != NULL ? row->transfer.v : "none";
-  }
   if (strcmp (name, "none") == 0)
     return TRUE;
   fabric->library = mdl_transfer_library (engines, name);
@@ -227,6 +230,12 @@ left_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s)
   const double share = fabric->library != NULL && fabric->library->nic.set ? fabric->library->nic.v : 1;
   const double alone_s = fmax (bytes_B / srv_way_alone_Bps (way) / share, work_s (fabric, way, tokens));
   return fmax (1 / layers, 1 - (layers - 1) / layers * computed_s / alone_s);
+}
+
+SrvFirst
+srv_kv_fabric_first (const SrvKvFabric *fabric)
+{
+  return fabric->first;
 }
 
 SrvFabric

@@ -26,8 +26,8 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   to->produced = again ? 0 : 1;
   to->computed = again ? seq->input - 1 : seq->input;
   to->take = 0;
-  if (!again)
-    to->first = to->last = srv_count_send (sim);
+  if (!again && !sim->spec->first_handed)
+    to->first = to->last = srv_count_send (sim, sim->at);
   *handoff = (SrvHandoff){ .sim = sim, .from = seq, .to = to, .source = sim->at->index,
                             .prefilled = sim->now,
                             .computed_s = eng_time_to_s (sim->now - sim->at->start) };
@@ -142,10 +142,12 @@ srv_handoff_land (SrvSim *sim)
 }
 
 void
-srv_handoff_join (SrvReplica *replica)
+srv_handoff_join (SrvSim *sim, SrvReplica *replica)
 {
   for (guint i = 0; i < replica->ready->len; i++) {
     SrvHandoff *handoff = replica->ready->pdata[i];
+    if (sim->spec->first_handed)
+      handoff->to->first = handoff->to->last = srv_count_send (sim, replica);
     replica->coming[handoff->to->rank]--;
     srv_sched_join (replica->scheds[handoff->to->rank], handoff->to);
     handoff_free (handoff);
@@ -229,5 +231,5 @@ srv_handoff_clear (SrvSim *sim)
     handoff_free (handoff);
   }
   for (guint i = 0; i < sim->n_replicas; i++)
-    srv_handoff_join (&sim->replicas[i]);
+    srv_handoff_join (sim, &sim->replicas[i]);
 }

@@ -21,6 +21,7 @@ const BaseName srv_router_names[] = {
 
 static const BaseName first_names[] = {
   { "prefill", SRV_FIRST_PREFILL, "the prefill pool gives the first token" },
+  { "handed", SRV_FIRST_HANDED, "the prefill pool computes the first token, and the decode pool sends it once it has the KV" },
   { "decode", SRV_FIRST_DECODE, "the decode pool computes the prompt's last token again and gives the first one" },
   { NULL, 0, NULL },
 };
@@ -108,7 +109,8 @@ static const BaseName overlap_names[] = {
 };
 
 SCHEMA (srv_schema_transfer, "transfer", "How KV goes from the prefill pool to the decode pool.",
-        ROW (SrvTransferSpec, first_token, ENUM, "pool that gives the first token", .names = first_names, .fallback = "prefill"),
+        ROW (SrvTransferSpec, first_token, ENUM, "pool that gives the first token; default: vLLM decode, SGLang and TensorRT-LLM handed",
+             .names = first_names),
         ROW (SrvTransferSpec, library, STR,
              "library that moves it: nixl, mooncake, nccl, ucx, or none; default: vLLM nixl, SGLang mooncake, TensorRT-LLM ucx"),
         ROW (SrvTransferSpec, overlap, ENUM, "whether it moves while the prompt is computed", .names = overlap_names,

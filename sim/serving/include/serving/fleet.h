@@ -16,13 +16,13 @@ typedef struct {
   SrvReplicaSpec replica;
 } SrvPoolSpec;
 
-typedef enum { SRV_FIRST_PREFILL, SRV_FIRST_DECODE } SrvFirst;
+typedef enum { SRV_FIRST_PREFILL, SRV_FIRST_DECODE, SRV_FIRST_HANDED } SrvFirst;
 typedef enum { SRV_KV_OVERLAP_NONE, SRV_KV_OVERLAP_LAYERWISE } SrvKvOverlap;
 
 /* `transfer:` */
 typedef struct {
   BaseHead head;
-  BaseEnum first_token;   /* SrvFirst */
+  BaseEnum first_token;   /* SrvFirst; absent: the engine's */
   BaseNum start;          /* s, of each transfer, on top of the route's own latency */
   BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
   BaseStr library;        /* whose constants hold where these are absent; absent: the engine's; "none": none */
@@ -78,6 +78,7 @@ typedef struct SrvKvFabric SrvKvFabric;
 /* All is borrowed and outlives it. Returned: full; NULL and *error (BASE_ERROR_INPUT): the transfer library is unknown. */
 SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
                                 const SrvPlacedPool *decode, const SrvTransferSpec *transfer, GError **error);
+SrvFirst srv_kv_fabric_first (const SrvKvFabric *fabric); /* who gives the first token */
 void srv_kv_fabric_free (SrvKvFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)
 SrvFabric srv_kv_fabric_run (SrvKvFabric *fabric);
