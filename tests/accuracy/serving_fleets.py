@@ -61,7 +61,9 @@ def scenario(row):
     drafts = int(row["drafts"] or 0)
     if drafts:
         b["speculative"] = {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]}
-    nodes = -(-(gpus + more) // PER_NODE.get(row["gpu"], 8))
+    per = PER_NODE.get(row["gpu"], 8)
+    b["first_gpu"] = -(-gpus // per) * per  # pools do not share nodes
+    nodes = b["first_gpu"] // per + -(-more // per)
     topology = {"GB300": "gb300_nvl72"}.get(row["gpu"], serving.GPUS.get(row["gpu"]))
     return {"scenario": "row", "cluster": {"topology": topology, "nodes": nodes}, "workload": workload}, gpus + more
 

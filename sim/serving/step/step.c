@@ -111,7 +111,8 @@ SrvFront
 srv_step_front (const SrvStepModel *model)
 {
   const MdlEngineTimes *times = &model->times;
-  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v, .error = times->first_error.v };
+  /* as many processes send as there are ranks of attention data parallelism (vLLM: --api-server-count is data_parallel_size) */
+  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v / model->dp, .error = times->first_error.v };
 }
 
 double
