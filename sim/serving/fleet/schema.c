@@ -40,6 +40,7 @@ static const BaseName lose_names[] = {
   { "gpu", SRV_LOSE_GPU, "a GPU, and with it the replica that has it" },
   { "node", SRV_LOSE_NODE, "a node, and all replicas that have GPUs of it" },
   { "nic", SRV_LOSE_NIC, "the NIC of a GPU: its replica, where it uses the network (pools apart, or several nodes)" },
+  { "switch", SRV_LOSE_SWITCH, "a leaf switch: all replicas that use the network by NICs on it" },
   { NULL, 0, NULL },
 };
 
@@ -53,7 +54,7 @@ SCHEMA (srv_schema_failure, "failures",
         "A part that is lost under load: its replicas forget all, and their requests are sent again.",
         NUM (SrvFailureSpec, at, TIME, "when, from the start of the run on", .required = TRUE),
         ROW (SrvFailureSpec, lose, ENUM, "what is lost", .names = lose_names, .required = TRUE),
-        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), or which node, from 0", .required = TRUE),
+        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), which node, or which leaf switch, from 0", .required = TRUE),
         NUM_AS (SrvFailureSpec, "for", lasts, TIME, "until its replicas serve again, with empty caches; default: for good"));
 
 SCHEMA (srv_schema_retry, "retry", "What happens to requests of a lost replica.",

@@ -262,6 +262,12 @@ next_csv (SrvTrace *trace, SrvTraceRow *row, GError **error)
   }
 }
 
+BaseMark
+srv_trace_mark (const SrvTrace *trace)
+{
+  return base_stream_mark (trace->stream, 0);
+}
+
 gboolean
 srv_trace_next (SrvTrace *trace, SrvTraceRow *row, GArray *hashes, GError **error)
 {

@@ -39,12 +39,12 @@ typedef struct {
 } SrvRouterSpec;
 
 /* An item of `failures:` */
-typedef enum { SRV_LOSE_GPU, SRV_LOSE_NODE, SRV_LOSE_NIC } SrvLose;
+typedef enum { SRV_LOSE_GPU, SRV_LOSE_NODE, SRV_LOSE_NIC, SRV_LOSE_SWITCH } SrvLose;
 typedef struct {
   BaseHead head;
   BaseNum at, lasts; /* s; lasts absent: for good */
   BaseEnum lose;     /* SrvLose */
-  BaseNum index;     /* GPU, or node */
+  BaseNum index;     /* GPU, node, or leaf switch */
 } SrvFailureSpec;
 
 /* `retry:` */
