@@ -1,5 +1,5 @@
-/* Failures of a serving workload: which replicas a lost GPU, node, NIC or leaf switch takes with it. An engine does not route around any of
- * them: a replica that lacks a GPU, or a NIC that it uses, is lost as a whole until it is started anew. */
+/* Failures of a serving workload: which replicas a lost GPU, node, NIC or leaf switch takes with it. An engine does not route around
+ * any of these: a replica that lacks a GPU, or a NIC that it uses, is lost as a whole until it is started anew. */
 #include <math.h>
 
 #include "scenario/loaded.h"
@@ -13,7 +13,7 @@ scn_pool_gpus (const ScnPool *pool)
 
 /* ---- leaf switches ---- */
 
-/* The switch by which a GPU leaves its node: the first one on the way to its counterpart on another node. CLU_NONE: there is none. */
+/* The switch by which a GPU leaves its node: the first one on the way to its counterpart on another node. CLU_NONE: none. */
 static CluDev
 leaf_of (const Clu *clu, guint32 gpu)
 {
@@ -104,12 +104,15 @@ scn_serving_check_failures (const Scn *scenario, const ScnPool *pools, guint n, 
   for (guint f = 0; f < spec->failures.n; f++) {
     const SrvFailureSpec *its = BASE_LIST_AT (spec->failures, SrvFailureSpec, f);
     g_autoptr (GArray) all = its->lose.v == SRV_LOSE_SWITCH ? leaves (scenario->system.clu) : NULL;
-    const guint most = all != NULL                        ? all->len
+    const guint most = all != NULL                    ? all->len
                        : its->lose.v == SRV_LOSE_NODE ? clu_n_nodes (scenario->system.clu)
-                                                          : scenario->system.gpus->len;
+                                                      : scenario->system.gpus->len;
     if (its->index.v >= most)
       return col_fail_at (error, its->index.mark, "there is no %s %.0f; the cluster has %u, numbered from 0",
-                          all != NULL ? "leaf switch" : its->lose.v == SRV_LOSE_NODE ? "node" : "GPU", its->index.v, most);
+                          all != NULL                    ? "leaf switch"
+                          : its->lose.v == SRV_LOSE_NODE ? "node"
+                                                         : "GPU",
+                          its->index.v, most);
   }
   for (guint p = 0, before = 0; p < n; before += pools[p++].replicas) {
     g_autofree gboolean *gone = g_new0 (gboolean, pools[p].replicas);

@@ -1,5 +1,5 @@
-/* What replicas that serve a model could do otherwise: limits of the scheduler, layout, number formats, drafts, more replicas. Pools
- * that are apart: the ratio of their replicas on the same GPUs, one more of either, layouts of each, and what is said for both. */
+/* What replicas that serve a model could do otherwise: limits of the scheduler, layout, number formats, drafts, more replicas.
+ * Pools that are apart: the ratio of their replicas on the same GPUs, one more of either, layouts of each, and what is said for both. */
 #include <math.h>
 
 #include "collective/gpu.h"
@@ -12,7 +12,7 @@ typedef struct {
   SrvReplicaSpec replica; /* with the engine's defaults */
   MdlGpu gpu;
   GPtrArray *changes;
-  const char *path; /* of `engine`, before its keys */
+  const char *path;  /* of `engine`, before its keys */
   const char *whose; /* before what is said: "prefill: ", or empty */
 } Advice;
 
@@ -56,9 +56,9 @@ add_engine (const Advice *a, gboolean prompts, gboolean answers)
       a->replica.parallel.dp_attn.v > 1 && a->replica.parallel.ep.v > 1)
     add_option (a, "two-batch overlap", "two_batch_overlap");
   if (engine->cuda_graphs.v < engine->max_num_seqs.v && answers)
-    trn_change_set (trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "%sCUDA graphs up to %.0f sequences", a->whose,
-                                    engine->max_num_seqs.v),
-                    "%s.cuda_graphs=%.0f", a->path, engine->max_num_seqs.v);
+    trn_change_set (
+        trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "%sCUDA graphs up to %.0f sequences", a->whose, engine->max_num_seqs.v),
+        "%s.cuda_graphs=%.0f", a->path, engine->max_num_seqs.v);
 }
 
 /* tp or pp twice and half as large, on as many GPUs as that takes, and on the same ones with more replicas. */
@@ -159,8 +159,8 @@ add_replica (const Advice *a, const Scn *scenario, const Pool pools[2], guint wh
 {
   const double n = pools[0].replicas + (which == 0 ? 1 : 0), m = pools[1].replicas + (which == 1 ? 1 : 0);
   const double gpus = n * pools[0].gpus + m * pools[1].gpus, has = clu_n_gpus (scenario->system.clu);
-  TrnChange *change = trn_change_add (a->changes, TRN_CHANGE_HARDWARE, "P:D %.0f:%.0f -> %.0f:%.0f", pools[0].replicas,
-                                      pools[1].replicas, n, m);
+  TrnChange *change =
+      trn_change_add (a->changes, TRN_CHANGE_HARDWARE, "P:D %.0f:%.0f -> %.0f:%.0f", pools[0].replicas, pools[1].replicas, n, m);
   set_replicas (change, pools, n, m);
   if (gpus > has)
     trn_change_set (change, "cluster.nodes=%.0f", ceil (gpus / clu_gpus_per_node (scenario->system.clu, 0)));
@@ -178,8 +178,8 @@ add_cuts (const Advice *a, const Pool *pool, const char *name)
     const double tp = p->tp.v * factors[i], replicas = pool->replicas / factors[i];
     if (fmod (tp, 1) > 0 || fmod (replicas, 1) > 0)
       continue;
-    TrnChange *change = trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "%s: tp %.0f -> %.0f, replicas %.0f -> %.0f", name, p->tp.v,
-                                        tp, pool->replicas, replicas);
+    TrnChange *change = trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "%s: tp %.0f -> %.0f, replicas %.0f -> %.0f", name,
+                                        p->tp.v, tp, pool->replicas, replicas);
     trn_change_set (change, "workload.pools.%u.parallel={tp: %.0f, pp: %.0f, dp_attn: %.0f}", pool->at, tp, p->pp.v, p->dp_attn.v);
     trn_change_set (change, "workload.pools.%u.replicas=%.0f", pool->at, replicas);
   }
@@ -212,7 +212,8 @@ add_pools (Advice *a, const Scn *scenario)
   a->path = "workload.engine";
   a->whose = "";
   if (a->spec->transfer.overlap.v == SRV_KV_OVERLAP_NONE)
-    trn_change_set (trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "KV moves layer by layer"), "workload.transfer.overlap=layerwise");
+    trn_change_set (trn_change_add (a->changes, TRN_CHANGE_SOFTWARE, "KV moves layer by layer"),
+                    "workload.transfer.overlap=layerwise");
   if (!pools[0].spec->replica.precision.head.set && !pools[1].spec->replica.precision.head.set)
     add_formats (a);
 }

@@ -108,7 +108,8 @@ run_of (const Case *its)
   decode.replicas = 1;
   decode.blocks = its->blocks;
   spec.decode = &decode;
-  spec.fabric = (SrvFabric){ .eng = eng, .user = &wire, .flow = flow_of, .left = its->left > 0 ? left_of : NULL, .pull = its->pull };
+  spec.fabric =
+      (SrvFabric){ .eng = eng, .user = &wire, .flow = flow_of, .left = its->left > 0 ? left_of : NULL, .pull = its->pull };
   spec.first_by_decode = its->by_decode;
   SrvRunResult out;
   g_autoptr (GError) error = NULL;
@@ -145,8 +146,8 @@ layers_move_early (void)
   TEST_NEAR (a.transfer.bytes_B, b.transfer.bytes_B, 1e-12); /* all of it moved */
 }
 
-/* Where the decode side reads, the second transfer begins when the step in progress has ended: the first request's steps of 20 ms begin
- * at 305.92 ms, and the second prompt ends at 500 ms, within the step until 505.92 ms. */
+/* Where the decode side reads, the second transfer begins when the step in progress has ended: the first request's steps of 20 ms
+ * begin at 305.92 ms, and the second prompt ends at 500 ms, within the step until 505.92 ms. */
 static void
 reads_wait_for_a_step (void)
 {

@@ -19,7 +19,7 @@ plain (double attention_s, double shared_s, double experts_s, double dispatch_s,
                      .slow_exchange = 1 };
 }
 
-/* One layer: A0 4, A1 8 | D0 from 4 to 7, D1 from 8 to 11 | E0 from 8 to 10, E1 from 11 to 13 | C0 from 11 to 14, C1 from 14 to 17. */
+/* One layer: A0 4, A1 8 | D0 from 4 to 7, D1 from 8 to 11 | E0 from 8 to 10, E1 from 11 to 13 | C0 from 11 to 14, C1 until 17. */
 static void
 a_layer_by_hand (void)
 {
@@ -27,8 +27,8 @@ a_layer_by_hand (void)
   TEST_NEAR (srv_split_time_s (&split, 0, 1), 17, 1e-12);
 }
 
-/* The same, staggered: P0 A0 until 4, then d0, P1 until 6, D0 until 7, E0 until 9, A1 until 11; C0 from 9 to 12 is received first, so
- * d1 at 12, D1 until 15, E1 until 17, C1 until 20. */
+/* The same, staggered: P0 A0 until 4, then d0, P1 until 6, D0 until 7, E0 until 9, A1 until 11; C0 from 9 to 12 is received first,
+ * so d1 at 12, D1 until 15, E1 until 17, C1 until 20. */
 static void
 a_staggered_layer_by_hand (void)
 {
@@ -37,8 +37,8 @@ a_staggered_layer_by_hand (void)
   TEST_NEAR (srv_split_time_s (&split, 0, 1), 20, 1e-12);
 }
 
-/* Two kernels of 4 s and an exchange of 3 s that share: while both run each takes twice as long. A0 4; then A1 beside D0: D0 ends at
- * 4 + 6 = 10, A1 has 1 left until 11; D1 alone beside E0 of 0 until 14; E1 of 0; C0, C1 of 0. */
+/* Two kernels of 4 s and an exchange of 3 s that share: while both run each takes twice as long. A0 4; then A1 beside D0: D0 ends
+ * at 4 + 6 = 10, A1 has 1 left until 11; D1 alone beside E0 of 0 until 14; E1 of 0; C0, C1 of 0. */
 static void
 both_are_slowed (void)
 {
@@ -111,7 +111,7 @@ step_of (const char *text, guint decode, guint prompts)
   return step;
 }
 
-#define R1(engine_, backend_)                                                                                                \
+#define R1(engine_, backend_)                                                                                               \
   "{model: deepseek_v3, engine: {" engine_ "}, parallel: {dp_attn: 16, ep: 16}, precision: {weights: fp8, dispatch: fp8}, " \
   "moe: {backend: " backend_ ", redundant: 32}}"
 
@@ -124,7 +124,8 @@ large_batches_gain (void)
   TEST_TRUE (step_of (on, 256, 0).time_s < step_of (off, 256, 0).time_s);
   TEST_TRUE (step_of (on, 8, 0).time_s > step_of (off, 8, 0).time_s);
   TEST_NEAR (step_of (on, 1, 0).time_s, step_of (off, 1, 0).time_s, 1e-12);
-  const char *prompts_off = R1 ("name: sglang", "deepep_normal"), *prompts_on = R1 ("name: sglang, two_batch_overlap: yes", "deepep_normal");
+  const char *prompts_off = R1 ("name: sglang", "deepep_normal"),
+             *prompts_on = R1 ("name: sglang, two_batch_overlap: yes", "deepep_normal");
   const Step whole = step_of (prompts_off, 0, 8), split = step_of (prompts_on, 0, 8);
   TEST_TRUE (split.time_s < whole.time_s);
   TEST_TRUE (split.cost.part_s[SRV_PART_EP] < whole.cost.part_s[SRV_PART_EP]);
@@ -161,15 +162,17 @@ others_have_none (void)
   refuses ("{model: llama31_8b, engine: {name: sglang, two_batch_overlap: yes}}", "the model has no experts");
 }
 
-/* NVIDIA/TensorRT-LLM tech_blog/blog4: 1,024 tokens a rank, levelled over 288 slots: the fullest of 32 ranks has 1.109 of the mean. By
- * a power law without copies it is far fuller. */
+/* NVIDIA/TensorRT-LLM tech_blog/blog4: 1,024 tokens a rank, levelled over 288 slots: the fullest of 32 ranks has 1.109 of the mean.
+ * By a power law without copies it is far fuller. */
 static void
 levelled_ranks_keep_a_residual (void)
 {
   static const struct {
     const char *moe;
     double from, to;
-  } cases[] = { { "redundant: 32", 1.09, 1.13 }, { "redundant: 32, power_law: 1.01", 1.09, 1.13 }, { "power_law: 1.01", 1.7, 2.6 } };
+  } cases[] = { { "redundant: 32", 1.09, 1.13 },
+                { "redundant: 32, power_law: 1.01", 1.09, 1.13 },
+                { "power_law: 1.01", 1.7, 2.6 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *text = g_strdup_printf ("{model: deepseek_v3, engine: {name: trtllm}, parallel: {dp_attn: 32, ep: 32}, "
                                              "precision: {weights: nvfp4}, moe: {backend: nvlink_one_sided, %s}}",

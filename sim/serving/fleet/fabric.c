@@ -20,7 +20,7 @@ struct SrvKvFabric {
   const MdlLlm *llm;
   const ColSystem *system;
   SrvPlacedPool pools[2];
-  SrvTransferSpec transfer; /* settled */
+  SrvTransferSpec transfer;          /* settled */
   const MdlTransferLibrary *library; /* NULL: none */
   SrvFirst first;
   ColNet *net;
@@ -56,9 +56,9 @@ settle (SrvKvFabric *fabric, GError **error)
   SrvTransferSpec *transfer = &fabric->transfer;
   const MdlEngineRow *row =
       engines != NULL ? mdl_engine_find (engines, base_name (srv_engine_names, engine->name.v), engine->version.v, NULL) : NULL;
-  fabric->first = transfer->first_token.set                   ? (SrvFirst)transfer->first_token.v
+  fabric->first = transfer->first_token.set               ? (SrvFirst)transfer->first_token.v
                   : row != NULL && row->recomputes_last.v ? SRV_FIRST_DECODE
-                                                              : SRV_FIRST_HANDED;
+                                                          : SRV_FIRST_HANDED;
   const char *name = transfer->library.v;
   if (name == NULL || *name == '\0')
     name = row != NULL && row->transfer.v != NULL ? row->transfer.v : "none";
@@ -69,7 +69,8 @@ settle (SrvKvFabric *fabric, GError **error)
     g_autoptr (GString) known = g_string_new (NULL);
     for (unsigned i = 0; engines != NULL && i < engines->transfers.n; i++)
       g_string_append_printf (known, "%s, ", BASE_LIST_AT (engines->transfers, MdlTransferLibrary, i)->name.v);
-    return col_fail_at (error, transfer->library.mark, "no constants of transfer library '%s' are known; use %snone", name, known->str);
+    return col_fail_at (error, transfer->library.mark, "no constants of transfer library '%s' are known; use %snone", name,
+                        known->str);
   }
   if (!transfer->start.set)
     transfer->start.v = fabric->library->start.v;

@@ -28,9 +28,12 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   to->take = 0;
   if (!again && !sim->spec->first_handed)
     to->first = to->last = srv_count_send (sim, sim->at);
-  *handoff = (SrvHandoff){ .sim = sim, .from = seq, .to = to, .source = sim->at->index,
-                            .prefilled = sim->now,
-                            .computed_s = eng_time_to_s (sim->now - sim->at->start) };
+  *handoff = (SrvHandoff){ .sim = sim,
+                           .from = seq,
+                           .to = to,
+                           .source = sim->at->index,
+                           .prefilled = sim->now,
+                           .computed_s = eng_time_to_s (sim->now - sim->at->start) };
   g_ptr_array_add (sim->handoffs, handoff);
   g_ptr_array_add (sim->moving, handoff);
 }

@@ -54,7 +54,8 @@ SCHEMA (srv_schema_failure, "failures",
         "A part that is lost under load: its replicas forget all, and their requests are sent again.",
         NUM (SrvFailureSpec, at, TIME, "when, from the start of the run on", .required = TRUE),
         ROW (SrvFailureSpec, lose, ENUM, "what is lost", .names = lose_names, .required = TRUE),
-        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), which node, or which leaf switch, from 0", .required = TRUE),
+        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), which node, or which leaf switch, from 0",
+             .required = TRUE),
         NUM_AS (SrvFailureSpec, "for", lasts, TIME, "until its replicas serve again, with empty caches; default: for good"));
 
 SCHEMA (srv_schema_retry, "retry", "What happens to requests of a lost replica.",
@@ -110,8 +111,8 @@ static const BaseName overlap_names[] = {
 };
 
 SCHEMA (srv_schema_transfer, "transfer", "How KV goes from the prefill pool to the decode pool.",
-        ROW (SrvTransferSpec, first_token, ENUM, "pool that gives the first token; default: vLLM decode, SGLang and TensorRT-LLM handed",
-             .names = first_names),
+        ROW (SrvTransferSpec, first_token, ENUM,
+             "pool that gives the first token; default: vLLM decode, SGLang and TensorRT-LLM handed", .names = first_names),
         ROW (SrvTransferSpec, library, STR,
              "library that moves it: nixl, mooncake, nccl, ucx, or none; default: vLLM nixl, SGLang mooncake, TensorRT-LLM ucx"),
         ROW (SrvTransferSpec, overlap, ENUM, "whether it moves while the prompt is computed", .names = overlap_names,

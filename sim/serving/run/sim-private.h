@@ -62,7 +62,7 @@ typedef struct {
   EngTime prefilled, started;
   double computed_s; /* of the step that ended the prompt */
   EngTimer due;      /* of the start */
-  gboolean left; /* the source counts it no more */
+  gboolean left;     /* the source counts it no more */
   EngFlowSpec flow;
   EngFlow moves; /* 0: it does not move yet */
   EngUse *uses;  /* owned */

@@ -39,7 +39,8 @@ request_of (const MdlLlm *llm, const SrvReplicaSpec *spec, MdlMoeBackend backend
                           .experts = llm->moe.experts.v + spec->moe.redundant.v,
                           .top_k = llm->moe.top_k.v,
                           .imbalance = 1,
-                          .format = srv_wire_format (op == MDL_MOE_DISPATCH ? spec->precision.dispatch.v : spec->precision.combine.v),
+                          .format =
+                              srv_wire_format (op == MDL_MOE_DISPATCH ? spec->precision.dispatch.v : spec->precision.combine.v),
                           .sms = spec->moe.sms.v };
 }
 

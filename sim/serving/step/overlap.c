@@ -1,6 +1,6 @@
 /* Two-batch overlap: layers of experts run as two micro-batches, of which one computes while tokens of the other go to experts and
- * back. Off unless the scenario asks for it, as in the engines. P: projections before attention; A: attention, its output product and
- * the router; E: routed experts; S: shared experts; d, c: dispatch and combine begin; D, C: the kernels wait for them.
+ * back. Off unless the scenario asks for it, as in the engines. P: projections before attention; A: attention, its output product
+ * and the router; E: routed experts; S: shared experts; d, c: dispatch and combine begin; D, C: the kernels wait for them.
  *
  *     paired      P0 A0 d0 P1 A1 d1 D0 E0 c0 D1 E1 c1 S0 C0 | P0 A0 d0 S1 C1 | P1 …     prompts; vLLM
  *     staggered   d0 S0 P1 D0 E0 c0 A1 C0 d1 S1 P0 D1 E1 c1 A0 C1 | d0 …                SGLang's decoding: two stages apart
@@ -63,10 +63,30 @@ typedef struct {
 
 /* Begins with the first turn that waits for nothing of its layer. */
 static const Turn turns[2][TURNS] = {
-  { { RECEIVE, 0, -1 }, { BEFORE, 0, 0 }, { CORE, 0, 0 }, { SEND, 0, 0 }, { RECEIVE, 1, -1 }, { BEFORE, 1, 0 }, { CORE, 1, 0 },
-    { SEND, 1, 0 }, { EXPERTS, 0, 0 }, { EXPERTS, 1, 0 }, { SHARED, 0, 0 }, { SHARED, 1, 0 } },
-  { { SEND, 0, 0 }, { SHARED, 0, 0 }, { BEFORE, 1, 0 }, { EXPERTS, 0, 0 }, { CORE, 1, 0 }, { RECEIVE, 0, 0 }, { SEND, 1, 0 },
-    { SHARED, 1, 0 }, { BEFORE, 0, 1 }, { EXPERTS, 1, 0 }, { CORE, 0, 1 }, { RECEIVE, 1, 0 } },
+  { { RECEIVE, 0, -1 },
+    { BEFORE, 0, 0 },
+    { CORE, 0, 0 },
+    { SEND, 0, 0 },
+    { RECEIVE, 1, -1 },
+    { BEFORE, 1, 0 },
+    { CORE, 1, 0 },
+    { SEND, 1, 0 },
+    { EXPERTS, 0, 0 },
+    { EXPERTS, 1, 0 },
+    { SHARED, 0, 0 },
+    { SHARED, 1, 0 } },
+  { { SEND, 0, 0 },
+    { SHARED, 0, 0 },
+    { BEFORE, 1, 0 },
+    { EXPERTS, 0, 0 },
+    { CORE, 1, 0 },
+    { RECEIVE, 0, 0 },
+    { SEND, 1, 0 },
+    { SHARED, 1, 0 },
+    { BEFORE, 0, 1 },
+    { EXPERTS, 1, 0 },
+    { CORE, 0, 1 },
+    { RECEIVE, 1, 0 } },
 };
 
 /* The exchange that a turn starts, or waits for: in units since the start. By order and batch. */
@@ -94,22 +114,23 @@ compute_task (const Play *play, guint i)
   if (layer < 0 || layer >= (gint)play->layers)
     return task;
   switch (turn->piece) {
-  case BEFORE:
-    return (Task){ s->before_s, s->slow[0], 0 };
-  case CORE:
-    task.left_s = s->after_s + play->core_s;
-    task.slow = task.left_s > 0 ? (s->after_s * s->slow[1] + play->core_s * s->slow_core) / task.left_s : 1;
-    return task;
-  case SEND:
-    return (Task){ s->begin_s[0], 1, 0 };
-  case SHARED:
-    return (Task){ s->shared_s, s->slow[2], 0 };
-  case EXPERTS:
-    return (Task){ s->end_s[0] + s->experts_s + s->begin_s[1], s->slow[3], (guint)first + dispatch_at[play->order][turn->batch] + 1 };
-  case RECEIVE:
-    return (Task){ s->end_s[1], 1, (guint)first + combine_at[play->order][turn->batch] + 1 };
-  default:
-    return task;
+    case BEFORE:
+      return (Task){ s->before_s, s->slow[0], 0 };
+    case CORE:
+      task.left_s = s->after_s + play->core_s;
+      task.slow = task.left_s > 0 ? (s->after_s * s->slow[1] + play->core_s * s->slow_core) / task.left_s : 1;
+      return task;
+    case SEND:
+      return (Task){ s->begin_s[0], 1, 0 };
+    case SHARED:
+      return (Task){ s->shared_s, s->slow[2], 0 };
+    case EXPERTS:
+      return (Task){ s->end_s[0] + s->experts_s + s->begin_s[1], s->slow[3],
+                     (guint)first + dispatch_at[play->order][turn->batch] + 1 };
+    case RECEIVE:
+      return (Task){ s->end_s[1], 1, (guint)first + combine_at[play->order][turn->batch] + 1 };
+    default:
+      return task;
   }
 }
 

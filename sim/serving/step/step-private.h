@@ -21,8 +21,8 @@ typedef struct {
 
 /* A layer of experts of a micro-batch, each as it is alone; s. */
 typedef struct {
-  double before_s, after_s;    /* around the core of attention: projections; output product, router */
-  double shared_s, experts_s;  /* experts: with the wait for the fullest rank */
+  double before_s, after_s;   /* around the core of attention: projections; output product, router */
+  double shared_s, experts_s; /* experts: with the wait for the fullest rank */
   double dispatch_s, combine_s;
   double begin_s[2], end_s[2]; /* SM time at both ends of dispatch and combine of a library that leaves SMs free in between */
   double slow[4];              /* factors of before, after, shared and experts beside a dispatch or combine … */

@@ -18,8 +18,8 @@
 #include "collective/gpu.h"
 #include "step-private.h"
 
-#define ROUNDING 1e-12 /* of a step: what sums of its parts may differ by */
-#define ROUNDED 1024.0 /* tokens above which kernels are priced for the next multiple of 32 */
+#define ROUNDING 1e-12  /* of a step: what sums of its parts may differ by */
+#define ROUNDED  1024.0 /* tokens above which kernels are priced for the next multiple of 32 */
 
 const char *const srv_part_names[SRV_PART_N] = { "gemm", "experts", "attention", "memory", "tp", "ep", "pp", "host", "imbalance" };
 
@@ -164,11 +164,11 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
   tokens = graph > 0 ? graph : tokens > ROUNDED ? ceil (tokens / 32) * 32 : tokens;
   const gboolean split = tokens >= fmax (model->split[shape.decode], 2);
   shape.halves = split ? 2 : 1;
-  shape.key = (SrvKey){ .tokens = (guint32)tokens,
-                        .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
-                        .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),
-                        .flags = (shape.decode ? SRV_KEY_DECODE : 0) | (graph > 0 ? SRV_KEY_GRAPH : 0) |
-                                 (split ? SRV_KEY_SPLIT : 0) };
+  shape.key =
+      (SrvKey){ .tokens = (guint32)tokens,
+                .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
+                .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),
+                .flags = (shape.decode ? SRV_KEY_DECODE : 0) | (graph > 0 ? SRV_KEY_GRAPH : 0) | (split ? SRV_KEY_SPLIT : 0) };
   return shape;
 }
 

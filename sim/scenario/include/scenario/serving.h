@@ -73,10 +73,10 @@ typedef struct {
   double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
   gboolean scales;      /* replicas follow the load */
   double replicas_most;
-  gboolean fails;       /* something is lost */
-  GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
-  GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
-  gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
+  gboolean fails; /* something is lost */
+  GArray *phases; /* ScnServingPhase; NULL: nothing is lost */
+  GArray *tiers;  /* ScnServingTier, of `offload`; NULL: none */
+  gboolean slow;  /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
   GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
