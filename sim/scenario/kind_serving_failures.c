@@ -1,5 +1,5 @@
-/* Failures of a serving workload: which replicas a lost GPU, node, NIC or leaf switch takes with it. An engine does not route around
- * any of these: a replica that lacks a GPU, or a NIC that it uses, is lost as a whole until it is started anew. */
+/* Failures of a serving workload: which replicas a lost GPU, node, NIC or leaf switch takes with it. An engine does not route
+ * around any of these: a replica that lacks a GPU, or a NIC that it uses, is lost as a whole until it is started anew. */
 #include <math.h>
 
 #include "scenario/loaded.h"

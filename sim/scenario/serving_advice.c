@@ -1,5 +1,6 @@
 /* What replicas that serve a model could do otherwise: limits of the scheduler, layout, number formats, drafts, more replicas.
- * Pools that are apart: the ratio of their replicas on the same GPUs, one more of either, layouts of each, and what is said for both. */
+ * Pools that are apart: the ratio of their replicas on the same GPUs, one more of either, layouts of each, and what holds for
+ * both. */
 #include <math.h>
 
 #include "collective/gpu.h"
