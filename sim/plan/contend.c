@@ -29,7 +29,7 @@ ask_machine (void *item)
   g_autoptr (TrnClosed) closed = trn_closed_new (&machine->scenario->training, &job->error);
   if (closed == NULL || !pln_layouts (job->plan, machine, cuts, NULL, out, &job->error))
     return;
-  trn_closed_skip_unfit (closed);
+  trn_closed_skip_unfit (closed, pln_memory_share (job->plan));
   for (guint i = 0; i < cuts->len; i++) {
     const TrnClosedQuery *query = &g_array_index (cuts, TrnClosedQuery, i);
     TrnClosedStep step = { 0 };
@@ -37,7 +37,7 @@ ask_machine (void *item)
     double over;
     gboolean has = trn_closed_step (closed, query, &step, NULL);
     g_array_append_val (job->steps, step);
-    if (!has || !step.fits)
+    if (!has || !step.fits || !(step.step_time_s > 0))
       continue;
     pln_take_step (job->plan, job->machine, query, &step, &row);
     row.cut = i;

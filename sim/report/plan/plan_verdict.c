@@ -176,7 +176,11 @@ say_memory (RepVerdict *v)
   if (step->memory_B > 0 && step->capacity_B > 0)
     g_string_append_printf (text, " of %.1f", step->capacity_B / 0x1p30);
   if (step->memory_B > 0)
-    g_string_append (text, " GiB on the fullest rank. ");
+    g_string_append (text, " GiB on the fullest rank");
+  if (step->memory_B > 0 && rep_plan_is_tight (rep_verdict_row (v, 0)))
+    g_string_append_printf (text, ", tight: %.1f %% is free", 100 * pln_memory_left (step));
+  if (step->memory_B > 0)
+    g_string_append (text, ". ");
   g_string_append (text, strcmp (bottleneck, "compute") == 0 ? "Bottleneck: compute" : "Bottleneck besides compute: ");
   if (strcmp (bottleneck, "compute") != 0)
     g_string_append (text, bottleneck);
