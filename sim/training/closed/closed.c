@@ -625,7 +625,7 @@ trn_closed_follow (TrnClosed *closed, TrnClosed *before)
 {
   const ColSystem *a = closed->job->system, *b = before != NULL ? before->job->system : NULL;
   const TrnModelSpec *m = &closed->job->spec.model;
-  closed->lists = closed->job->llm.moe.experts.v <= 0 && closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
+  closed->lists = closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
   if (before == NULL || !closed->lists || !before->lists || before->skip_share < closed->skip_share || before->skip_share > closed->skip_share || a->kernels != b->kernels ||
       a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
     return;
