@@ -11,7 +11,7 @@
 
 typedef struct {
   const StdPlanQuestion *query;
-  const GArray *contenders;
+  const GArray *contenders, *near; /* near: without those that NEAR leaves no chance against the best of their own option */
   const GPtrArray *steps; /* as of pln_contenders() */
   const GPtrArray *read;  /* BaseWatch *, by machine: what its scenario reads */
   const gboolean *far;    /* by machine: none of its contenders can come first while constants move by a fifth */
@@ -117,7 +117,7 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
   }
   /* behind the answer itself: the leads of an answer to compare with */
   const double *until = answer->against != NULL ? &g_array_index (answer->against, double, 1) : NULL;
-  g_autoptr (GArray) leads = pln_leads_until (plan, question->contenders, until, error);
+  g_autoptr (GArray) leads = pln_leads_until (plan, reach == STD_REACH_NEAR ? question->near : question->contenders, until, error);
   if (leads == NULL)
     return FALSE;
   answer_with (question, plan, first_of (leads), answer);
@@ -135,7 +135,8 @@ std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **
   if (read == NULL)
     return NULL;
   g_autofree gboolean *far = pln_far_machines (question->plan, contenders, NEAR);
-  const Question search = { question, contenders, steps, read, far };
+  g_autoptr (GArray) near = pln_near_contenders (question->plan, contenders, NEAR);
+  const Question search = { question, contenders, near, steps, read, far };
   const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
   return std_sensitivity (&query, scope, error);
 }

@@ -357,6 +357,9 @@ GArray *pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *s
 /* By machine, whether all its contenders are worse than the best of all that meets the constraints by more than the factor `near`;
  * FALSE where nothing meets them. Returned: full. */
 gboolean *pln_far_machines (const Pln *plan, const GArray *contenders, double near);
+/* Those that are not worse than the best of their own machine that meets the constraints by more than the factor `near`. Returned:
+ * full, PlnChoiceRow. */
+GArray *pln_near_contenders (const Pln *plan, const GArray *contenders, double near);
 /* Reads the scenario of a machine once more, for what its lookup's watch sees of it. FALSE and *error on failure. */
 gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
