@@ -174,8 +174,8 @@ flatten (Pln *plan, const BaseYamlNode *node, const char *path, GError **error)
     g_autofree char *below = g_strdup_printf ("%s.%s", path, key);
     if (g_str_equal (below, "workload.offload"))
       return col_fail_at (error, base_yaml_key_mark (node, i),
-                          "plans do not search with offload; leave it out, and run a row of the plan with "
-                          "--set workload.offload=…");
+                          "plans do not search with offload, which only the engine prices; leave it out, and run the layout as a "
+                          "scenario with 'offload'");
     if (g_str_equal (below, "workload.pipeline.layout"))
       return col_fail_at (error, base_yaml_key_mark (node, i),
                           "'layout' fits one parallel layout, and a plan tries many; leave it out (embedding_as_layer and "

@@ -70,6 +70,11 @@ append_no_price (const RepVerdict *v, const PlnNearest *near, GString *text)
 {
   const PlnMachine *m = rep_verdict_machine (v, near->machine);
   const gboolean own = pln_basis (v->plan) == PLN_ACQUISITION_BUY;
+  if (pln_basis (v->plan) == PLN_ACQUISITION_NONE) {
+    g_string_append_printf (text, "it has no price. A row {topology: %s, node: …, rent: …} in `nodes` of `prices` would admit it",
+                            m->topology);
+    return;
+  }
   g_string_append_printf (text, "it has no price to %s. A row {topology: %s, %s: …} in `nodes` of `prices`", own ? "buy" : "rent",
                           m->topology, own ? "node" : "rent");
   if (own ? m->rent_usd_per_s > 0 : m->capital_usd > 0)

@@ -300,6 +300,9 @@ say_feed (RepVerdict *v)
   for (guint i = 0; by != NULL && i < G_N_ELEMENTS (causes); i++)
     if (strcmp (by, causes[i].by) == 0)
       g_string_append_printf (text, ", since %s too slow; %s would help", causes[i].what, causes[i].change);
+  if (!row->simulated)
+    g_string_append (text, ". Estimated, without what reads and the step's communication take from each other where they share a "
+                           "network; --best 1 simulates it");
   rep_verdict_add (v, text);
 }
 
