@@ -38,14 +38,18 @@ static const BaseField memory_fields[] = {
   BASE_ROW_END,
 };
 static const BaseSchema memory_schema = {
-  .name = "goal memory", .help = "What layouts leave of a GPU's memory, on the fullest rank. A bare value sets `headroom`.", .fields = memory_fields, .scalar_key = "headroom"
+  .name = "goal memory",
+  .help = "What layouts leave of a GPU's memory, on the fullest rank. A bare value sets `headroom`.",
+  .fields = memory_fields,
+  .scalar_key = "headroom",
 };
 
 static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
   BASE_ROW (PlnGoalSpec, "deadline", deadline, MAP, .sub = &pln_schema_deadline, .help = "maximum run time"),
-  BASE_ROW (PlnGoalSpec, "memory", memory, MAP, .sub = &memory_schema, .help = "what layouts must leave free; default: {headroom: 5 %}"),
+  BASE_ROW (PlnGoalSpec, "memory", memory, MAP, .sub = &memory_schema,
+            .help = "what layouts must leave free; default: {headroom: 5 %}"),
   BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01",
                 .help = "maximum cash to buy; in dollars, or the currency of `prices`"),
   BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01",

@@ -254,7 +254,8 @@ layouts_leave_memory_free (void)
   } goals[] = { { "goal.memory=0 %", 0 }, { NULL, 0.05 }, { "goal.memory={headroom: 40 %}", 0.4 } };
   guint64 n_met[3], n_tight[3];
   for (guint i = 0; i < G_N_ELEMENTS (goals); i++) {
-    const char *const sets[] = { "choices={topology: [hgx_h100], nodes: [2]}", "goal.capex=", "goal.run_cost=", goals[i].set, NULL };
+    const char *const sets[] = { "choices={topology: [hgx_h100], nodes: [2]}", "goal.capex=", "goal.run_cost=", goals[i].set,
+                                 NULL };
     g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
     g_auto (Loaded) small = load_small (lookup, sets);
     PlnResult *result = search (small.plan, 1, 0);
@@ -283,7 +284,8 @@ the_headroom_that_admits_an_option_is_named (void)
   const double left = 1 - near.need[PLN_REJECTED_HEADROOM];
   TEST_NEAR (near.limit[PLN_REJECTED_HEADROOM], 0.1, 1e-12);
   TEST_TRUE (left > 0 && left < 0.9);
-  g_autofree char *less = g_strdup_printf ("goal.memory=%.9f", left - 1e-6), *more = g_strdup_printf ("goal.memory=%.9f", left + 1e-6);
+  g_autofree char *less = g_strdup_printf ("goal.memory=%.9f", left - 1e-6);
+  g_autofree char *more = g_strdup_printf ("goal.memory=%.9f", left + 1e-6);
   const char *const admits[] = { less, NULL }, *const rejects[] = { more, NULL };
   TEST_TRUE (nearest_of (admits, 0).machine == G_MAXUINT);
   TEST_TRUE (nearest_of (rejects, 0).machine == 0);

@@ -575,14 +575,6 @@ take_over (TrnClosed *closed, const Memo *key)
   return cut;
 }
 
-/* Whether what takes so much memory has no time. */
-static gboolean
-skips (const TrnClosed *closed, const TrnClosedStep *memory)
-{
-  const double most_B = memory->capacity_B * closed->skip_share;
-  return closed->skip_share > 0 && (!memory->fits || (memory->capacity_B > 0 && memory->memory_B > most_B));
-}
-
 /* A cut for the first time: read, and all that it needs looked up or made. */
 static const Cut *
 first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GError **error)
@@ -597,7 +589,8 @@ first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GEr
     TrnClosedStep memory = { 0 };
     if (held != NULL)
       trn_memory_line_at (held, query->dp, &memory);
-    if (held != NULL && skips (closed, &memory))
+    const double most_B = memory.capacity_B * closed->skip_share;
+    if (held != NULL && most_B > 0 && memory.memory_B > most_B)
       cut = g_new0 (Cut, 1);
     else if (held != NULL)
       cut = make_cut (closed, &variant.model, &key->query, error);
@@ -626,8 +619,8 @@ trn_closed_follow (TrnClosed *closed, TrnClosed *before)
   const ColSystem *a = closed->job->system, *b = before != NULL ? before->job->system : NULL;
   const TrnModelSpec *m = &closed->job->spec.model;
   closed->lists = closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
-  if (before == NULL || !closed->lists || !before->lists || before->skip_share < closed->skip_share || before->skip_share > closed->skip_share || a->kernels != b->kernels ||
-      a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
+  if (before == NULL || !closed->lists || !before->lists || fabs (before->skip_share - closed->skip_share) > 0 ||
+      a->kernels != b->kernels || a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
     return;
   closed->before = before;
   closed->follower = ++before->n_followers;
