@@ -133,7 +133,7 @@ add_cause (Gdp *out, const TrnFailuresSpec *spec, const Kind *kind)
                      .nodes = fmin (row->nodes.v, out->size.nodes),
                      .detect_s = row->detect.set ? row->detect.v : spec->detect.v,
                      .repair_s = row->repair.set ? row->repair.v : spec->repair.v,
-                     .slowdown = row->slowdown.v,
+                     .slowdown = row->compute.set && !row->slowdown.set ? row->compute.v : row->slowdown.v, /* at most */
                      .lasts_s = row->lasts.v };
   if (cause.rate_per_s > 0)
     out->provenance = MIN (out->provenance, cause.source);

@@ -29,7 +29,7 @@ ask_machine (void *item)
   g_autoptr (TrnClosed) closed = trn_closed_new (&machine->scenario->training, &job->error);
   if (closed == NULL || !pln_layouts (job->plan, machine, cuts, NULL, out, &job->error))
     return;
-  trn_closed_skip_unfit (closed);
+  trn_closed_skip_unfit (closed, 1); /* a constant may give tight ones their headroom */
   for (guint i = 0; i < cuts->len; i++) {
     const TrnClosedQuery *query = &g_array_index (cuts, TrnClosedQuery, i);
     TrnClosedStep step = { 0 };
@@ -37,7 +37,7 @@ ask_machine (void *item)
     double over;
     gboolean has = trn_closed_step (closed, query, &step, NULL);
     g_array_append_val (job->steps, step);
-    if (!has || !step.fits)
+    if (!has || !step.fits || !(step.step_time_s > 0))
       continue;
     pln_take_step (job->plan, job->machine, query, &step, &row);
     row.cut = i;
@@ -112,6 +112,25 @@ pln_far_machines (const Pln *plan, const GArray *contenders, double near)
     far[row->machine] = far[row->machine] && row->formula > near * first;
   }
   return far;
+}
+
+GArray *
+pln_near_contenders (const Pln *plan, const GArray *contenders, double near)
+{
+  g_autofree double *least = g_new (double, plan->machines->len);
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+  double over;
+  for (guint m = 0; m < plan->machines->len; m++)
+    least[m] = HUGE_VAL;
+  for (guint i = 0; i < contenders->len; i++) {
+    const PlnChoiceRow *row = ROW (contenders, i);
+    if (pln_misses (plan, row, &over) == PLN_REJECTED_N)
+      least[row->machine] = fmin (least[row->machine], row->formula);
+  }
+  for (guint i = 0; i < contenders->len; i++)
+    if (!(ROW (contenders, i)->formula > near * least[ROW (contenders, i)->machine]))
+      g_array_append_vals (out, ROW (contenders, i), 1);
+  return out;
 }
 
 /* ---- what they come to ---- */

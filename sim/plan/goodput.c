@@ -74,9 +74,11 @@ pln_check_failures (const Pln *plan, GError **error)
   trn_failure_rates_check (rates, diag);
   for (unsigned i = 0; i < rates->rows.n; i++) {
     const MdlFailureRow *row = BASE_LIST_AT (rates->rows, MdlFailureRow, i);
-    const BaseNum *key = row->nic_rate.set ? &row->nic_rate : &row->compute;
-    if (key->set && !row->slowdown.set)
-      base_diag_error (diag, key->mark, "'%s': a plan does not simulate what slows a step; write 'slowdown' instead", row->name.v);
+    if (row->nic_rate.set && !row->slowdown.set) /* of a slow GPU's row the step is as slow as that, at most */
+      base_diag_error (diag, row->nic_rate.mark,
+                       "'%s': a plan does not simulate a step with a slow NIC; write 'slowdown' too, step time over the healthy "
+                       "one, from 1 to %.3g (e.g. slowdown: 1.1)",
+                       row->name.v, 1 / row->nic_rate.v);
   }
   return base_diag_finish (diag, error);
 }

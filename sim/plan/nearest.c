@@ -65,7 +65,7 @@ find (void *item)
   for (int o = 0; cuts->len == 0 && o < PLN_REJECTED_N; o++)
     if (out[o] > out[job->miss.why])
       job->miss.why = (PlnRejection)o;
-  trn_closed_skip_unfit (closed);
+  trn_closed_skip_unfit (closed, 1);
   try_all (job, closed, cuts, FALSE);
   try_all (job, closed, others, TRUE);
 }

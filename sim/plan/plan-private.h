@@ -14,9 +14,15 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
+  BaseNum headroom;
+} PlnMemoryGoalSpec;
+
+typedef struct {
+  BaseHead head;
   BaseStr model;
   BaseNum tokens;
   PlnDeadlineSpec deadline;
+  PlnMemoryGoalSpec memory;
   BaseNum capex, run_cost;
 } PlnGoalSpec;
 
@@ -136,6 +142,8 @@ extern const BaseSchema pln_schema_deadline;
 gboolean pln_check_deadline (Pln *plan, GError **error);
 /* The time that a run stays below with the confidence of the deadline, s. */
 double pln_sure_s (const Pln *plan, const PlnChoiceRow *row);
+/* What layouts may take of a GPU's memory, 0 to 1. */
+double pln_memory_share (const Pln *plan);
 /* The first constraint that it does not meet and by how much, relative; PLN_REJECTED_N: it meets all. */
 PlnRejection pln_misses (const Pln *plan, const PlnChoiceRow *row, double *over);
 /* What each constraint that it misses would have to allow, and what it allows; 0 and 0 of those that it meets. Of what does not

@@ -32,10 +32,24 @@ static const BaseName acquire_names[] = {
   { NULL, 0, NULL },
 };
 
+static const BaseField memory_fields[] = {
+  BASE_ROW_NUM (PlnMemoryGoalSpec, "headroom", headroom, RATIO, .max = "90 %", .fallback = "5 %",
+                .help = "part of a GPU's memory that a layout must leave free"),
+  BASE_ROW_END,
+};
+static const BaseSchema memory_schema = {
+  .name = "goal memory",
+  .help = "What layouts leave of a GPU's memory, on the fullest rank. A bare value sets `headroom`.",
+  .fields = memory_fields,
+  .scalar_key = "headroom",
+};
+
 static const BaseField goal_fields[] = {
   BASE_ROW (PlnGoalSpec, "model", model, STR, .required = TRUE, .help = "a name in scenarios/llms, or a path"),
   BASE_ROW_NUM (PlnGoalSpec, "tokens", tokens, COUNT, .min = "1", .max = "1000 T", .help = "tokens to train on; default: one step"),
   BASE_ROW (PlnGoalSpec, "deadline", deadline, MAP, .sub = &pln_schema_deadline, .help = "maximum run time"),
+  BASE_ROW (PlnGoalSpec, "memory", memory, MAP, .sub = &memory_schema,
+            .help = "what layouts must leave free; default: {headroom: 5 %}"),
   BASE_ROW_NUM (PlnGoalSpec, "capex", capex, MONEY, .min = "$0.01",
                 .help = "maximum cash to buy; in dollars, or the currency of `prices`"),
   BASE_ROW_NUM (PlnGoalSpec, "run_cost", run_cost, MONEY, .min = "$0.01",
@@ -164,8 +178,8 @@ flatten (Pln *plan, const BaseYamlNode *node, const char *path, GError **error)
     g_autofree char *below = g_strdup_printf ("%s.%s", path, key);
     if (g_str_equal (below, "workload.offload"))
       return col_fail_at (error, base_yaml_key_mark (node, i),
-                          "plans do not search with offload; leave it out, and run a row of the plan with "
-                          "--set workload.offload=…");
+                          "plans do not search with offload, which only the engine prices; leave it out, and run the layout as a "
+                          "scenario with 'offload'");
     if (g_str_equal (below, "workload.pipeline.layout"))
       return col_fail_at (error, base_yaml_key_mark (node, i),
                           "'layout' fits one parallel layout, and a plan tries many; leave it out (embedding_as_layer and "

@@ -14,6 +14,7 @@ const char *const pln_out_texts[PLN_REJECTED_N] = {
   [PLN_REJECTED_REFUSED] = "split the model where it cannot be split",
   [PLN_REJECTED_PRICE] = "have no price",
   [PLN_REJECTED_MEMORY] = "do not fit into memory",
+  [PLN_REJECTED_HEADROOM] = "leave too little memory free",
   [PLN_REJECTED_GPU_LIMIT] = "have more GPUs than allowed",
   [PLN_REJECTED_POWER] = "draw more power than allowed",
   [PLN_REJECTED_GOODPUT] = "have too little goodput",
@@ -75,6 +76,24 @@ pln_price (const Pln *plan, PlnChoiceRow *row)
   row->usd_per_token = row->way != PLN_ACQUISITION_NONE ? row->money.total_usd / (steps * row->step.tokens) : (double)NAN;
 }
 
+double
+pln_memory_share (const Pln *plan)
+{
+  return 1 - plan->spec.goal.memory.headroom.v;
+}
+
+const BaseNum *
+pln_headroom (const Pln *plan)
+{
+  return &plan->spec.goal.memory.headroom;
+}
+
+double
+pln_memory_left (const TrnClosedStep *step)
+{
+  return step->capacity_B > 0 ? fmax (1 - step->memory_B / step->capacity_B, 0) : (double)NAN;
+}
+
 /* A constraint: what a row has of it, and what it may have. */
 typedef struct {
   PlnRejection out;
@@ -92,6 +111,7 @@ limits_of (const Pln *plan, const PlnChoiceRow *row, Limit limits[LIMITS])
                   building (plan);
   const Limit all[LIMITS] = {
     { PLN_REJECTED_MEMORY, row->step.capacity_B > 0, row->step.memory_B, row->step.capacity_B },
+    { PLN_REJECTED_HEADROOM, row->step.capacity_B > 0, row->step.memory_B / row->step.capacity_B, pln_memory_share (plan) },
     { PLN_REJECTED_GPU_LIMIT, s->limits.gpus.set, machine->gpus, s->limits.gpus.v },
     { PLN_REJECTED_POWER, s->limits.power.set, most_W, s->limits.power.v },
     { PLN_REJECTED_GOODPUT, machine->fails, fmax (s->limits.goodput.v, LEAST_GOODPUT), fmax (row->goodput, LEAST_GOODPUT / 1e6) },
@@ -106,7 +126,7 @@ static gboolean
 lacks_price (const Pln *plan, const PlnChoiceRow *row)
 {
   gboolean money = pln_needs_money (plan) || plan->spec.goal.capex.set || plan->spec.goal.run_cost.set;
-  return money && row->step.fits && row->way == PLN_ACQUISITION_NONE;
+  return money && row->step.fits && row->step.step_time_s > 0 && row->way == PLN_ACQUISITION_NONE;
 }
 
 void
@@ -180,7 +200,7 @@ pln_take_step (const Pln *plan, guint machine, const TrnClosedQuery *query, cons
                          .step_time_s = step->step_time_s,
                          .step_time_lo_s = step->step_time_lo_s,
                          .step_time_hi_s = step->step_time_hi_s };
-  if (!step->fits) /* it has no time */
+  if (!step->fits || !(step->step_time_s > 0)) /* it has no time */
     return;
   widen (plan, row);
   pln_price (plan, row);

@@ -452,7 +452,7 @@ take_up (PlnWorker *hand, guint32 machine, GError **error)
     return FALSE;
   if (hand->closed != NULL) {
     trn_closed_share (hand->closed, hand->pool);
-    trn_closed_skip_unfit (hand->closed);
+    trn_closed_skip_unfit (hand->closed, pln_memory_share (hand->plan));
     trn_closed_follow (hand->closed, hand->before);
   }
   hand->cuts = pln_list_layouts (hand->plan, machine, NULL);

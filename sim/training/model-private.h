@@ -222,6 +222,17 @@ typedef struct {
   gint32 format;
   double size_B;
 } TrnQuestion;
+void trn_priced_free (gpointer priced);
+/* TrnQuestion -> TrnPriced, owned or borrowed. Returned: full. */
+GHashTable *trn_priced_table (gboolean owns);
+/* Of closed forms, whose grids have most groups in common: takes `what`, all that prices of a kind of groups depend on; its number,
+ * the same for what is equal. */
+guint trn_comms_number (TrnComms *comms, GBytes *what);
+/* Takes a price, which then lives as long as the communicators; those of such groups are found again, their number in place of the
+ * kind. */
+void trn_comms_own (TrnComms *comms, TrnPriced *priced);
+void trn_comms_keep (TrnComms *comms, const TrnQuestion *question, TrnPriced *priced);
+TrnPriced *trn_comms_recall (const TrnComms *comms, const TrnQuestion *question);
 /* From now on each question is appended to `list` (TrnQuestion, borrowed); NULL: to none. */
 void trn_prices_list (TrnPrices *prices, GArray *list);
 /* The same question gets the same answer, which is borrowed. NULL and *error where ranks cannot reach each other. A group of one

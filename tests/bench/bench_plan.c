@@ -128,7 +128,7 @@ search (void *user)
   TrnClosed *closed = s->closed != NULL ? s->closed : trn_closed_new (scn_training (s->scenario), &error);
   stop_on (error);
   if (!s->all)
-    trn_closed_skip_unfit (closed);
+    trn_closed_skip_unfit (closed, 1);
   for (guint i = 0; i < s->cuts->len; i++) {
     TrnClosedStep step;
     if (!trn_closed_step (closed, &g_array_index (s->cuts, TrnClosedQuery, i), &step, &error))

@@ -353,6 +353,24 @@ size_flags_are_those_of_nccl_tests (void)
   }
 }
 
+/* By one operation on two exact doubles, as by the library: short numbers with exponents around the bounds of that. */
+static void
+short_numbers_are_rounded_as_the_library_does (void)
+{
+  BaseRandom random = base_random_stream (3, "short numbers");
+  for (int i = 0; i < 20000; i++) {
+    const int n_digits = 1 + (int)(17 * base_random_unit (&random)), exponent = (int)(60 * base_random_unit (&random)) - 30;
+    const double whole = floor (base_random_unit (&random) * pow (10, n_digits));
+    double read = (double)NAN;
+    g_autofree char *text = g_strdup_printf ("%.0fe%d", whole, exponent);
+    if (base_quantity_parse (text, BASE_DIM_NUMBER, &read, NULL))
+      TEST_TRUE (memcmp (&read, &(double){ g_ascii_strtod (text, NULL) }, sizeof read) == 0);
+  }
+  double minus = 0;
+  TEST_TRUE (base_quantity_parse ("-0.1", BASE_DIM_NUMBER, &minus, NULL));
+  TEST_NEAR (minus, -0.1, 0);
+}
+
 int
 main (void)
 {
@@ -361,6 +379,7 @@ main (void)
     { "what is wrong is said with what to write instead", what_is_wrong_is_said_with_what_to_write_instead },
     { "long text is cut in messages", long_text_is_cut_in_messages },
     { "a number of many digits is rounded once", a_number_of_many_digits_is_rounded_once },
+    { "short numbers are rounded as the library does", short_numbers_are_rounded_as_the_library_does },
     { "quantities are printed with a readable prefix", quantities_are_printed_with_a_readable_prefix },
     { "what is printed is read back", what_is_printed_is_read_back },
     { "seventeen digits come back to the last bit", seventeen_digits_come_back_to_the_last_bit },

@@ -101,6 +101,20 @@ without_a_watch_numbers_are_as_written (void)
   TEST_NEAR (thing.unsaid.v, 2e-6, 1e-15);
 }
 
+/* Whatever the length of the file's name. */
+static void
+places_have_file_line_and_column (void)
+{
+  for (gsize n = 1; n <= 1024; n *= 4) {
+    g_autoptr (BaseWatch) watch = base_watch_new ();
+    g_autofree char *file = g_strnfill (n, 'f'), *place = g_strconcat (file, ":4294967295:17", NULL);
+    const BaseNum num = { .v = 3, .mark = { file, 4294967295u, 17 } };
+    base_watch_change (watch, place, 2);
+    TEST_NEAR (base_watch_read (watch, "s", "k", BASE_DIM_NUMBER, &num, 0, 100), 6, 0);
+    TEST_STR (((const BaseWatched *)base_watch_seen (watch)->pdata[0])->place, place);
+  }
+}
+
 int
 main (void)
 {
@@ -108,6 +122,7 @@ main (void)
     { "all numbers are seen with place, source and note", all_numbers_are_seen_with_place_source_and_note },
     { "a change reaches its number alone and stays in its bounds", a_change_reaches_its_number_alone_and_stays_in_its_bounds },
     { "a change of what another watch saw is told", a_change_of_what_another_watch_saw_is_told },
+    { "places have file, line and column", places_have_file_line_and_column },
     { "without a watch numbers are as written", without_a_watch_numbers_are_as_written },
     { NULL, NULL },
   };

@@ -244,6 +244,53 @@ the_smallest_change_admits_an_option (void)
   }
 }
 
+/* Of the fullest GPU 5 % are left by default, as much as the goal says, or nothing. Other rows are the same. */
+static void
+layouts_leave_memory_free (void)
+{
+  static const struct {
+    const char *set;
+    double least;
+  } goals[] = { { "goal.memory=0 %", 0 }, { NULL, 0.05 }, { "goal.memory={headroom: 40 %}", 0.4 } };
+  guint64 n_met[3], n_tight[3];
+  for (guint i = 0; i < G_N_ELEMENTS (goals); i++) {
+    const char *const sets[] = { "choices={topology: [hgx_h100], nodes: [2]}", "goal.capex=", "goal.run_cost=", goals[i].set,
+                                 NULL };
+    g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+    g_auto (Loaded) small = load_small (lookup, sets);
+    PlnResult *result = search (small.plan, 1, 0);
+    double least = 1;
+    for (guint k = 0; k < result->rows->len; k++)
+      least = fmin (least, pln_memory_left (&ROW (result, k)->step));
+    TEST_TRUE (least >= goals[i].least - 1e-12);
+    TEST_NEAR (pln_headroom (small.plan)->v, goals[i].least, 1e-12);
+    n_met[i] = result->n_met;
+    n_tight[i] = result->out[PLN_REJECTED_HEADROOM];
+    pln_result_free (result);
+  }
+  TEST_INT (n_tight[0], 0);
+  TEST_TRUE (n_tight[1] > 0 && n_met[0] > n_met[1] && n_met[1] > n_met[2]);
+  TEST_INT (n_met[0], n_met[1] + n_tight[1]);
+  TEST_INT (n_met[0], n_met[2] + n_tight[2]);
+}
+
+/* The headroom that is named admits the option, and one that is greater does not. */
+static void
+the_headroom_that_admits_an_option_is_named (void)
+{
+  static const char *const most[] = { "goal.memory=90 %", NULL };
+  const PlnNearest near = nearest_of (most, 0);
+  TEST_TRUE (near.has_row && near.machine == 0);
+  const double left = 1 - near.need[PLN_REJECTED_HEADROOM];
+  TEST_NEAR (near.limit[PLN_REJECTED_HEADROOM], 0.1, 1e-12);
+  TEST_TRUE (left > 0 && left < 0.9);
+  g_autofree char *less = g_strdup_printf ("goal.memory=%.9f", left - 1e-6);
+  g_autofree char *more = g_strdup_printf ("goal.memory=%.9f", left + 1e-6);
+  const char *const admits[] = { less, NULL }, *const rejects[] = { more, NULL };
+  TEST_TRUE (nearest_of (admits, 0).machine == G_MAXUINT);
+  TEST_TRUE (nearest_of (rejects, 0).machine == 0);
+}
+
 /* 3 nodes are 24 GPUs, with tp 8 three replicas: 129 is a multiple next to 128. */
 static void
 the_nearest_global_batch_is_named (void)
@@ -267,6 +314,8 @@ main (void)
     { "part of an NVLink domain is paid whole", part_of_an_nvlink_domain_is_paid_whole },
     { "racks of an NVLink domain are counted", racks_of_an_nvlink_domain_are_counted },
     { "a purchase without its network is said", a_purchase_without_its_network_is_said },
+    { "layouts leave memory free", layouts_leave_memory_free },
+    { "the headroom that admits an option is named", the_headroom_that_admits_an_option_is_named },
     { "what no machine has is refused", what_no_machine_has_is_refused },
     { "stages differ by a layer", stages_differ_by_a_layer },
     { "the fewest GPUs come first", the_fewest_gpus_come_first },

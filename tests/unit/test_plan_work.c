@@ -278,7 +278,7 @@ what_is_not_of_the_plan_is_refused (void)
     { "\"pieces\" : 11", "\"pieces\" : \"11\"", "state.json: pieces: a whole number from 0 to 4294967295 is accepted" },
     { "\"piece\" : 3", "\"piece\" : 11", "state.json: piece 11 does not belong to this plan, which has 11 pieces" },
     { "\"piece\" : 3", "\"piece\" : 2", "state.json: piece 2 is there twice" },
-    { "\"out\" : \"0 ", "\"out\" : \"-1 ", "state.json: piece 0: 'out' and 'over' are not 13 values each" },
+    { "\"out\" : \"0 ", "\"out\" : \"-1 ", "state.json: piece 0: 'out' and 'over' are not 14 values each" },
     { "\"out\" : \"0 ", "\"out\" : \"1 ", "state.json: piece 0 has 5 configurations, in the plan 4" },
     { "\"done\" : [", "\"done\" : [ 7,", "state.json: 'done' is not a list of pieces" },
     { "\"runs\" : [", "\"runs\" : [ \"1 2\",", "state.json: run 0 does not belong to this plan" },

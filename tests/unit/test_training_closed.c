@@ -442,7 +442,7 @@ clusters_with_another_network_take_over_what_is_the_same (void)
     for (guint i = 0; i < N; i++) {
       scenario[i] = load_with (models[m], networks[i], lookup, &constants);
       closed[i] = trn_closed_new (scn_training (scenario[i]), NULL);
-      trn_closed_skip_unfit (closed[i]);
+      trn_closed_skip_unfit (closed[i], 1);
       trn_closed_follow (closed[i], i > 0 ? closed[i - 1] : NULL);
     }
     BaseRandom random = base_random_stream (1, "networks");
@@ -452,7 +452,7 @@ clusters_with_another_network_take_over_what_is_the_same (void)
       TrnClosedStep step[N] = { { 0 } }, fresh = { 0 };
       for (guint i = 0; i < N; i++) {
         g_autoptr (TrnClosed) own = trn_closed_new (scn_training (scenario[i]), NULL);
-        trn_closed_skip_unfit (own);
+        trn_closed_skip_unfit (own, 1);
         gboolean ok = trn_closed_step (closed[i], &query, &step[i], NULL);
         TEST_TRUE (ok == trn_closed_step (own, &query, &fresh, NULL));
         TEST_TRUE (step[i].fits == fresh.fits && step[i].fullest == fresh.fullest && step[i].stage == fresh.stage);

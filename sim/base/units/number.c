@@ -2,6 +2,7 @@
  * quantity is rounded once: "4.35 kB" is exactly 4350. */
 #include "units/units-private.h"
 
+#include <float.h>
 #include <string.h>
 
 /* Beyond any double, and far from overflow of an int. */
@@ -71,11 +72,31 @@ base_decimal_clear (Decimal *decimal)
   g_clear_pointer (&decimal->digits, g_free);
 }
 
+/* Few digits times a small power of ten: both are exact doubles, so one operation rounds as the nearest double does (Clinger,
+ * PLDI 1990, section 4). FALSE: it is longer than that. */
+static gboolean
+take_short (const char *digits, gint64 exponent, double *out)
+{
+  static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+  const gint64 most = G_N_ELEMENTS (tens) - 1, n = (gint64)strlen (digits), power = exponent - n;
+  if (FLT_EVAL_METHOD != 0 || n > DBL_DIG || power > most || power < -most)
+    return FALSE;
+  gint64 whole = 0;
+  for (const char *p = digits; *p != '\0'; p++)
+    whole = whole * 10 + (*p - '0');
+  *out = power < 0 ? (double)whole / tens[-power] : (double)whole * tens[power];
+  return TRUE;
+}
+
 double
 base_decimal_value (const Decimal *decimal, int e10)
 {
   if (decimal->digits[0] == '\0')
     return 0;
+  double few;
+  if (take_short (decimal->digits, (gint64)decimal->exponent + e10, &few))
+    return decimal->negative ? -few : few;
   g_autofree char *text = g_strdup_printf ("%s0.%se%d", decimal->negative ? "-" : "", decimal->digits,
                                            clamp_exponent ((gint64)decimal->exponent + e10));
   return g_ascii_strtod (text, NULL);

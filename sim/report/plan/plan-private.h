@@ -12,6 +12,8 @@ char *rep_plan_machine (const Pln *plan, guint machine);
 char *rep_money (double usd);
 /* "TP4 PP2 VP10 DP32"; of `prose` "TP4 x PP2 x DP32". Returned: full. */
 char *rep_plan_layout (const TrnClosedQuery *query, gboolean prose);
+/* Whether a layout leaves less than PLN_TIGHT of a GPU's memory. */
+gboolean rep_plan_is_tight (const PlnChoiceRow *row);
 /* The largest part of a step that is not compute: "tensor-parallel communication"; "compute" where the others are under 1 %. */
 const char *rep_plan_bottleneck (const TrnClosedStep *step);
 /* rep_plan_table with its columns in the order of text. Returned: full. */

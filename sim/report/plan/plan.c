@@ -231,6 +231,20 @@ append_rejected (const PlnResult *result, GString *out)
     g_string_append_c (out, '\n');
 }
 
+/* What layouts must leave of a GPU's memory; and what tight means, where a row may be. */
+static void
+append_headroom (const Pln *plan, const PlnResult *result, GString *out)
+{
+  const BaseNum *headroom = pln_headroom (plan);
+  if (result->rows->len == 0 || isnan (pln_memory_left (&g_array_index (result->rows, PlnChoiceRow, 0).step)))
+    return;
+  g_string_append_printf (out, "# layouts leave at least %.3g %% of a GPU's memory free (`goal: {memory: {headroom}}`%s)",
+                          100 * headroom->v, headroom->set ? "" : ", assumed");
+  if (headroom->v < PLN_TIGHT)
+    g_string_append_printf (out, "; tight: below %g %%", 100 * PLN_TIGHT);
+  g_string_append_c (out, '\n');
+}
+
 /* Whose efficiency the steps of the first row have; of other cluster options it may be another row of the same framework. */
 static void
 append_efficiency (const Pln *plan, const PlnResult *result, GString *out)
@@ -261,6 +275,7 @@ rep_plan_header (const Pln *plan, const PlnResult *result, GString *out)
   else
     g_string_append_printf (out, "Ranked by %s, simulated ones first.\n", aim);
   append_rejected (result, out);
+  append_headroom (plan, result, out);
   if (pln_degraded (plan) != NULL)
     g_string_append_printf (out, "# every cluster option is degraded: %s\n", pln_degraded (plan));
   append_prices (plan, out);

@@ -4,12 +4,21 @@
 
 #include "verdict-private.h"
 
-/* Three digits, rounded so that it is enough. Returned: full. */
+/* Three digits; ratios in per cent. Returned: full. */
+static char *
+three_digits (double value, BaseDim dim)
+{
+  return dim == BASE_DIM_RATIO ? g_strdup_printf ("%.3g %%", 100 * value) : base_quantity_format (value, dim, 3);
+}
+
+/* The same, rounded so that it is enough. Returned: full. */
 static char *
 enough (double value, BaseDim dim, gboolean up)
 {
+  if (!(value > 0))
+    return three_digits (0, dim);
   double unit = pow (10, floor (log10 (value)) - 2), ratio = value / unit;
-  return base_quantity_format ((up ? ceil (ratio - 1e-9) : floor (ratio + 1e-9)) * unit, dim, 3);
+  return three_digits ((up ? ceil (ratio - 1e-9) : floor (ratio + 1e-9)) * unit, dim);
 }
 
 /* "it ends after 118 days with 90 % confidence (60 days allowed)" into `what`, "a deadline of 118 days" into `change`. */
@@ -20,6 +29,7 @@ say_limit (const RepVerdict *v, const PlnNearest *near, PlnRejection o, GString 
     const char *what, *change;
     BaseDim dim;
   } words[PLN_REJECTED_N] = {
+    [PLN_REJECTED_HEADROOM] = { "it leaves %s of a GPU's memory free (%s required)", "a headroom of %s", BASE_DIM_RATIO },
     [PLN_REJECTED_GPU_LIMIT] = { "it has %s GPUs (%s allowed)", "a limit of %s GPUs", BASE_DIM_NUMBER },
     [PLN_REJECTED_POWER] = { "it draws %s at load (%s allowed)", "a power limit of %s", BASE_DIM_POWER },
     [PLN_REJECTED_GOODPUT] = { "its goodput is %s (%s required)", "a goodput of %s", BASE_DIM_RATIO },
@@ -27,10 +37,12 @@ say_limit (const RepVerdict *v, const PlnNearest *near, PlnRejection o, GString 
     [PLN_REJECTED_CAPEX] = { "it costs %s to buy (%s allowed)", "a capex of %s", BASE_DIM_MONEY },
     [PLN_REJECTED_RUN_COST] = { "its run costs %s (%s allowed)", "a run_cost of %s", BASE_DIM_MONEY },
   };
-  const gboolean up = o != PLN_REJECTED_GOODPUT;
+  const gboolean up = o != PLN_REJECTED_GOODPUT && o != PLN_REJECTED_HEADROOM;
   double sure = (double)NAN;
   (void)pln_deadline_s (v->plan, &sure);
-  g_autofree char *need = enough (near->need[o], words[o].dim, up), *has = base_quantity_format (near->limit[o], words[o].dim, 3);
+  const gboolean left = o == PLN_REJECTED_HEADROOM; /* what is free, where limits are on what is taken */
+  g_autofree char *need = enough (left ? 1 - near->need[o] : near->need[o], words[o].dim, up);
+  g_autofree char *has = three_digits (left ? 1 - near->limit[o] : near->limit[o], words[o].dim);
   g_autofree char *confidence =
       o == PLN_REJECTED_DEADLINE && !isnan (sure) ? g_strdup_printf (" with %.4g %% confidence", 100 * sure) : g_strdup ("");
   g_auto (GStrv) part = g_strsplit (words[o].what, "%s", -1), its = g_strsplit (words[o].change, "%s", -1);
@@ -58,6 +70,11 @@ append_no_price (const RepVerdict *v, const PlnNearest *near, GString *text)
 {
   const PlnMachine *m = rep_verdict_machine (v, near->machine);
   const gboolean own = pln_basis (v->plan) == PLN_ACQUISITION_BUY;
+  if (pln_basis (v->plan) == PLN_ACQUISITION_NONE) {
+    g_string_append_printf (text, "it has no price. A row {topology: %s, node: …, rent: …} in `nodes` of `prices` would admit it",
+                            m->topology);
+    return;
+  }
   g_string_append_printf (text, "it has no price to %s. A row {topology: %s, %s: …} in `nodes` of `prices`", own ? "buy" : "rent",
                           m->topology, own ? "node" : "rent");
   if (own ? m->rent_usd_per_s > 0 : m->capital_usd > 0)
@@ -92,7 +109,7 @@ append_nearest (const RepVerdict *v, const PlnNearest *near, GString *text)
     g_string_append (what, "the global batch does not divide by its replicas");
     g_string_append_printf (change, "`global_batch: %u`", near->batch);
   }
-  for (int o = PLN_REJECTED_GPU_LIMIT; o < PLN_REJECTED_N; o++)
+  for (int o = PLN_REJECTED_HEADROOM; o < PLN_REJECTED_N; o++)
     if (near->need[o] > 0)
       say_limit (v, near, (PlnRejection)o, what, change);
   change->str[0] = g_ascii_toupper (change->str[0]);

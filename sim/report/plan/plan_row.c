@@ -84,6 +84,12 @@ rep_plan_layout (const TrnClosedQuery *query, gboolean prose)
   return g_string_free (text, FALSE);
 }
 
+gboolean
+rep_plan_is_tight (const PlnChoiceRow *row)
+{
+  return pln_memory_left (&row->step) < PLN_TIGHT;
+}
+
 char *
 rep_plan_choice (const Pln *plan, const PlnChoiceRow *row)
 {
@@ -169,7 +175,9 @@ BASE_MEMBER_TEXT_OF (bound, Line, bound_by (&it->row->step))
 BASE_MEMBER_TEXT_OF (method, Line, it->row->simulated ? "simulated" : "estimated")
 BASE_MEMBER_TEXT_OF (bottleneck_text, Line, rep_plan_bottleneck (&it->row->step))
 BASE_MEMBER_TEXT_OF (acquisition, Line, it->priced ? (it->row->way == PLN_ACQUISITION_BUY ? "buy" : "rent") : NULL)
+BASE_MEMBER_TEXT_OF (tight, Line, isnan (pln_memory_left (&it->row->step)) ? NULL : rep_plan_is_tight (it->row) ? "yes" : "no")
 BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
+BASE_MEMBER_NUMBER_OF (memory_free, Line, pln_memory_left (&it->row->step))
 
 #define LINE(...)         BASE_MEMBER (Line, __VA_ARGS__)
 #define MACHINE(...)      BASE_MEMBER_THROUGH (Line, machine, PlnMachine, __VA_ARGS__)
@@ -263,6 +271,8 @@ static const BaseMember members[] = {
   MACHINE ("nic_count", nic_count),
   MACHINE ("fabric_kind", kind),
   MACHINE ("storage_servers", servers),
+  { .key = "memory_free", .number = memory_free, BASE_SHOWN ("memory free (%)", 100, "%.1f"), .rank = 3 },
+  { .key = "tight", .text = tight },
   BASE_MEMBER_END,
 };
 
@@ -288,6 +298,7 @@ text_members (gboolean fine)
   } moved[] = { { "cluster", "topology" },
                 { "layout", "tp" },
                 { "method", "mfu" },
+                { "memory_free", "goodput" },
                 { "acquisition", "capital_usd" },
                 { "capex_usd", "usd_per_token" },
                 { "run_cost_own_usd", "usd_per_token" },
@@ -381,6 +392,10 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
       take_next (plan, result, &line);
     if (shown != members)
       shorten (line.cluster);
+    if (shown != members && rep_plan_is_tight (row)) {
+      g_autofree char *layout = line.layout;
+      line.layout = g_strconcat (layout, ", tight", NULL);
+    }
     base_members_add (table, shown, &line);
     g_free (line.variant);
     g_free (line.cluster);

@@ -176,7 +176,11 @@ say_memory (RepVerdict *v)
   if (step->memory_B > 0 && step->capacity_B > 0)
     g_string_append_printf (text, " of %.1f", step->capacity_B / 0x1p30);
   if (step->memory_B > 0)
-    g_string_append (text, " GiB on the fullest rank. ");
+    g_string_append (text, " GiB on the fullest rank");
+  if (step->memory_B > 0 && rep_plan_is_tight (rep_verdict_row (v, 0)))
+    g_string_append_printf (text, ", tight: %.1f %% is free", 100 * pln_memory_left (step));
+  if (step->memory_B > 0)
+    g_string_append (text, ". ");
   g_string_append (text, strcmp (bottleneck, "compute") == 0 ? "Bottleneck: compute" : "Bottleneck besides compute: ");
   if (strcmp (bottleneck, "compute") != 0)
     g_string_append (text, bottleneck);
@@ -296,6 +300,9 @@ say_feed (RepVerdict *v)
   for (guint i = 0; by != NULL && i < G_N_ELEMENTS (causes); i++)
     if (strcmp (by, causes[i].by) == 0)
       g_string_append_printf (text, ", since %s too slow; %s would help", causes[i].what, causes[i].change);
+  if (!row->simulated)
+    g_string_append (text, ". Estimated, without what reads and the step's communication take from each other where they share a "
+                           "network; --best 1 simulates it");
   rep_verdict_add (v, text);
 }
 

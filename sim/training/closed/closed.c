@@ -60,7 +60,7 @@ struct TrnClosed {
   TrnEdges *edges;
   TrnLoaderPaces *paces; /* NULL: no loader */
   guint32 gpus_per_node;
-  gboolean skip_unfit;
+  double skip_share; /* what takes more of a GPU's memory has no time; 0: all have */
   double flop_per_token, flop_per_s;
   gboolean lists;               /* what cuts are made of is kept */
   TrnClosed *before;            /* of the same cluster with another network; NULL: none. Borrowed */
@@ -559,7 +559,7 @@ static Cut *
 take_over (TrnClosed *closed, const Memo *key)
 {
   const Cut *known = closed->before != NULL ? recall (closed->before->cuts, key) : NULL;
-  if (known == NULL || (known->asks == NULL && (known->step.fits || !closed->skip_unfit)))
+  if (known == NULL || (known->asks == NULL && known->m > 0))
     return NULL;
   g_autoptr (GPtrArray) asks = known->asks != NULL ? g_ptr_array_sized_new (known->asks->len) : NULL;
   for (guint i = 0; asks != NULL && i < known->asks->len; i++) {
@@ -589,7 +589,8 @@ first_time (TrnClosed *closed, const TrnClosedQuery *query, const Memo *key, GEr
     TrnClosedStep memory = { 0 };
     if (held != NULL)
       trn_memory_line_at (held, query->dp, &memory);
-    if (held != NULL && closed->skip_unfit && !memory.fits)
+    const double most_B = memory.capacity_B * closed->skip_share;
+    if (held != NULL && most_B > 0 && memory.memory_B > most_B)
       cut = g_new0 (Cut, 1);
     else if (held != NULL)
       cut = make_cut (closed, &variant.model, &key->query, error);
@@ -617,18 +618,18 @@ trn_closed_follow (TrnClosed *closed, TrnClosed *before)
 {
   const ColSystem *a = closed->job->system, *b = before != NULL ? before->job->system : NULL;
   const TrnModelSpec *m = &closed->job->spec.model;
-  closed->lists = closed->job->llm.moe.experts.v <= 0 && closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
-  if (before == NULL || !closed->lists || !before->lists || before->skip_unfit != closed->skip_unfit || a->kernels != b->kernels ||
-      a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
+  closed->lists = closed->paces == NULL && m->stragglers.n == 0 && m->placement.n == 0;
+  if (before == NULL || !closed->lists || !before->lists || fabs (before->skip_share - closed->skip_share) > 0 ||
+      a->kernels != b->kernels || a->overlap != b->overlap || a->software != b->software || a->memory != b->memory)
     return;
   closed->before = before;
   closed->follower = ++before->n_followers;
 }
 
 void
-trn_closed_skip_unfit (TrnClosed *closed)
+trn_closed_skip_unfit (TrnClosed *closed, double share)
 {
-  closed->skip_unfit = TRUE;
+  closed->skip_share = share;
 }
 
 gboolean

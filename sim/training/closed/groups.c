@@ -16,7 +16,7 @@
 /* ---- prices of groups ---- */
 
 struct TrnAsk {
-  int kind, op, format; /* kind below 0: a send from `op` to `format` */
+  int kind, op, format; /* kind -1: a send from `op` to `format`; below: experts, as of TrnQuestion */
   guint32 pp;
   double size_B;
   const TrnPriced *priced;
@@ -146,6 +146,23 @@ ask_send (TrnGroupPrices *prices, const TrnAsk *key, GError **error)
              : remember (prices, key, trn_prices_send (prices->prices, (guint32)key->op, (guint32)key->format, key->size_B, error));
 }
 
+/* An exchange of experts by a library, whose size is in tokens. */
+static TrnAsk *
+ask_experts (TrnGroupPrices *prices, const TrnAsk *key, GError **error)
+{
+  TrnAsk *known = g_hash_table_lookup (prices->known, key);
+  const MdlWorkColl work = { .format = (MdlFormat)key->format, .moe_tokens = key->size_B, .moe_op = (MdlMoeOp)(-2 - key->kind) };
+  return known != NULL ? known : remember (prices, key, trn_prices_experts (prices->prices, key->pp, &work, error));
+}
+
+static TrnAsk *
+ask_any (TrnGroupPrices *prices, const TrnAsk *key, GError **error)
+{
+  return key->kind >= 0    ? ask_coll (prices, key, error)
+         : key->kind == -1 ? ask_send (prices, key, error)
+                           : ask_experts (prices, key, error);
+}
+
 const TrnPriced *
 trn_group_price (TrnGroupPrices *prices, guint32 pp, TrnGroupKind kind, MdlOp op, double size_B, MdlFormat format, GError **error)
 {
@@ -177,10 +194,11 @@ trn_group_prices_asked (TrnGroupPrices *prices, const GArray *questions)
   gboolean all = TRUE;
   for (guint i = 0; i < questions->len && all; i++) {
     const TrnQuestion *q = &g_array_index (questions, TrnQuestion, i);
-    if (q->kind >= 0)
-      all = trn_group_price (prices, q->from, (TrnGroupKind)q->kind, (MdlOp)q->to, q->size_B, (MdlFormat)q->format, NULL) != NULL;
+    const TrnAsk key = { .kind = q->kind, .op = (int)q->to, .format = q->format, .pp = q->from, .size_B = q->size_B };
+    if (q->kind == -1)
+      all = trn_group_send (prices, q->from, q->to, q->size_B, NULL) != NULL;
     else
-      all = q->kind == -1 && trn_group_send (prices, q->from, q->to, q->size_B, NULL) != NULL;
+      all = q->kind > -2 - (int)MDL_MOE_OP_N && note (prices, ask_any (prices, &key, NULL)) != NULL;
   }
   trn_group_prices_list (prices, NULL);
   return all ? g_steal_pointer (&asks) : NULL;
@@ -218,7 +236,7 @@ trn_ask_there (TrnAsk *ask, guint follower, TrnGroupPrices *there)
   if (trn_ask_known (ask, follower))
     return ask->there;
   ask->follower = follower;
-  ask->there = ask->kind >= 0 ? ask_coll (there, ask, NULL) : ask_send (there, ask, NULL);
+  ask->there = ask_any (there, ask, NULL);
   if (ask->there != NULL && !take_the_same (ask->priced, ask->there->priced))
     ask->there = NULL;
   return ask->there;

@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   GPtrArray *likes; /* Like; the first is that of rank 0 */
   guint32 n_groups;
+  guint number; /* of all grids' groups (trn_comms_number) */
 } Group;
 
 /* What groups, or pairs, put on the links by one algorithm, whatever the size. */
@@ -71,25 +72,12 @@ free_shape (gpointer data)
   g_free (shape);
 }
 
-static void
-free_priced (gpointer data)
+void
+trn_priced_free (gpointer data)
 {
   TrnPriced *priced = data;
   col_coll_clear (&priced->coll);
   g_free (priced);
-}
-
-static guint
-hash_question (gconstpointer key)
-{
-  const TrnQuestion *q = key;
-  return g_double_hash (&q->size_B) * 31u + (guint)q->kind * 1009u + q->from * 9176u + q->to * 101u + (guint)q->format;
-}
-
-static gboolean
-same_question (gconstpointer a, gconstpointer b)
-{
-  return memcmp (a, b, sizeof (TrnQuestion)) == 0;
 }
 
 TrnPrices *
@@ -103,7 +91,7 @@ trn_prices_new (const TrnModel *model, gboolean fold, TrnComms *comms)
   prices->fold = col_fold_new (prices->routes, model->job->system->clu, fold);
   prices->groups = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_group);
   prices->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_shape);
-  prices->priced = g_hash_table_new_full (hash_question, same_question, g_free, free_priced);
+  prices->priced = trn_priced_table (comms == NULL);
   prices->beside = g_array_new (FALSE, FALSE, sizeof (guint));
   return prices;
 }
@@ -135,6 +123,18 @@ recall (TrnPrices *prices, const TrnQuestion *question)
   if (prices->list != NULL)
     g_array_append_val (prices->list, *question);
   return g_hash_table_lookup (prices->priced, question);
+}
+
+/* Empty, and remembered; borrowed from the communicators, if those are. */
+static TrnPriced *
+new_priced (TrnPrices *prices, const TrnQuestion *question, guint32 n_groups)
+{
+  TrnPriced *priced = g_new0 (TrnPriced, 1);
+  priced->n_groups = n_groups;
+  g_hash_table_insert (prices->priced, g_memdup2 (question, sizeof *question), priced);
+  if (prices->own == NULL)
+    trn_comms_own (prices->comms, priced);
+  return priced;
 }
 
 void
@@ -320,6 +320,21 @@ add_group (TrnPrices *prices, Group *group, const GArray *ranks, GHashTable *kno
   return TRUE;
 }
 
+/* The same for groups of another grid, whose communicators and their repetitions are equal: they take the same. */
+static guint
+number_of (const TrnPrices *prices, const Group *group)
+{
+  g_autoptr (GByteArray) what = g_byte_array_new ();
+  for (guint i = 0; i < group->likes->len; i++) {
+    const Like *like = group->likes->pdata[i];
+    const gint64 n = like->shifts->len;
+    g_byte_array_append (what, (const guint8 *)&like->comm, sizeof like->comm);
+    g_byte_array_append (what, (const guint8 *)&n, sizeof n);
+    g_byte_array_append (what, (const guint8 *)like->shifts->data, (guint)n * (guint)sizeof (gint64));
+  }
+  return trn_comms_number (prices->comms, g_byte_array_free_to_bytes (g_steal_pointer (&what)));
+}
+
 static const Group *
 find_group (TrnPrices *prices, TrnGroupKind kind, guint32 pp, GError **error)
 {
@@ -343,6 +358,8 @@ find_group (TrnPrices *prices, TrnGroupKind kind, guint32 pp, GError **error)
     if (!add_group (prices, group, ranks, known, error))
       return NULL;
   }
+  if (prices->own == NULL)
+    group->number = number_of (prices, group);
   return group;
 }
 
@@ -487,9 +504,13 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
     return NULL;
   const TrnSpec *spec = prices->model->spec; /* of a model always auto */
   const ColCollRequest request = { op, size_B, mdl_format_dtype (format), (MdlAlgo)spec->algo.v, (MdlProto)spec->proto.v, 0 };
-  priced = g_new0 (TrnPriced, 1);
-  priced->n_groups = group->n_groups;
-  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  const TrnQuestion there = { (gint32)group->number, 0, (guint32)op, (gint32)format, size_B };
+  priced = prices->own == NULL ? trn_comms_recall (prices->comms, &there) : NULL;
+  if (priced != NULL) {
+    g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+    return priced;
+  }
+  priced = new_priced (prices, &question, group->n_groups);
   if (trn_grid_group_size (&prices->model->grid, kind) == 1)
     return priced;
   g_autoptr (GString) key = g_string_new (NULL);
@@ -501,6 +522,8 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
     return NULL;
   find_demand (priced, FALSE);
   settle (shape, priced);
+  if (prices->own == NULL)
+    trn_comms_keep (prices->comms, &there, priced);
   return priced;
 }
 
@@ -586,9 +609,7 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   ColMoeAnswer answer;
   if (!price_experts (model, group, &asked, &answer, error))
     return NULL;
-  priced = g_new0 (TrnPriced, 1);
-  priced->n_groups = group->n_groups;
-  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  priced = new_priced (prices, &question, group->n_groups);
   const ColCollRequest request = { MDL_OP_ALLTOALL, size_alike (&answer.cost, answer.n_ranks, answer.n_nodes),
                                    MDL_DTYPE_INT8,  MDL_ALGO_AUTO,
                                    MDL_PROTO_AUTO,  0 };
@@ -621,9 +642,7 @@ trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GEr
     guint32 gpu = gpu_of (model, trn_grid_rank (&model->grid, i < n ? from : to, i < n ? i : i - n));
     g_array_append_val (ends, gpu);
   }
-  priced = g_new0 (TrnPriced, 1);
-  priced->n_groups = n;
-  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
+  priced = new_priced (prices, &question, n);
   const ColSendPairs *pairs = trn_comms_pairs (prices->comms, ends, error);
   if (pairs == NULL || !col_send_pairs_price (pairs, size_B, &priced->coll, error))
     return NULL;
@@ -648,9 +667,7 @@ trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, 
   g_autoptr (GPtrArray) copies = trn_host_copies (prices->model, pp, way, size_B, error);
   if (copies == NULL)
     return NULL;
-  priced = g_new0 (TrnPriced, 1);
-  g_hash_table_insert (prices->priced, g_memdup2 (&question, sizeof question), priced);
-  priced->n_groups = copies->len;
+  priced = new_priced (prices, &question, copies->len);
   priced->coll = (ColAnswer){ .op = MDL_OP_SENDRECV, .size_B = size_B, .n_ranks = 2, .n_nodes = 1 };
   priced->does = "copy";
   priced->library = "copy engine";

@@ -23,6 +23,7 @@ typedef enum {
   PLN_REJECTED_REFUSED,
   PLN_REJECTED_PRICE,
   PLN_REJECTED_MEMORY,
+  PLN_REJECTED_HEADROOM,
   PLN_REJECTED_GPU_LIMIT,
   PLN_REJECTED_POWER,
   PLN_REJECTED_GOODPUT,
@@ -295,6 +296,11 @@ double pln_least (const Pln *plan, const PlnChoiceRow *row);
 /* What was never measured on the machine's GPU, and thus rests on data sheets: "kernels, collectives and training steps"; NULL: all
  * was. Returned: full. */
 char *pln_not_validated (const Pln *plan, guint machine);
+#define PLN_TIGHT 0.05 /* part of a GPU's memory: a layout that leaves less is tight */
+/* The part that every layout must leave by the plan's goal; not `set`: by default. */
+const BaseNum *pln_headroom (const Pln *plan);
+/* What a step leaves of the memory of its fullest GPU, 0 to 1; NAN: its size is not known. */
+double pln_memory_left (const TrnClosedStep *step);
 double pln_tokens (const Pln *plan); /* of the goal; 0: none */
 /* 0: none; *confidence NAN: none is asked for; NULL: not wanted. */
 double pln_deadline_s (const Pln *plan, double *confidence);
@@ -351,6 +357,9 @@ GArray *pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *s
 /* By machine, whether all its contenders are worse than the best of all that meets the constraints by more than the factor `near`;
  * FALSE where nothing meets them. Returned: full. */
 gboolean *pln_far_machines (const Pln *plan, const GArray *contenders, double near);
+/* Those that are not worse than the best of their own machine that meets the constraints by more than the factor `near`. Returned:
+ * full, PlnChoiceRow. */
+GArray *pln_near_contenders (const Pln *plan, const GArray *contenders, double near);
 /* Reads the scenario of a machine once more, for what its lookup's watch sees of it. FALSE and *error on failure. */
 gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another

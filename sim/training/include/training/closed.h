@@ -54,11 +54,13 @@ void trn_closed_share (TrnClosed *closed, TrnClosedPool *pool);
 
 /* From now on what cuts are made of is kept. Where all of it takes the same as on the cluster of `before`, whose nodes, GPUs and
  * job are equal and which differs by NICs and fabric alone, the cut is that of `before`, to the last bit. `before`: borrowed,
- * outlives it; NULL: none yet. Before anything is asked, behind trn_closed_skip_unfit(). Of models with experts: nothing. */
+ * outlives it; NULL: none yet. Before anything is asked, behind trn_closed_skip_unfit(). With a loader, slow parts or a placement:
+ * nothing. */
 void trn_closed_follow (TrnClosed *closed, TrnClosed *before);
 
-/* For a search: of what does not fit into memory only that is said from now on, and its times are 0. */
-void trn_closed_skip_unfit (TrnClosed *closed);
+/* For a search: of what does not fit into memory, or takes more of it than `share` (0 to 1), only that is said from now on, and its
+ * times are 0. */
+void trn_closed_skip_unfit (TrnClosed *closed, double share);
 
 /* FALSE and *error where the configuration cannot be: what does not divide, or needs more GPUs than there are. One that does not
  * fit into memory is answered. What was asked before in part (the same cut of a layer, the same group of ranks, the same pipeline)
