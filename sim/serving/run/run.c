@@ -102,14 +102,15 @@ take_request (Run *run, gboolean fresh, GError **error)
 
 /* ---- arrivals ---- */
 
-/* Of a request in the front end: exponential, so that requests which came together do not stay together. */
+/* Of a request in the front end: tokenizing, and an exponential time, so that requests which came together do not stay together. */
 static double
-latency_s (const SrvRunSpec *spec, guint64 index)
+latency_s (const SrvRunSpec *spec, const SrvSeq *seq)
 {
+  const double tokenizing_s = spec->front.prompt_s * seq->input;
   if (!(spec->front.request_s > 0))
-    return 0;
-  const double u = (double)(base_random_hash (spec->seed, index, 0, FRONT_DRAW) >> 11) * 0x1p-53;
-  return -spec->front.request_s * log1p (-u);
+    return tokenizing_s;
+  const double u = (double)(base_random_hash (spec->seed, seq->index, 0, FRONT_DRAW) >> 11) * 0x1p-53;
+  return tokenizing_s - spec->front.request_s * log1p (-u);
 }
 
 static void
@@ -144,7 +145,7 @@ arrive (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
-  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
+  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq)));
   seq->phase = sim->n_down > 0 ? SRV_PHASE_DURING : sim->next_loss > 0 ? SRV_PHASE_BEHIND : SRV_PHASE_BEFORE;
   put_front (run, seq);
   sim->in_flight++;
