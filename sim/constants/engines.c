@@ -18,6 +18,8 @@ static SCHEMA (
     NUM (MdlEngineTimes, experts_math, RATIO,
          "ideal time of multiplying routed experts is divided by this, where that is slower; default: not counted", .min = "5 %",
          .max = "4"),
+    NUM (MdlEngineTimes, prefill, RATIO, "the same for matrix products of a step with prompts, on top of `gemm` and `experts`",
+         .min = "5 %", .max = "4"),
     NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
     NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
     NUM (MdlEngineTimes, request, TIME, "mean time of a request in the front end, beside tokenizing: HTTP", .max = "10 s"),

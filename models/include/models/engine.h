@@ -12,6 +12,7 @@ typedef struct {
   BaseHead head;
   BaseNum capability;               /* compute capability from which it holds: 80, 90, 100 */
   BaseNum gemm, attention, experts; /* kernels of that kind take their modelled time over this */
+  BaseNum prefill;                  /* matrix products of a step with prompts take their time over this, on top of the others */
   BaseNum step;                     /* s of the host for a step, whatever is in it */
   BaseNum sequence;                 /* s of the host for each sequence of a step */
   BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */

@@ -19,6 +19,10 @@ srv_build_add (SrvBuild *build, const SrvStepTerm *each, double band, BaseSource
 {
   SrvStepTerm term = *each;
   SrvFixed *sum = build->sum;
+  const double prefill = build->model->times.prefill.v;
+  const gboolean product = term.part == SRV_PART_GEMM || term.part == SRV_PART_EXPERTS || term.part == SRV_PART_IMBALANCE;
+  if (prefill > 0 && product && (build->key.flags & SRV_KEY_DECODE) == 0)
+    term.time_s /= prefill;
   term.count *= build->scale;
   term.time_s *= term.count;
   sum->part_s[term.part] += term.time_s;
