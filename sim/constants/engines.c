@@ -23,7 +23,7 @@ static SCHEMA (
     NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
     NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
     NUM (MdlEngineTimes, request, TIME, "mean time of a request in the front end, beside tokenizing: HTTP", .max = "10 s"),
-    NUM (MdlEngineTimes, prompt_token, TIME, "time of the front end for each token of a prompt: tokenizing", .max = "1 ms"),
+    NUM (MdlEngineTimes, prompt_token, TIME, "time of the front end to tokenize a token of a prompt, one prompt after the other", .max = "1 ms"),
     NUM (MdlEngineTimes, token, TIME,
          "time of the front end for each message to a user, one after the other: no more than its inverse leave a replica",
          .max = "1 s"),

@@ -17,7 +17,7 @@ typedef struct {
   BaseNum sequence;                 /* s of the host for each sequence of a step */
   BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */
   BaseNum request;                  /* mean s of a request in the front end, before it is queued, beside tokenizing: HTTP */
-  BaseNum prompt_token;             /* s of the front end for each token of a prompt: tokenizing */
+  BaseNum prompt_token;             /* s of the front end to tokenize a token of a prompt; one prompt after the other */
   BaseNum token;                    /* s of the front end for each message to a user; one process, so one after the other */
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
   BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */
