@@ -8,7 +8,7 @@
  *
  * B of a token: K (d + dv) b; latent (MLA, absorbed) d b, because values are a part of the keys. flop of a token:
  * 2 K (H q / K, padded) (d + dv). `tile`: begin and end of a sequence and KV head on an SM; `least`: what the shortest caches take.
- * parts: S / (sequences K), of 128 tokens or more each and 128 at most, if that is 2 or more: one after the other is added by few SMs.
+ * parts: S / (sequences K), of 128 tokens or more each and 128 at most, if that is 2 or more: few SMs add one after the other.
  * So time is a line in the sum of the contexts from `least` on, which lets many steps be added up at once.
  *
  * Source: Dao et al., "Flash-Decoding for long-context inference" (2023) for the cuts; FlashMLA's README (deepseek-ai, 2025) for

@@ -277,8 +277,9 @@ experts_s (const char *gpu, const char *moe)
 static void
 mxfp4_multiplies_in_eight_bits_on_blackwell (void)
 {
-  /* 8,192 tokens multiply: 256 rows of each expert. Weights in mxfp4 meet mxfp8 there, at half of nvfp4's rate; bytes hardly count */
-  const double mxfp4 = experts_s ("hgx_b200", "mxfp4"), nvfp4 = experts_s ("hgx_b200", "nvfp4"), fp8 = experts_s ("hgx_b200", "fp8");
+  /* 8,192 tokens: 256 rows of each expert. Weights in mxfp4 meet mxfp8 there, at half of nvfp4's rate; bytes hardly count */
+  const double mxfp4 = experts_s ("hgx_b200", "mxfp4"), nvfp4 = experts_s ("hgx_b200", "nvfp4");
+  const double fp8 = experts_s ("hgx_b200", "fp8");
   TEST_TRUE (mxfp4 > 1.2 * nvfp4);
   TEST_TRUE (mxfp4 <= fp8 && mxfp4 > 0.7 * fp8);
   TEST_NEAR (experts_s ("hgx_h100", "mxfp4"), experts_s ("hgx_h100", "nvfp4"), 0.1); /* both are widened to 16 bit */

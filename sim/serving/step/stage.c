@@ -6,9 +6,10 @@
  *     passes  norms with residuals, positions and KV write, activations, quantising, sampling: bytes / rate, and a start
  *
  * Formats that the GPU does not compute in (fp8 before Hopper, 4 bit before Blackwell, int4) are widened on the way: products in 16
- * bit, bytes as stored. Weights in mxfp4 meet activations in mxfp8 on GPUs that compute in 4 bit, at the rate of fp8 (gpt-oss: vLLM's
- * VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8, TensorRT-LLM's W4A8_MXFP4_MXFP8). In a CUDA graph kernels follow each other sooner by what plain launches take more (launch.kernel_gap less
- * launch.graph_kernel). Valid: kernels one after the other. Check: test_serving_step. */
+ * bit, bytes as stored. Weights in mxfp4 meet activations in mxfp8 on GPUs that compute in 4 bit, at the rate of fp8 (gpt-oss:
+ * VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 of vLLM, W4A8_MXFP4_MXFP8 of TensorRT-LLM).
+ * In a CUDA graph kernels follow each other sooner by what plain launches take more (launch.kernel_gap less launch.graph_kernel).
+ * Valid: kernels one after the other. Check: test_serving_step. */
 #include <math.h>
 
 #include "models/software.h"

@@ -111,7 +111,10 @@ SrvFront
 srv_step_front (const SrvStepModel *model)
 {
   const MdlEngineTimes *times = &model->times;
-  return (SrvFront){ .request_s = times->request.v, .prompt_s = times->prompt_token.v, .token_s = times->token.v, .error = times->first_error.v };
+  return (SrvFront){ .request_s = times->request.v,
+                     .prompt_s = times->prompt_token.v,
+                     .token_s = times->token.v,
+                     .error = times->first_error.v };
 }
 
 double
