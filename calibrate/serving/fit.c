@@ -52,7 +52,8 @@ static const Known known[] = {
   KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),   KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
   KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),      KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
   KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE), KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
-  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
+  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),     KNOWN (prefill, RATIO, 1, 0.2, 0.05, 2, FALSE),
+  KNOWN (prompt_token, TIME, 1e-7, 0.7, 0, 0.9e-3, FALSE),
 };
 
 /* ---- the runs as scenarios ---- */

@@ -4,10 +4,11 @@
  * padded to `rows`. Kernels cut each sequence into parts so that all SMs have work, and add up the parts afterwards:
  *
  *     token = max (B of a token / (share x memory's rate of reads), flop of a token / (math x peak))
- *     time = start + sequences K tile / S + max (least, context x token)
+ *     time = start + sequences K tile / S + join x parts + max (least, context x token)
  *
  * B of a token: K (d + dv) b; latent (MLA, absorbed) d b, because values are a part of the keys. flop of a token:
  * 2 K (H q / K, padded) (d + dv). `tile`: begin and end of a sequence and KV head on an SM; `least`: what the shortest caches take.
+ * parts: S / (sequences K), of 128 tokens or more each and 128 at most, if that is 2 or more: few SMs add one after the other.
  * So time is a line in the sum of the contexts from `least` on, which lets many steps be added up at once.
  *
  * Source: Dao et al., "Flash-Decoding for long-context inference" (2023) for the cuts; FlashMLA's README (deepseek-ai, 2025) for
@@ -17,11 +18,15 @@
 
 #include "kernels/kernel-private.h"
 
+#define PART_TOKENS 128.0 /* of a part at least: a tile of keys */
+#define MOST_PARTS  128.0 /* as FlashAttention has */
+
 typedef struct {
   double kv_heads, rows, value_dim;
   double token_B, token_flop, done_flop; /* of a token of context; done: on padded rows */
   double memory_s, math_s;               /* of a token of context */
   double begin_s, tiles_s;
+  double join_s, full; /* to add up all parts; tokens of all sequences from which on there are so many */
 } Shape;
 
 static Shape
@@ -41,6 +46,11 @@ shape_of (const MdlKernels *kernels, const MdlGpu *gpu, const MdlDecode *a)
   s.math_s = peak > 0.0 ? s.done_flop / (spec->math.v * peak) : HUGE_VAL;
   s.begin_s = spec->start.v;
   s.tiles_s = a->sequences * s.kv_heads * spec->tile.v / fmax (gpu->sms, 1.0);
+  const double parts = fmin (gpu->sms / (a->sequences * s.kv_heads), MOST_PARTS);
+  if (parts >= 2.0) {
+    s.join_s = spec->join.v * parts;
+    s.full = parts * PART_TOKENS * a->sequences;
+  }
   return s;
 }
 
@@ -71,6 +81,13 @@ mdl_decode_line (const MdlKernels *kernels, const MdlGpu *gpu, const MdlDecode *
   } else {
     line->slope_s = token_s;
     line->from = bend;
+  }
+  if (a->context < s.full) {
+    line->slope_s += s.join_s / s.full;
+    line->to = fmin (line->to, s.full);
+  } else {
+    line->base_s += s.join_s;
+    line->from = fmax (line->from, s.full);
   }
 }
 
@@ -105,6 +122,8 @@ mdl_decode_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlDecode *
   mdl_kernel_term (cost, "start", s.begin_s, &spec->start, "%.3g us", s.begin_s * 1e6);
   mdl_kernel_term (cost, "tiles", s.tiles_s, &spec->tile, "%.0f sequences x %.0f KV heads on %.0f SMs", a->sequences, s.kv_heads,
                    gpu->sms);
+  mdl_kernel_term (cost, "parts", s.full > 0.0 ? s.join_s * fmin (a->context / s.full, 1.0) : 0.0, &spec->join, "%.3g us for each",
+                   spec->join.v * 1e6);
   mdl_kernel_term (cost, "memory", memory_s, &spec->share, "%.4g MB of the cache at %.4g GB/s", cost->bytes_B * 1e-6,
                    s.token_B / s.memory_s * 1e-9);
   mdl_kernel_term (cost, "math", fmax (math_s - memory_s, 0.0), &spec->math, "%.4g GFLOP in %.0f rows take %.4g us",

@@ -63,7 +63,8 @@ static SCHEMA (decode_schema, "decode", "Attention of sequences that decode, fro
                     .required = TRUE),
                SIDE (MdlDecodeSpec, rows, "queries that share a KV head are padded to multiples of this"),
                NUM (MdlDecodeSpec, tile, TIME, "time on an SM per sequence and KV head"),
-               NUM (MdlDecodeSpec, least, TIME, "shortest time to read the cache"));
+               NUM (MdlDecodeSpec, least, TIME, "shortest time to read the cache"),
+               NUM (MdlDecodeSpec, join, TIME, "time per part of a sequence that is cut so that all SMs have work", .max = "1 ms"));
 
 static SCHEMA (starts_schema, "starts", "Time not hidden by moving bytes, by kind of kernel.",
                NUM_AS (MdlMemoryStarts, "copy", at[MDL_MEMORY_COPY], TIME, "one array in, one out"),

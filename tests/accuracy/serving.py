@@ -39,15 +39,19 @@ def formats(row):
     return {"weights": one(gemm), "moe": one(moe)}
 
 
-def of_aiconfigurator(engine, n, isl):
-    """How AIConfigurator deploys: src/aiconfigurator/generator/rule_plugin/{trtllm,vllm,sglang}.rule at 17676b35. Runs of SGLang 0.5.1 are
-    older than these rules."""
+def of_aiconfigurator(row, engine, precision, n, isl):
+    """How AIConfigurator deploys. TensorRT-LLM: cli/backends/trtllm.py, cli/templates/trtllm at 96102834 (2025-08): a batch of the run's
+    concurrency with a graph for each size, 1,500 tokens beside a prompt, 80 % of the memory, and for models in 8 or 4 bit the KV cache
+    in fp8. vLLM: generator at 95ddf241 (2025-12) passes no limit of tokens; 2,048, the default of vLLM's SchedulerConfig, is what the
+    runs that fit agree with. SGLang: generator/rule_plugin/sglang.rule at 17676b35; runs of 0.5.1 are older."""
     if engine["name"] == "sglang" and engine["version"] > "0.5.1":
         engine["mixed"] = True
-    if engine["name"] != "sglang":
-        engine["max_num_batched_tokens"] = max(512, n) + isl + 1500
+    if engine["name"] == "vllm":
+        engine["max_num_batched_tokens"] = 2048
     if engine["name"] == "trtllm":
-        engine["cuda_graphs"] = max(512, n + 8)
+        engine.update(max_num_seqs=n, max_num_batched_tokens=n + isl + 1500, cuda_graphs=n, memory=0.8)
+        if row["precision"].startswith(("fp8", "fp4")):
+            precision["kv"] = "fp8"
 
 
 def mtp_of(row, n, isl, dp):
@@ -76,6 +80,8 @@ def of_inferencex(row, engine, precision, n, isl, dp):
         most = (512 if isl + int(row["osl"]) == 2048 else 256) if hopper else 512 if drafts else 256 if fp4 else 128
         engine.update(max_num_seqs=most, cuda_graphs=most, memory=0.85 if fp4 else 0.82)
         engine["max_num_batched_tokens"] = 16384 if fp4 or drafts else 32768
+        if not hopper and not fp4 and row["tp"] == "4":
+            engine.update(max_num_seqs=32, cuda_graphs=32, memory=0.95, max_num_batched_tokens=8192)
         if not hopper:
             engine["poll"] = 30 if n >= 16 else 10
     elif "gpt-oss" in row["model"]:
@@ -110,7 +116,7 @@ def scenario(row, calibration=None):
     precision, speculative = formats(row), None
     load = {"closed": n, "requests": 10 * n, "input": isl, "output": osl}
     if row["origin"] == "per_model":
-        of_aiconfigurator(engine, n, isl)
+        of_aiconfigurator(row, engine, precision, n, isl)
     else:
         load["as"] = "inferencex"
         speculative = of_inferencex(row, engine, precision, n, isl, dp)

@@ -40,8 +40,8 @@ forerun_test(accuracy_moe LABEL accuracy SOURCES accuracy/accuracy_moe.c USES co
 target_include_directories(accuracy_moe PRIVATE unit)
 
 add_test(NAME accuracy.serving
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 8.5 --tail 31
-                 --first 30 75)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 9.5 --tail 31
+                 --first 25 70)
 set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.serving_fleets
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fleets.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --every 8
@@ -52,6 +52,6 @@ add_test(NAME accuracy.serving_fit
                  --ttft 20 60)
 set_tests_properties(accuracy.serving_fit PROPERTIES LABELS accuracy TIMEOUT 1800)
 add_test(NAME accuracy.serving_steps
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5.5
-                 --tail 14)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5
+                 --tail 12)
 set_tests_properties(accuracy.serving_steps PROPERTIES LABELS accuracy TIMEOUT 300)

@@ -67,6 +67,30 @@ reading_the_cache_binds_grouped_heads (void)
 }
 
 static void
+parts_of_a_cut_sequence_are_added_up (void)
+{
+  MdlKernels k = plain ();
+  k.decode.rows = num (4);
+  MdlDecode one = llama;
+  one.sequences = 1;
+  one.kv_heads = 2;
+  one.heads = 8;
+  const double token_s = 1024 / 0.5e12;
+  for (guint i = 0; i < 3; i++) { /* 10 SMs for 2 heads: 5 parts, from 640 tokens on; 2.5 of 320. Nine sequences are not cut */
+    one.context = i == 1 ? 320 : 64000;
+    one.sequences = i == 2 ? 9 : 1;
+    k.decode.join = num (0);
+    const double without = mdl_decode_time_s (&k, &gpu, &one);
+    k.decode.join = num (1e-6);
+    TEST_NEAR (without, one.context * token_s, 1e-9);
+    TEST_NEAR (mdl_decode_time_s (&k, &gpu, &one) - without, i == 0 ? 5e-6 : i == 1 ? 2.5e-6 : 0, 1e-12);
+    MdlKernelCost cost;
+    mdl_decode_cost (&k, &gpu, &one, &cost);
+    TEST_NEAR (cost.time_s, mdl_decode_time_s (&k, &gpu, &one), 1e-9);
+  }
+}
+
+static void
 products_bind_latent_attention (void)
 {
   MdlKernels k = plain ();
@@ -132,6 +156,7 @@ main (void)
   static const TestCase cases[] = {
     { "a token takes its keys and values", a_token_takes_its_keys_and_values },
     { "reading the cache binds grouped heads", reading_the_cache_binds_grouped_heads },
+    { "parts of a cut sequence are added up", parts_of_a_cut_sequence_are_added_up },
     { "products bind latent attention", products_bind_latent_attention },
     { "time is a line in the context", time_is_a_line_in_the_context },
     { "nothing decodes in no time", nothing_decodes_in_no_time },

@@ -383,6 +383,7 @@ keys_that_exclude_each_other_are_refused (void)
                                                     "2" },
     { "{trace: none.csv, input: 1}", "s.yaml:1:26: 'input' differs from the trace, which has the lengths; leave it out" },
     { "{trace: none.csv}", "s.yaml:1:9: none.csv: no such file" },
+    { "{closed: 1, lengths: {file: none.csv}}", "s.yaml:1:29: none.csv: no such file" },
     { "{as: mlperf_server, input: 1, output: 1}", "s.yaml:1:6: mlperf_server needs 'rate', in requests per second" },
     { "{as: inferencex, rate: 1, closed: 2, input: 1, output: 1}", "s.yaml:1:24: 'rate' differs from inferencex, which is a closed "
                                                                    "loop" },

@@ -237,6 +237,22 @@ the_front_end_comes_before_the_queue_and_behind_each_token (void)
 }
 
 static void
+a_front_end_reads_one_prompt_after_the_other (void)
+{
+  /* 1 ms for each of 10 tokens; alone, a prompt takes 100 ms and a token 20 ms. Two that come at once: the second one is read at
+   * 20 ms, and waits for the first one's step until 110 ms; in the next step both get a token */
+  Times times = { .prompt_s = 0.1, .decode_s = 0.02 };
+  for (guint slots = 1; slots <= 2; slots++) {
+    Load load = { .n = slots, .slots = slots, .input = 10, .output = 3 };
+    SrvRunSpec spec = spec_of (SRV_ENGINE_VLLM, &times, &load);
+    spec.front.prompt_s = 0.001;
+    const SrvRunResult r = run (&spec);
+    TEST_NEAR (r.ttft.mean, slots == 1 ? 0.11 : (0.11 + 0.21) / 2, 1e-9);
+    TEST_NEAR (r.e2e.mean, slots == 1 ? 0.15 : (0.23 + 0.25) / 2, 1e-9);
+  }
+}
+
+static void
 a_front_end_sends_one_message_after_the_other (void)
 {
   /* 1 ms each: 20 in flight get 1000 tokens/s at most, whatever the engine's 10 ms a step would give */
@@ -466,6 +482,7 @@ main (void)
     { "a request that can never be answered is an error", a_request_that_can_never_be_answered_is_an_error },
     { "the parts of a request sum to its time", the_parts_of_a_request_sum_to_its_time },
     { "the front end comes before the queue and behind each token", the_front_end_comes_before_the_queue_and_behind_each_token },
+    { "a front end reads one prompt after the other", a_front_end_reads_one_prompt_after_the_other },
     { "a front end sends one message after the other", a_front_end_sends_one_message_after_the_other },
     { "a step that is chosen ahead misses who comes meanwhile", a_step_that_is_chosen_ahead_misses_who_comes_meanwhile },
     { "ranks that wait for prompts compute them together", ranks_that_wait_for_prompts_compute_them_together },

@@ -261,6 +261,30 @@ step_s (const char *text, guint n, double context)
   return srv_step_time_s (r.model, &batch, NULL);
 }
 
+static double
+experts_s (const char *gpu, const char *moe)
+{
+  g_auto (Replica) r;
+  g_autofree char *text = g_strdup_printf ("{model: gpt_oss_120b, engine: {name: vllm}, precision: {moe: %s}}", moe);
+  replica_open (&r, gpu, 1, text);
+  const SrvChunk chunk = { .tokens = 8192 };
+  const SrvBatch batch = { .chunks = &chunk, .n_chunks = 1, .n_sampled = 1 };
+  SrvStepCost cost;
+  srv_step_time_s (r.model, &batch, &cost);
+  return cost.part_s[SRV_PART_EXPERTS];
+}
+
+static void
+mxfp4_multiplies_in_eight_bits_on_blackwell (void)
+{
+  /* 8,192 tokens: 256 rows of each expert. Weights in mxfp4 meet mxfp8 there, at half of nvfp4's rate; bytes hardly count */
+  const double mxfp4 = experts_s ("hgx_b200", "mxfp4"), nvfp4 = experts_s ("hgx_b200", "nvfp4");
+  const double fp8 = experts_s ("hgx_b200", "fp8");
+  TEST_TRUE (mxfp4 > 1.2 * nvfp4);
+  TEST_TRUE (mxfp4 <= fp8 && mxfp4 > 0.7 * fp8);
+  TEST_NEAR (experts_s ("hgx_h100", "mxfp4"), experts_s ("hgx_h100", "nvfp4"), 0.1); /* both are widened to 16 bit */
+}
+
 static void
 narrower_formats_and_faster_hosts_are_faster (void)
 {
@@ -302,6 +326,7 @@ main (void)
     { "a prompt costs its FLOP", a_prompt_costs_its_flop },
     { "parts and terms sum to the step", parts_and_terms_sum_to_the_step },
     { "the line is the step", the_line_is_the_step },
+    { "mxfp4 multiplies in eight bits on Blackwell", mxfp4_multiplies_in_eight_bits_on_blackwell },
     { "narrower formats and faster hosts are faster", narrower_formats_and_faster_hosts_are_faster },
     { "batches are padded to captured sizes", batches_are_padded_to_captured_sizes },
     { "steps of the design, by hand", steps_of_the_design_by_hand },

@@ -12,11 +12,13 @@ typedef struct {
   BaseHead head;
   BaseNum capability;               /* compute capability from which it holds: 80, 90, 100 */
   BaseNum gemm, attention, experts; /* kernels of that kind take their modelled time over this */
+  BaseNum prefill;                  /* matrix products of a step with prompts take their time over this, on top of the others */
   BaseNum step;                     /* s of the host for a step, whatever is in it */
   BaseNum sequence;                 /* s of the host for each sequence of a step */
   BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */
   BaseNum grouped;                  /* as `experts`, where a library has sorted the tokens by expert (DeepEP); absent: `experts` */
-  BaseNum request;                  /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
+  BaseNum request;                  /* mean s of a request in the front end, before it is queued, beside tokenizing: HTTP */
+  BaseNum prompt_token;             /* s of the front end to tokenize a token of a prompt; one prompt after the other */
   BaseNum token;                    /* s of the front end for each message to a user; one process, so one after the other */
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
   BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */

@@ -68,6 +68,7 @@ typedef struct {
   BaseNum rows;  /* of a tile: queries that share a KV head are padded to it */
   BaseNum tile;  /* s on an SM for each sequence and KV head */
   BaseNum least; /* s, of the shortest caches */
+  BaseNum join;  /* s for each part of a cut sequence, when parts are added up */
 } MdlDecodeSpec;
 
 typedef struct {

@@ -103,6 +103,7 @@ closed_loop (Steady *s, SrvSteadyTimes *out)
   const SrvSteady *load = s->load;
   const double most = most_running (load) * s->ranks, active = fmin (load->in_flight, most), steps = fmax (load->output - 1, 0);
   const SrvFront front = srv_step_front (s->model);
+  const double front_s = front.request_s + front.prompt_s * load->input;
   double low = 0, high = active;
   while (high - low > FINE * active) {
     const double decoding = 0.5 * (low + high), n = decoding / s->ranks;
@@ -114,8 +115,8 @@ closed_loop (Steady *s, SrvSteadyTimes *out)
     out->decoding = decoding;
     out->prompt_s = p.added_s;
     out->tpot_s = steps > 0 ? decoding / requests_per_s / steps : 0;
-    out->ttft_s = first_s + front.request_s + front.token_s;
-    const double busy = decoding + requests_per_s * (first_s + front.request_s * (load->in_flight <= most ? 1 : 0));
+    out->ttft_s = first_s + front_s + front.token_s;
+    const double busy = decoding + requests_per_s * (first_s + front_s * (load->in_flight <= most ? 1 : 0));
     *(busy < active ? &low : &high) = decoding;
   }
   if (load->in_flight > most) /* the rest waits for a place */
@@ -129,6 +130,7 @@ open_load (Steady *s, SrvSteadyTimes *out)
   const SrvSteady *load = s->load;
   const double most = most_running (load) * s->ranks, steps = fmax (load->output - 1, 0);
   const SrvFront front = srv_step_front (s->model);
+  const double front_s = front.request_s + front.prompt_s * load->input;
   double low = 0, high = most;
   out->requests_per_s = load->rate;
   while (high - low > fmin (FINE * most, fmax (FINE * high, 1e-6))) {
@@ -139,7 +141,7 @@ open_load (Steady *s, SrvSteadyTimes *out)
     out->tpot_s = free > 0 ? decode_s / free : HUGE_VAL;
     out->prompt_s = p.added_s;
     out->decoding = decoding;
-    out->ttft_s = wait_s (&p, decode_s, load->rate) + p.own_s + front.request_s + front.token_s;
+    out->ttft_s = wait_s (&p, decode_s, load->rate) + p.own_s + front_s + front.token_s;
     *(load->rate * steps * out->tpot_s > decoding ? &low : &high) = decoding;
   }
   return high < most && isfinite (out->tpot_s);

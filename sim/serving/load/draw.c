@@ -55,7 +55,7 @@ static gboolean
 read_pairs (SrvLengths *lengths, const BaseStr *key, GError **error)
 {
   g_autofree char *path = srv_load_path (key);
-  BaseStream *stream = base_stream_open (path, 4096, error);
+  BaseStream *stream = srv_load_open (key, path, 4096, error);
   g_autoptr (SrvTrace) trace = stream == NULL ? NULL : srv_trace_new (stream, SRV_TRACE_CSV, error);
   if (trace == NULL)
     return FALSE;

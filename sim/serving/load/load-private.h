@@ -86,5 +86,7 @@ double srv_arrivals_next (SrvArrivals *arrivals); /* s */
 gboolean srv_load_settle (const SrvLoadSpec *spec, SrvLoadSpec *out, GError **error);
 /* The path of a file that a key names: relative to the folder of the file in which the key stands. Returned: full. */
 char *srv_load_path (const BaseStr *key);
+/* That file, with lines of line_B at most. NULL and *error, with the key's place, where it cannot be read. Returned: full. */
+BaseStream *srv_load_open (const BaseStr *key, const char *path, gsize line_B, GError **error);
 
 #endif

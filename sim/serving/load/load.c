@@ -49,10 +49,9 @@ open_trace (SrvLoad *load, GError **error)
 {
   const BaseStr *key = &load->spec.trace;
   g_autofree char *path = srv_load_path (key);
-  g_autoptr (GError) why = NULL;
-  BaseStream *stream = base_stream_open (path, MOST_LINE_B, &why);
+  BaseStream *stream = srv_load_open (key, path, MOST_LINE_B, error);
   if (stream == NULL)
-    return base_fail_at (error, key->mark, "%s", why->message);
+    return FALSE;
   load->trace = srv_trace_new (stream, (SrvTraceFormat)load->spec.format.v, error);
   if (load->trace == NULL)
     return FALSE;

@@ -254,6 +254,16 @@ srv_load_settle (const SrvLoadSpec *spec, SrvLoadSpec *out, GError **error)
   return TRUE;
 }
 
+BaseStream *
+srv_load_open (const BaseStr *key, const char *path, gsize line_B, GError **error)
+{
+  g_autoptr (GError) why = NULL;
+  BaseStream *stream = base_stream_open (path, line_B, &why);
+  if (stream == NULL)
+    base_fail_at (error, key->mark, "%s", why->message);
+  return stream;
+}
+
 char *
 srv_load_path (const BaseStr *key)
 {

@@ -13,6 +13,7 @@ typedef struct {
   SrvSim sim;
   GPtrArray *coming; /* SrvSeq *, in the order of arrival */
   GQueue front;      /* SrvSeq * in the front end, in the order in which they leave it */
+  EngTime *reads;    /* by replica: until then its front end tokenizes prompts */
   gboolean dry;      /* the source has none now */
 } Run;
 
@@ -112,6 +113,16 @@ latency_s (const SrvRunSpec *spec, guint64 index)
   return -spec->front.request_s * log1p (-u);
 }
 
+/* When the prompt that comes now is tokenized: one after the other, by the front ends of the replicas in turn. */
+static EngTime
+tokenized (Run *run, const SrvSeq *seq)
+{
+  const SrvRunSpec *spec = run->sim.spec;
+  EngTime *reads = &run->reads[seq->index % spec->replicas];
+  *reads = eng_time_add (MAX (run->sim.now, *reads), eng_time_from_s (spec->front.prompt_s * seq->input));
+  return *reads;
+}
+
 static void
 put_front (Run *run, SrvSeq *seq)
 {
@@ -144,7 +155,7 @@ arrive (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_ptr_array_steal_index (run->coming, 0);
-  seq->ready = eng_time_add (sim->now, eng_time_from_s (latency_s (sim->spec, seq->index)));
+  seq->ready = eng_time_add (tokenized (run, seq), eng_time_from_s (latency_s (sim->spec, seq->index)));
   seq->phase = sim->n_down > 0 ? SRV_PHASE_DURING : sim->next_loss > 0 ? SRV_PHASE_BEHIND : SRV_PHASE_BEFORE;
   put_front (run, seq);
   sim->in_flight++;
@@ -371,6 +382,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   srv_outage_init (sim);
   srv_scale_init (sim);
   run->coming = g_ptr_array_new ();
+  run->reads = g_new0 (EngTime, spec->replicas);
 }
 
 static void
@@ -414,6 +426,7 @@ run_clear (Run *run)
   for (guint i = 0; i < sim->pool->len; i++)
     seq_free (NULL, sim->pool->pdata[i]);
   g_ptr_array_free (run->coming, TRUE);
+  g_free (run->reads);
   g_ptr_array_free (sim->pool, TRUE);
   g_array_free (sim->ended, TRUE);
   g_ptr_array_free (sim->prefilled, TRUE);

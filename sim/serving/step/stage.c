@@ -6,8 +6,10 @@
  *     passes  norms with residuals, positions and KV write, activations, quantising, sampling: bytes / rate, and a start
  *
  * Formats that the GPU does not compute in (fp8 before Hopper, 4 bit before Blackwell, int4) are widened on the way: products in 16
- * bit, bytes as stored. In a CUDA graph kernels follow each other sooner by what plain launches take more (launch.kernel_gap less
- * launch.graph_kernel). Valid: kernels one after the other. Check: test_serving_step. */
+ * bit, bytes as stored. Weights in mxfp4 meet activations in mxfp8 on GPUs that compute in 4 bit, at the rate of fp8 (gpt-oss:
+ * VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 of vLLM, W4A8_MXFP4_MXFP8 of TensorRT-LLM).
+ * In a CUDA graph kernels follow each other sooner by what plain launches take more (launch.kernel_gap less launch.graph_kernel).
+ * Valid: kernels one after the other. Check: test_serving_step. */
 #include <math.h>
 
 #include "models/software.h"
@@ -18,6 +20,10 @@ srv_build_add (SrvBuild *build, const SrvStepTerm *each, double band, BaseSource
 {
   SrvStepTerm term = *each;
   SrvFixed *sum = build->sum;
+  const double prefill = build->model->times.prefill.v;
+  const gboolean product = term.part == SRV_PART_GEMM || term.part == SRV_PART_EXPERTS || term.part == SRV_PART_IMBALANCE;
+  if (prefill > 0 && product && (build->key.flags & SRV_KEY_DECODE) == 0)
+    term.time_s /= prefill;
   term.count *= build->scale;
   term.time_s *= term.count;
   sum->part_s[term.part] += term.time_s;
@@ -58,9 +64,11 @@ typedef struct {
 static MdlPrecision
 computes_in (const MdlGpu *gpu, SrvFormat format)
 {
-  const MdlPrecision wanted = format == SRV_FORMAT_FP8                                   ? MDL_PRECISION_FP8
-                              : format == SRV_FORMAT_NVFP4 || format == SRV_FORMAT_MXFP4 ? MDL_PRECISION_FP4
-                                                                                         : MDL_PRECISION_BF16;
+  const gboolean computes_fp4 = gpu->peak_flop_per_s[MDL_PRECISION_FP4] > 0;
+  const MdlPrecision wanted = format == SRV_FORMAT_FP8     ? MDL_PRECISION_FP8
+                              : format == SRV_FORMAT_NVFP4 ? MDL_PRECISION_FP4
+                              : format == SRV_FORMAT_MXFP4 ? (computes_fp4 ? MDL_PRECISION_FP8 : MDL_PRECISION_BF16)
+                                                           : MDL_PRECISION_BF16;
   if (gpu->peak_flop_per_s[wanted] > 0)
     return wanted;
   return gpu->peak_flop_per_s[MDL_PRECISION_BF16] > 0 ? MDL_PRECISION_BF16 : MDL_PRECISION_FP16;

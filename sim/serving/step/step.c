@@ -111,8 +111,11 @@ SrvFront
 srv_step_front (const SrvStepModel *model)
 {
   const MdlEngineTimes *times = &model->times;
-  /* as many processes send as there are ranks of attention data parallelism (vLLM: --api-server-count is data_parallel_size) */
-  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v / model->dp, .error = times->first_error.v };
+  const double servers = model->dp; /* as many processes as ranks of attention data parallelism: vLLM's --api-server-count */
+  return (SrvFront){ .request_s = times->request.v,
+                     .prompt_s = times->prompt_token.v / servers,
+                     .token_s = times->token.v / servers,
+                     .error = times->first_error.v };
 }
 
 double

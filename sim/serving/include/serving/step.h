@@ -70,6 +70,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvStepModel, srv_step_model_free)
 /* What stands between users and schedulers: tokenizing, HTTP, detokenizing. 0: nothing. */
 typedef struct {
   double request_s; /* mean time of a request until a scheduler's queue; drawn from an exponential law */
+  double prompt_s;  /* before that, to tokenize a token of its prompt; one prompt after the other */
   double token_s;   /* it takes for each message to a user, one after the other: a step's token, or its accepted drafts */
   double error;     /* relative, of the time to the first token beside that of steps */
 } SrvFront;
