@@ -521,6 +521,9 @@ trn_closed_new (const TrnJob *job, GError **error)
   MdlLlmFlop flop;
   MdlGpu gpu;
   mdl_llm_token_flop (&job->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
+  double images, patches;
+  trn_images_of (&job->llm, m, &images, &patches);
+  mdl_llm_add_vision_flop (&job->llm, m->sequence.v, images, patches, &flop);
   col_gpu_facts (job->system->clu, 0, &gpu);
   closed->flop_per_token = (flop.matrix_flop + flop.attention_flop) * (m->lora.head.set ? 2.0 / 3 : 1); /* frozen: no wgrads */
   closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];

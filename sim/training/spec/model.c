@@ -171,6 +171,44 @@ static const BaseField packing_fields[] = {
 };
 const BaseSchema trn_schema_packing = { .name = "packing", .help = "Several documents per sequence.", .fields = packing_fields };
 
+static const BaseField images_fields[] = {
+  BASE_ROW_NUM (TrnImagesSpec, "count", count, COUNT, .min = "1", .max = "100000", .required = TRUE,
+                .help = "images per sequence; their tokens are some of the sequence's"),
+  BASE_ROW_NUM (TrnImagesSpec, "height", height, COUNT, .min = "1", .max = "100000", .required = TRUE,
+                .help = "pixels, as the encoder gets them"),
+  BASE_ROW_NUM (TrnImagesSpec, "width", width, COUNT, .min = "1", .max = "100000", .required = TRUE, .help = "pixels"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_images = { .name = "images", .help = "Images for a model's vision encoder.", .fields = images_fields };
+
+static const BaseField local_fields[] = {
+  BASE_ROW_NUM (TrnLocalSpec, "workers", workers, COUNT, .min = "2", .max = "10000", .required = TRUE,
+                .help = "workers (DiLoCo's islands): equal parts of the data-parallel ranks, e.g. one a site"),
+  BASE_ROW_NUM (TrnLocalSpec, "every", every, COUNT, .min = "1", .max = "1 M", .required = TRUE,
+                .help = "steps between two exchanges (H)"),
+  BASE_ROW (TrnLocalSpec, "format", format, ENUM, .names = trn_outer_names, .fallback = "fp32",
+            .help = "format of the pseudo-gradients on the network"),
+  BASE_ROW_NUM (TrnLocalSpec, "fragments", fragments, COUNT, .min = "1", .max = "10000", .fallback = "1",
+                .help = "fragments that are exchanged one after the other, every / fragments steps apart (Streaming DiLoCo)"),
+  BASE_ROW_NUM (TrnLocalSpec, "overlap", overlap, COUNT, .max = "1 M", .fallback = "0",
+                .help = "steps that pass before an exchange is waited for; 0: it is waited for at once"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_local = { .name = "local_steps",
+                                      .help = "Workers train alone and exchange what changed every so many steps (DiLoCo).",
+                                      .fields = local_fields };
+
+static const BaseField compress_fields[] = {
+  BASE_ROW (TrnCompressSpec, "kind", kind, ENUM, .names = trn_compression_names, .required = TRUE, .help = "method"),
+  BASE_ROW_NUM (TrnCompressSpec, "rank", rank, COUNT, .min = "1", .max = "4096", .fallback = "1",
+                .help = "powersgd: rank of the two factors of a matrix (matrix_approximation_rank)"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_compress = { .name = "compress",
+                                         .help = "Gradients compressed before DDP's all-reduce, by its communication hooks.",
+                                         .fields = compress_fields,
+                                         .scalar_key = "kind" };
+
 static const BaseField straggler_fields[] = {
   BASE_ROW_NUM (TrnStragglerSpec, "rank", rank, COUNT, .help = "GPU, by its global number; needs `slowdown`"),
   BASE_ROW_NUM (TrnStragglerSpec, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",

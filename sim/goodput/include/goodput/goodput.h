@@ -38,6 +38,14 @@ typedef struct {
   double lost_s; /* likewise: time that went because of it, all of `lost_s` but checkpoints that are taken anyway */
 } GdpCause;
 
+/* A job that goes on with the replicas that are left; replicas 0: it does not. */
+typedef struct {
+  double replicas, minimum;
+  double per_node; /* replicas that are lost with a node */
+  double reform_s;
+  gboolean peers; /* they hold the state: no work is lost */
+} GdpElastic;
+
 /* One interval between checkpoints. */
 typedef struct {
   double every_steps, interval_s; /* s of work */
@@ -58,6 +66,9 @@ typedef struct {
   double restart_s, create_s; /* of a restart; communicators, on top of it */
   double spares;              /* infinite: always enough */
   double mttf_s;              /* between failures that stop the job; infinite: none */
+  GdpElastic elastic;
+  GdpBand restarting; /* goodput of the same runs if all restarted; of an elastic job */
+  double fewer_s;     /* of an elastic run, in the mean: that it had fewer replicas */
   unsigned runs;
   double horizon_s;               /* the run's length; infinite: until steps are done */
   double steps, tokens;           /* to do; NAN: as many as fit; tokens NAN without a model */
