@@ -16,6 +16,7 @@ typedef struct {
   double horizon_s;         /* may be infinite, where target_s is not */
   double target_s;          /* of useful work; may be infinite */
   GdpElastic elastic;
+  GArray *timeline; /* GdpSpan, appended to; NULL: none */
 } GdpRunPlan;
 
 typedef struct {

@@ -593,6 +593,16 @@ gdp_scenario_goodput (const Scn *scenario, const ScnResult *result, const GArray
   return take_input (out, scenario, result, slow_parts, error) && answer (out, scenario, error) ? g_steal_pointer (&out) : NULL;
 }
 
+GArray *
+gdp_timeline (const Gdp *goodput, guint64 seed)
+{
+  GdpRunPlan plan = plan_of (goodput);
+  GdpRunOutcome out;
+  plan.timeline = g_array_new (FALSE, FALSE, sizeof (GdpSpan));
+  gdp_run (&plan, base_random_stream_at (seed, STREAM, 0), NULL, &out);
+  return plan.timeline;
+}
+
 void
 gdp_free (Gdp *goodput)
 {

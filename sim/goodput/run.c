@@ -76,6 +76,25 @@ lose (Run *run, GdpLost lost, const GdpCause *cause, double lost_s)
     run->tally[cause - run->plan->cause].lost_s += lost_s;
 }
 
+/* What is alike and follows each other is one span. */
+static void
+show (Run *run, const char *what, const GdpCause *cause, double checkpoints, double start_s, double end_s)
+{
+  GArray *timeline = run->plan->timeline;
+  const double left = run->lost > 0 ? run->plan->elastic.replicas - run->lost : 0;
+  const char *name = cause != NULL ? cause->name : NULL;
+  if (timeline == NULL || end_s <= start_s)
+    return;
+  GdpSpan *last = timeline->len > 0 ? &g_array_index (timeline, GdpSpan, timeline->len - 1) : NULL;
+  if (last != NULL && last->what == what && last->cause == name && last->replicas >= left && last->replicas <= left &&
+      last->end_s >= start_s) {
+    last->end_s = end_s;
+    last->checkpoints += checkpoints;
+    return;
+  }
+  g_array_append_val (timeline, ((GdpSpan){ what, name, left, checkpoints, start_s, end_s }));
+}
+
 /* ---- when things happen ---- */
 
 static double
@@ -262,6 +281,7 @@ pass (Run *run, GdpLost lost, const GdpCause *why, double duration_s)
     Event event = next_event (run);
     double until_s = fmin (fmin (end_s, run->plan->horizon_s), event.at_s);
     lose (run, lost, why, until_s - run->now_s);
+    show (run, gdp_lost_names[lost], why, 0, run->now_s, until_s);
     run->now_s = until_s;
     if (until_s >= run->plan->horizon_s)
       run->ended = TRUE;
@@ -383,6 +403,7 @@ work (Run *run, double wall_s)
   run->out->useful_s += useful_s;
   run->out->fewer_s += run->lost > 0 ? wall_s : 0;
   lose (run, GDP_LOST_SLOW, run->slowest, wall_s - useful_s);
+  show (run, "train", run->slowest, 0, run->now_s, run->now_s + wall_s);
   run->now_s += wall_s;
 }
 
@@ -400,7 +421,9 @@ pass_intervals (Run *run, double until_s)
   double from_s = run->now_s;
   work (run, n * wall_s);
   lose (run, GDP_LOST_CHECKPOINT, NULL, n * (wait_s + checkpoint->stall_s));
+  const double worked_s = run->now_s;
   run->now_s = fmin (from_s + n * cycle_s, until_s);
+  show (run, "train", run->slowest, n, worked_s, run->now_s);
   run->saved_s = run->work_s - run->interval_s;
   run->draining_s = run->work_s;
   run->drained_at_s = run->now_s + checkpoint->drain_s;
@@ -446,6 +469,7 @@ train (Run *run, double until_s)
       double ready_s = isinf (run->drained_at_s) ? run->now_s : fmax (run->now_s, run->drained_at_s),
              stop_s = fmin (ready_s, until_s);
       lose (run, GDP_LOST_CHECKPOINT, NULL, stop_s - run->now_s);
+      show (run, "train", run->slowest, 0, run->now_s, stop_s);
       run->now_s = stop_s;
       if (stop_s < ready_s)
         return FALSE;
@@ -455,6 +479,7 @@ train (Run *run, double until_s)
     double stop_s = fmin (run->now_s + run->stall_left_s, until_s), spent_s = stop_s - run->now_s;
     gboolean whole = run->now_s + run->stall_left_s <= until_s;
     lose (run, GDP_LOST_CHECKPOINT, NULL, spent_s);
+    show (run, "train", run->slowest, whole ? 1 : 0, run->now_s, stop_s);
     run->now_s = stop_s;
     run->stall_left_s -= spent_s;
     if (whole)

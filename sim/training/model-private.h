@@ -266,6 +266,7 @@ typedef struct {
   double memory_s, start_s; /* of time_s: kernels that memory, and that starting alone bounds */
   double framework_s;       /* of time_s: what the framework adds to the kernels; below 0 where they are faster than modelled */
   gboolean recomputed;      /* it repeats a forward pass */
+  guint first_work, last_work; /* of its pass */
   MdlOverlapCompute demand;
   /* a collective */
   const TrnPriced *priced;
@@ -321,6 +322,9 @@ typedef struct {
   MdlKernelCost cost;      /* of compute */
   const TrnPriced *priced; /* of a collective */
 } TrnPricedWork;
+
+/* Whether the works of a pass belong to a turn of the schedule. */
+gboolean trn_pass_in_turn (MdlPass pass, MdlTurnKind turn);
 
 typedef struct TrnCosts TrnCosts;
 TrnCosts *trn_costs_new (const TrnModel *model, TrnPrices *prices);

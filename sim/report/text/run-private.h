@@ -52,8 +52,8 @@ BaseTable *rep_goodput_curve (const Gdp *goodput);
 
 /* A JSON string, quotes and all, appended. */
 void rep_trace_string (const char *text, GString *out);
-/* Begins a document: its clock's unit and what was run; ends within the list of events. */
-void rep_trace_open (const char *unit, const char *scenario, GString *out);
+/* Begins a document: its clock's unit and what was run, and how; ends within the list of events. */
+void rep_trace_open (const char *unit, const RepTraceInfo *info, GString *out);
 /* ColSpan as slices of the lanes of a process, behind another event. */
 void rep_trace_spans (const GPtrArray *spans, guint process, GString *out);
 /* `,"ts":…` of an instant, and `,"ts":…,"dur":…` of a span, in us. */

@@ -294,9 +294,8 @@ close_item (const TrnCosts *costs, TrnItem *item, const double by_kind_s[MDL_OVE
 
 /* ---- a pass ---- */
 
-/* Whether the works of a pass belong to a turn of the schedule. */
-static gboolean
-belongs (MdlPass pass, MdlTurnKind turn)
+gboolean
+trn_pass_in_turn (MdlPass pass, MdlTurnKind turn)
 {
   switch (turn) {
     case MDL_TURN_FORWARD:
@@ -373,7 +372,7 @@ work_at (const PassBuild *b, guint i)
 static gboolean
 taken (const PassBuild *b, guint i)
 {
-  return belongs (work_at (b, i)->pass, b->turn);
+  return trn_pass_in_turn (work_at (b, i)->pass, b->turn);
 }
 
 /* Where a stretch of compute has to begin anew. */
@@ -429,12 +428,13 @@ add_compute (PassBuild *b, const gboolean *cut)
     if (work_at (b, i)->kind == MDL_WORK_COLL || !taken (b, i))
       continue;
     if (!open) {
-      TrnItem item = { .demand = { .kind = MDL_OVERLAP_MEMORY } };
+      TrnItem item = { .demand = { .kind = MDL_OVERLAP_MEMORY }, .first_work = i };
       memset (by_kind_s, 0, sizeof by_kind_s);
       g_array_append_val (b->items, item);
       open = TRUE;
     }
     add_work (b->costs, work_at (b, i), parts_of (b, i), &g_array_index (b->items, TrnItem, b->items->len - 1), by_kind_s);
+    g_array_index (b->items, TrnItem, b->items->len - 1).last_work = i;
     b->item_of[i] = (int)b->items->len - 1;
   }
   if (open)
@@ -596,7 +596,7 @@ trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 lay
   for (int k = 0; k < MDL_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == MDL_TURN_FORWARD ? forward : backward)->len; i++) {
       const MdlWork *work = &g_array_index (k == MDL_TURN_FORWARD ? forward : backward, MdlWork, i);
-      unit->flop[k] += belongs (work->pass, (MdlTurnKind)k) ? counted_flop (model, work) : 0;
+      unit->flop[k] += trn_pass_in_turn (work->pass, (MdlTurnKind)k) ? counted_flop (model, work) : 0;
     }
     double square_s2 = 0;
     costs->now =

@@ -54,6 +54,15 @@ typedef struct {
   double lost_s[GDP_LOST_N]; /* of a run, in the mean */
 } GdpInterval;
 
+/* What one run did from start_s to end_s. */
+typedef struct {
+  const char *what;   /* static: "train", "recompute" … as gdp_lost_names */
+  const char *cause;  /* of the failure that it is because of; NULL: none. Borrowed from the goodput */
+  double replicas;    /* of an elastic job, that are left; 0: all */
+  double checkpoints; /* that were taken meanwhile */
+  double start_s, end_s;
+} GdpSpan;
+
 typedef struct {
   const char *rates, *summary; /* borrowed from the scenario */
   GArray *causes;              /* GdpCause */
@@ -102,6 +111,8 @@ GArray *gdp_scenario_slow_parts (const Scn *scenario);
  * gdp_scenario_slow_parts gave them, filled; NULL where there are none. Returned: full, free before the scenario; NULL
  * and *error (BASE_ERROR_INPUT: no failures in it, an interval longer than the run, no progress) on failure. */
 Gdp *gdp_scenario_goodput (const Scn *scenario, const ScnResult *result, const GArray *slow_parts, GError **error);
+/* The first of its runs, from the begin to its end. Returned: full, of GdpSpan, rising. */
+GArray *gdp_timeline (const Gdp *goodput, guint64 seed);
 void gdp_free (Gdp *goodput);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Gdp, gdp_free)
 
