@@ -60,11 +60,11 @@ one () # name words… -- flags…
   python3 "$tmp/check.py" "$tmp/t.json" "${words[@]}" || { echo "FAILED: the trace of $name"; exit 1; }
 }
 one quickstart latency --
-one loader_starved '"data stall"' '"kernels":' '"slowdown"' --
+one loader_starved '"data stall"' --
 one checkpoint_async_vs_sync 'checkpoint (mean of a step)' 'written beside steps' 'the trace has micro-batches' --
 one gds_two_sockets '"ph":"X"' --
 one one_tier_for_all ': steps"' '"name":"step 1"' '"name":"checkpoint ' --
-one nemotron_h_8b scan_states '"algorithm"' --
+one nemotron_h_8b '"kernels":"in_projection' '"slowdown"' scan_states '"algorithm"' --
 one elastic_512 '"cause":"node"' '"replicas":15' '"name":"restart"' -- --goodput --set workload.failures.seeds=2 \
   --set workload.failures.step_time='9.5 s'
 one streams '"ph":"X"' --
