@@ -9,12 +9,13 @@ tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT
 
 cat >"$tmp/check.py" <<'P'
-"""Fields that each phase of an event has; slices of a thread follow each other or nest; arrows have both ends. Then words that names or
-arguments must have."""
+"""Fields that each phase of an event has; slices of a thread follow each other or nest; arrows have both ends. Then words that names
+or arguments must have."""
 import json, sys
 
 NEEDS = {"X": {"name", "pid", "tid", "ts", "dur"}, "M": {"name", "pid", "args"}, "i": {"name", "pid", "tid", "ts", "s"},
-         "C": {"name", "pid", "ts", "args"}, "s": {"name", "pid", "tid", "ts", "id", "cat"}, "f": {"name", "pid", "tid", "ts", "id", "cat"}}
+         "C": {"name", "pid", "ts", "args"}}
+NEEDS["s"] = NEEDS["f"] = {"name", "pid", "tid", "ts", "id", "cat"}
 META = {"process_name", "process_sort_index", "thread_name", "thread_sort_index"}
 with open(sys.argv[1], encoding="utf-8") as file:
     text = file.read()
@@ -56,7 +57,8 @@ one () # name words… -- flags…
   shift
   while [ "$1" != -- ]; do words+=("$1"); shift; done
   shift
-  "$forerun" run "$name" --quiet --trace "$tmp/t.json" "$@" >/dev/null 2>"$tmp/err" || { cat "$tmp/err"; echo "FAILED: $name"; exit 1; }
+  "$forerun" run "$name" --quiet --trace "$tmp/t.json" "$@" >/dev/null 2>"$tmp/err" ||
+    { cat "$tmp/err"; echo "FAILED: $name"; exit 1; }
   python3 "$tmp/check.py" "$tmp/t.json" "${words[@]}" || { echo "FAILED: the trace of $name"; exit 1; }
 }
 one quickstart latency --

@@ -3,12 +3,12 @@
  * A layer: norm, attention, add, norm, MLP or experts, add; with norms after, each before its add; with attention and MLP side by
  * side, one add of three. Fused code adds in the norm that follows, that of the next layer included.
  * A layer may be one of the halves alone, and its attention a recurrence (parts.c, recurrent.c); layers of a vision encoder are
- * layers of a model of its own (vision.c). Full recomputation repeats the forward of the layer with its collectives before its backward; of single modules what stands
- * in them, just before their own backward. Embedding: a gather of rows; its gradient is added to the rows that were used (eager
- * code writes a whole table first). Loss: logits in fp32, one pass or the steps of log-softmax; with the vocabulary cut, three
- * all-reduces of a number a token. Multi-token prediction: embedding, two norms, a projection of both, a layer, the head again.
- * Loss in 16 bits: flash-attention flash_attn/ops/triton/cross_entropy.py, TransformerEngine
- * transformer_engine/common/triton/cross_entropy.py.
+ * layers of a model of its own (vision.c). Full recomputation repeats the forward of the layer with its collectives before its
+ * backward; of single modules what stands in them, just before their own backward. Embedding: a gather of rows; its gradient is
+ * added to the rows that were used (eager code writes a whole table first). Loss: logits in fp32, one pass or the steps of
+ * log-softmax; with the vocabulary cut, three all-reduces of a number a token. Multi-token prediction: embedding, two norms, a
+ * projection of both, a layer, the head again. Loss in 16 bits: flash-attention flash_attn/ops/triton/cross_entropy.py,
+ * TransformerEngine transformer_engine/common/triton/cross_entropy.py.
  * Source: Narayanan et al. 2104.04473 section 2.3; Korthikanti et al. 2205.05198 sections 4, 5; Megatron-LM
  * core/tensor_parallel/cross_entropy.py; DeepSeek-V3 2412.19437 section 2.2 (multi-token prediction).
  * Check: FLOP = closed form of models/llm.h, bytes of collectives = closed form (tests/unit). */

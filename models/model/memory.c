@@ -143,9 +143,9 @@ keep_compressed (Sum *sum)
   keep_operand (sum, input_rows (sum), attention->kv_lora.v, MDL_MODULE_ATTENTION | MDL_MODULE_MLA_UP, MDL_LORA_V);
 }
 
-/* Mamba-2: what the projection gave, which the scan's kernel makes the rest of again, and its result. Gated DeltaNet: that, what the
- * convolution gave, keys and queries of each head, the inverse of a chunk's triangle, and the result. Then the norm's, which the
- * output's product reads. */
+/* Mamba-2: what the projection gave, which the scan's kernel makes the rest of again, and its result. Gated DeltaNet: that, what
+ * the convolution gave, keys and queries of each head, the inverse of a chunk's triangle, and the result. Then the norm's, which
+ * the output's product reads. */
 static void
 add_recurrent (Sum *sum)
 {

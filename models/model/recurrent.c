@@ -5,11 +5,12 @@
  *   in_projection  T x (2 inner + 2 keys + H, gated DeltaNet 2 H) from h; o  h from inner
  *   convolution    over inner + 2 keys channels of the sequence, with SiLU, in one kernel
  *   chunks of Q tokens, each of them products; a triangle counts half where a kernel skips what is above it:
- *     Mamba-2      scores Q x Q x N a chunk and group; states N x P x Q a head; states are carried from chunk to chunk (memory, fp32);
+ *     Mamba-2      scores Q x Q x N a chunk and group; states N x P x Q a head; states are carried from chunk to chunk (memory,
+ *     fp32);
  *                  results Q x P x (N + Q/2)
  *     DeltaNet     products of keys Q x Q x N, the inverse of a triangle Q x Q x Q/3, its products with keys and values
- *                  Q x (N + P) x Q, scores Q x Q x N, results Q x P x (N + Q/2), all a chunk and head; states 2·N·P a token, one chunk
- *                  after the other: so many heads as there are run side by side
+ *                  Q x (N + P) x Q, scores Q x Q x N, results Q x P x (N + Q/2), all a chunk and head; states 2·N·P a token, one
+ *                  chunk after the other: so many heads as there are run side by side
  *   a norm of the result, times SiLU of the gate
  * Backward each product twice, and what is not kept is made again by the kernels themselves: scores and states (DeltaNet: products
  * with the triangle and states).

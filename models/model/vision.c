@@ -2,11 +2,12 @@
  * projector that makes tokens of what it gives.
  *
  * An image of n patches goes through `layers` layers of width w, each attention of all patches among each other, or of windows of
- * them, and an MLP: layers of a model of its own (mdl_llm_vision), whose sequences are images. Before them 3·frames·patch² numbers of
- * a patch become w by one matrix; behind them `merge` patches become one token of the language model, side by side or as their mean,
- * through one matrix or two with a GELU between. These tokens take the place of some in the sequence, which stays as long as it is.
- * Encoder layers are cut by tp as others are; the first matrix is whole on each rank.
- * FLOP of an image = 6 x matrix elements x n + 6 x pairs x 2 w a layer, pairs n² or n·window; the projector n / merge x its elements.
+ * them, and an MLP: layers of a model of its own (mdl_llm_vision), whose sequences are images. Before them 3·frames·patch²
+ * numbers of a patch become w by one matrix; behind them `merge` patches become one token of the language model, side by side or
+ * as their mean, through one matrix or two with a GELU between. These tokens take the place of some in the sequence, which stays
+ * as long as it is. Encoder layers are cut by tp as others are; the first matrix is whole on each rank.
+ * FLOP of an image = 6 x matrix elements x n + 6 x pairs x 2 w a layer, pairs n² or n·window; the projector n / merge x its
+ * elements.
  * Source: Dosovitskiy et al. 2010.11929; Zhai et al. 2303.15343 (SigLIP); Qwen2.5-VL 2502.13923 section 2.1 and transformers
  * models/qwen2_5_vl/modeling_qwen2_5_vl.py; Gemma 3 2503.19786 section 2.2 and transformers models/gemma3/modeling_gemma3.py.
  * Valid: all images of one size; cp 1. Left out: rotary tables of patches, the resizing of images on the host.

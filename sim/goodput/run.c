@@ -4,8 +4,9 @@
  * What happens: work, a stall for the checkpoint, work again while it drains; a checkpoint can be restored once it has drained,
  * and the next one waits for that. A failure loses the work since then; it is noticed, nodes are taken from the spares or waited
  * for, the job starts, restores, goes on. A failure during that begins it anew. Parts age by the clock, whether the job works or
- * waits. An elastic job goes on without the replicas of a lost node: it forms anew, a step does their part less, and forms again when
- * the node's successor has started; with too few left it stops as others do. Check: law_goodput, against the closed form and by sums; test_goodput_days, histories worked by hand. */
+ * waits. An elastic job goes on without the replicas of a lost node: it forms anew, a step does their part less, and forms again
+ * when the node's successor has started; with too few left it stops as others do. Check: law_goodput, against the closed form and
+ * by sums; test_goodput_days, histories worked by hand. */
 #include <math.h>
 
 #include "goodput-private.h"

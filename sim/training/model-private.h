@@ -139,12 +139,13 @@ TrnAgain trn_model_again (const TrnModel *model, guint32 position, guint32 unit)
 unsigned trn_again_modules (const TrnModel *model, TrnAgain again); /* MdlModule bits */
 gboolean trn_model_offloads (const TrnModel *model, guint32 position, guint32 unit);
 
-/* kinds.c: what recurrent layers and a vision encoder need of the layout and of the workload. FALSE and *error, with the place. Images
- * of a sequence and patches of each, 0 where the workload has none. */
+/* kinds.c: what recurrent layers and a vision encoder need of the layout and of the workload. FALSE and *error, with the place.
+ * Images of a sequence and patches of each, 0 where the workload has none. */
 gboolean trn_model_check_kinds (const TrnModel *model, GError **error);
 void trn_images_of (const MdlLlm *llm, const TrnModelSpec *spec, double *images, double *patches);
 
-/* methods/local_steps.c, methods/compress.c: whether the workload has them, and whether they can be. FALSE and *error, with the place. */
+/* methods/local_steps.c, methods/compress.c: whether the workload has them, and whether they can be. FALSE and *error, with the
+ * place. */
 gboolean trn_local_steps (const TrnModel *model);
 gboolean trn_local_check (const TrnModel *model, GError **error);
 TrnCompression trn_compression (const TrnModel *model);

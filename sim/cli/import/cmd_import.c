@@ -371,9 +371,9 @@ const CliVerb cli_verb_import = {
                "perftest osu",
   .notes = "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the "
            "output of nvidia-smi topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or "
-           "topology.yaml of Slurm, with --like TOPOLOGY for the node), infragraph (an infrastructure of MLCommons' InfraGraph, YAML "
-           "or JSON, with --like too), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl (numactl -H) and ibstat say a part of a node, and take --gpu TYPE for the rest; "
-           "nvidia-smi-nvlink (nvidia-smi nvlink -s) and dcgm (dcgmi discovery -l, dcgmi nvlink -s) name the GPUs themselves.\n"
+           "topology.yaml of Slurm, with --like TOPOLOGY for the node), infragraph (an infrastructure of MLCommons' InfraGraph, "
+           "YAML or JSON, with --like too), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl (numactl -H) and "
+           "ibstat say a part of a node, and take --gpu TYPE for the rest; nvidia-smi-nvlink (nvidia-smi nvlink -s) and dcgm (dcgmi discovery -l, dcgmi nvlink -s) name the GPUs themselves.\n"
            "A calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
            "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
            "Keys of a serving workload (engine, parallel) are made from vllm-log: the log of vLLM's start, with the size of its KV "

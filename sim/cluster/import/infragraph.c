@@ -2,12 +2,13 @@
  *
  * An instance whose device has an `xpu` is nodes, any other a switch (or as many as its count says), whatever is inside. An edge
  * between them becomes cables: one2one pairs the endpoints in order, many2many all with all. Slices of instances and components are
- * Python's. The NICs of a node are the components of kind `nic`, and those that are devices and not GPUs, that cables end on, in the
- * order of the file. What is inside a node (types, NVLink, PCIe) is another topology's, as InfraGraph does not say which parts they
- * are. Rates and latencies are those of an edge's link.
+ * Python's. The NICs of a node are the components of kind `nic`, and those that are devices and not GPUs, that cables end on, in
+ * the order of the file. What is inside a node (types, NVLink, PCIe) is another topology's, as InfraGraph does not say which
+ * parts they are. Rates and latencies are those of an edge's link.
  * Source: Keysight/infragraph schema/{infrastructure,device,component,edge,instance,link}.yaml and
- * src/infragraph/infragraph_service.py (_expand_instance_endpoint, _parse_infrastructure_edges), at commit of November 2026, schema 3.
- * Check: test_cluster_import_infragraph, the two tiers of the blueprint ClosFabric. */
+ * src/infragraph/infragraph_service.py (_expand_instance_endpoint, _parse_infrastructure_edges), at commit of November 2026,
+ * schema 3.
+ * Check: golden import/infragraph, the two tiers of the blueprint ClosFabric. */
 #include <math.h>
 #include <string.h>
 

@@ -352,8 +352,8 @@ rep_goodput_text (const Gdp *goodput, GString *out)
                                                         : " with spares always available");
   if (goodput->elastic.replicas > 0)
     rep_say (out, rep_goodput_members, goodput,
-             "elastic         {elastic.replicas:%.0f} replicas, with fewer for {elastic.fewer_replicas*100:%.2f} % of the time; if all "
-             "restarted, the same failures would leave {elastic.goodput_if_all_restart*100:%.2f} %\n");
+             "elastic         {elastic.replicas:%.0f} replicas, with fewer for {elastic.fewer_replicas*100:%.2f} % of the time; "
+             "if all restarted, the same failures would leave {elastic.goodput_if_all_restart*100:%.2f} %\n");
   if (isinf (goodput->horizon_s)) {
     g_string_append_printf (out, "time to train   %.4g days (%.4g to %.4g); %.4g without failures and checkpoints\n",
                             goodput->wall_s.mean / (24 * HOUR_s), goodput->wall_s.lo / (24 * HOUR_s),

@@ -3,18 +3,20 @@
  *     fp16, bf16  a pass that casts, all-reduce of 2 B an element, a pass that casts back
  *     int8        a pass for the largest value, one that scales and casts; all-gather of 1 B an element of each rank and their sum
  *                 (NCCL adds no int8 that has scales): n times the bytes of a rank; 4 B of a scale for 512
- *     powersgd    a matrix of a x b goes as P (a x r) and Q (b x r) if (a + b) r 2 < a b (min_compression_rate 2), others as they are:
- *                 three all-reduces, of the rest, of P, of Q, one after the other. Products M Q, M' P, P Q' read or write the matrix
- *                 once each, the error of the last step is added and the new one stored (use_error_feedback): in all 8 passes that
- *                 read and 5 that write the bucket.
+ *     powersgd    a matrix of a x b goes as P (a x r) and Q (b x r) if (a + b) r 2 < a b (min_compression_rate 2), others as they
+ *     are:
+ *                 three all-reduces, of the rest, of P, of Q, one after the other. Products M Q, M' P, P Q' read or write the
+ *                 matrix once each, the error of the last step is added and the new one stored (use_error_feedback): in all 8
+ *                 passes that read and 5 that write the bucket.
  *
- * What is computed before stands on the compute stream where the bucket is ready; the rest of all buckets behind the last collective.
- * Products of r columns are bound by memory: passes over the bucket are all that is charged for them; the orthogonalisation of P
- * (a r^2) is left out.
- * Source: torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py (fp16_compress_hook, bf16_compress_hook), quantization_hooks.py
- * (quantization_perchannel_hook: all_gather), powerSGD_hook.py (powerSGD_hook, _should_compress); Vogels et al. 1905.13727, algorithm 1.
+ * What is computed before stands on the compute stream where the bucket is ready; the rest of all buckets behind the last
+ * collective. Products of r columns are bound by memory: passes over the bucket are all that is charged for them; the
+ * orthogonalisation of P (a r^2) is left out.
+ * Source: torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py (fp16_compress_hook, bf16_compress_hook),
+ * quantization_hooks.py (quantization_perchannel_hook: all_gather), powerSGD_hook.py (powerSGD_hook, _should_compress); Vogels et
+ * al. 1905.13727, algorithm 1.
  * Valid: DDP alone. PowerSGD's first steps, which go uncompressed (start_powerSGD_iter), are left out, as is the loss in quality.
- * Check: test_training_compress. */
+ * Check: test_training_methods. */
 #include <math.h>
 
 #include "sync-private.h"

@@ -1,21 +1,23 @@
 /* Local steps (DiLoCo): workers, each some of the data-parallel ranks, train alone for H steps and then exchange what changed.
  *
- * Inside a worker a step is as it always is: gradients are reduced among its ranks. Every H steps each rank has the difference of the
- * parameters that it holds a part of to those after the last exchange (the pseudo-gradient), in `format`; an all-reduce over the ranks
- * of all workers that hold the same part adds them up, and SGD with Nesterov's momentum updates the outer parameters, which the worker
- * then goes on from. A rank holds n = its parameters / ranks that share them, and two fp32 values of each more: 8 n B.
+ * Inside a worker a step is as it always is: gradients are reduced among its ranks. Every H steps each rank has the difference of
+ * the parameters that it holds a part of to those after the last exchange (the pseudo-gradient), in `format`; an all-reduce over
+ * the ranks of all workers that hold the same part adds them up, and SGD with Nesterov's momentum updates the outer parameters,
+ * which the worker then goes on from. A rank holds n = its parameters / ranks that share them, and two fp32 values of each more:
+ * 8 n B.
  *
  *     exchange = all-reduce of n / F x B over the workers, F times a round; update = 40 n B at memory's rate
  *     a step takes F max (0, exchange - o step) / H + update / H longer on average
  *
- * F fragments are exchanged one after the other, H / F steps apart (Streaming DiLoCo); o steps may pass until the sum is used, beside
- * which it travels. Update: pseudo-gradient (read 2 x 4, write 4), momentum and outer parameters (read 3 x 4, write 2 x 4), parameters
- * (write 4, read 4 by the next step); with DDP the ranks of a worker then gather each other's parts. Pipeline stages exchange one after the other, as their ranks share the link between sites.
- * int8 and int4 travel as bytes and half bytes; scales (1 in 1024) are left out, as is the loss in quality, of which nothing is said.
+ * F fragments are exchanged one after the other, H / F steps apart (Streaming DiLoCo); o steps may pass until the sum is used,
+ * beside which it travels. Update: pseudo-gradient (read 2 x 4, write 4), momentum and outer parameters (read 3 x 4, write 2 x
+ * 4), parameters (write 4, read 4 by the next step); with DDP the ranks of a worker then gather each other's parts. Pipeline
+ * stages exchange one after the other, as their ranks share the link between sites. int8 and int4 travel as bytes and half bytes;
+ * scales (1 in 1024) are left out, as is the loss in quality, of which nothing is said.
  * Source: Douillard et al. 2311.08105 (DiLoCo), algorithm 1; Jaghouar et al. 2407.07852 (OpenDiLoCo: fp16, int8); Douillard et al.
  * 2501.18512 (Streaming DiLoCo: fragments, overlap, 4 bits).
  * Valid: dense models; workers of equal size; the exchange does not slow the steps that it runs beside.
- * Check: test_training_local_steps, by hand over two sites. */
+ * Check: test_training_methods. */
 #include <math.h>
 
 #include "held-private.h"

@@ -61,8 +61,8 @@ static const BaseName state_names[] = { { "peers", 0, "from the replicas that ar
                                         { NULL, 0, NULL } };
 static const BaseField elastic_fields[] = {
   BASE_ROW_NUM (TrnElasticSpec, "replicas", replicas, COUNT, .min = "2", .max = "10 M",
-                .help = "replicas of the model, of which one fails with a node of its own; default: the data-parallel ranks that hold "
-                        "whole copies"),
+                .help = "replicas of the model, of which one fails with a node of its own; default: the data-parallel ranks that "
+                        "hold whole copies"),
   BASE_ROW_NUM (TrnElasticSpec, "minimum", minimum, COUNT, .min = "1", .max = "10 M", .fallback = "1",
                 .help = "replicas with which it goes on; with fewer it waits for all"),
   BASE_ROW_NUM (TrnElasticSpec, "reform", reform, TIME, .max = "30 days", .required = TRUE,

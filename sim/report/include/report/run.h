@@ -54,8 +54,8 @@ void rep_trace_json (const GPtrArray *spans, const RepTraceInfo *info, GString *
  * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held, and a marker ("i") where micro-batches
  * are left out. `beside`: ColSpan of what the step has besides its operations; NULL: nothing. */
 void rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const RepTraceInfo *info, GString *out);
-/* Days of failures: GdpSpan of one run as slices of one lane, the failures that they are because of on another, and a counter of the
- * replicas that are left. A microsecond of the trace is one of the run. */
+/* Days of failures: GdpSpan of one run as slices of one lane, the failures that they are because of on another, and a counter of
+ * the replicas that are left. A microsecond of the trace is one of the run. */
 void rep_days_trace_json (const GArray *timeline, const Gdp *goodput, const RepTraceInfo *info, GString *out);
 
 #endif
