@@ -9,8 +9,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT
 
 cat >"$tmp/check.py" <<'P'
-"""Fields that each phase of an event has; slices of a thread follow each other or nest; arrows have both ends. Then words that names
-or arguments must have."""
+"""Fields that each phase of an event has; slices of a thread follow each other or nest; arrows have both ends. Then words that
+names or arguments must have."""
 import json, sys
 
 NEEDS = {"X": {"name", "pid", "tid", "ts", "dur"}, "M": {"name", "pid", "args"}, "i": {"name", "pid", "tid", "ts", "s"},

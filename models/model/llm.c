@@ -487,7 +487,13 @@ mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlo
   const double a_pair_flop = 6 * llm->attention.heads.v * (mdl_llm_qk_dim (llm) + mdl_llm_value_dim (llm));
   const double window = llm->attention.window.v;
   double full = 0, windowed = 0, recurrent = 0;
-  for (unsigned layer = mdl_llm_front (llm); layer < mdl_llm_chain (llm); layer++) {
+  const gboolean alike = llm->pattern.v == NULL && llm->recurrent.heads.v < 1;
+  if (alike) {
+    const double seeing_all = llm->attention.full_every.set ? floor (llm->layers.v / llm->attention.full_every.v) : 0;
+    full = llm->attention.window.set ? seeing_all : llm->layers.v;
+    windowed = llm->layers.v - full;
+  }
+  for (unsigned layer = mdl_llm_front (llm); !alike && layer < mdl_llm_chain (llm); layer++) {
     const MdlMixer mixer = mdl_part_facts (mdl_llm_part (llm, layer))->mixer;
     if (mixer == MDL_MIXER_ATTENTION)
       *(mdl_llm_is_windowed (llm, layer) ? &windowed : &full) += 1;

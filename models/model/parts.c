@@ -79,9 +79,20 @@ mdl_llm_part (const MdlLlm *llm, unsigned layer)
   return moe ? MDL_PART_MOE : MDL_PART_DENSE;
 }
 
+/* All layers are attention with an MLP or with experts. */
+static gboolean
+is_plain (const MdlLlm *llm)
+{
+  return llm->pattern.v == NULL && llm->recurrent.heads.v < 1 && llm->vision.layers.v < 1;
+}
+
 double
 mdl_llm_n_part (const MdlLlm *llm, MdlPart part)
 {
+  if (is_plain (llm))
+    return part == MDL_PART_MOE     ? mdl_llm_n_moe (llm)
+           : part == MDL_PART_DENSE ? llm->layers.v - mdl_llm_n_moe (llm)
+                                    : 0;
   double n = 0;
   for (unsigned layer = 0; layer < mdl_llm_chain (llm); layer++)
     n += mdl_llm_part (llm, layer) == part ? 1 : 0;

@@ -429,7 +429,7 @@ take_elastic (Gdp *out, const Scn *scenario, const TrnResult *training, GError *
                         "no replica holds all of the state, which %s shards over all; accepted: hsdp, zero 0, or state: checkpoint",
                         sharded ? "zero or fsdp" : "this layout");
   if (replicas < 2 && !elastic->replicas.set)
-    return col_fail_at (error, elastic->head.mark, 
+    return col_fail_at (error, elastic->head.mark,
                         "the job has one replica; write replicas, those that its ranks can be dealt out to");
   if (elastic->minimum.v >= replicas)
     return col_fail_at (error, elastic->minimum.mark, "a minimum of %.0f of %.0f replicas lets none fail; write less",
