@@ -83,10 +83,10 @@ gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants,
  *   m ln (sum of w rho / (m - k) + e^2) + k (ln m + 2 ln n) + sum of (x / spread)^2
  * with m points, k constants, the model's own error e and x the logarithm of a constant's change (Schwarz 1978; 2 ln n for the
  * choice: Chen and Chen, Biometrika 95, 2008; the last term: a normal prior). It is found by adding what helps most and taking out
- * what does not. At most one constant for three points, and none that a single point tells. All others keep their values: the points
- * agree with them, or leave them open. Where another constant does as well in the place of one, without regard to the prior, the
- * first of the array stands for both, and both say so (CAL_ALIKE), unless the prior prefers the other. *n_fitted: how many were
- * changed. Leaves the model's constants there. */
+ * what does not. At most one constant for three points, and none that a single point tells. All others keep their values: the
+ * points agree with them, or leave them open. Where another constant does as well in the place of one, prior apart, the first of
+ * the array stands for both unless the prior prefers the other, and both say so (CAL_ALIKE). *n_fitted: how many were changed.
+ * Leaves the model's constants there. */
 void cal_choose (const CalProblem *problem, CalFitConstant *constants, guint n, guint *n_fitted);
 
 /* Of the held-out points, the share that the band of an answer is to hold. */
