@@ -33,6 +33,18 @@ typedef struct {
   MdlFormat format;
 } MdlLinear;
 
+/* One product of a chunked kernel. */
+typedef struct {
+  const char *name;
+  double m, n, k;
+  gboolean of_groups; /* else of heads */
+  gboolean in_turn;   /* of all chunks of a sequence, one after the other: k is for a token */
+  gboolean again;     /* the backward kernels make it again */
+} MdlScanProduct;
+enum { MDL_SCAN_PRODUCTS = 6 };
+/* Returns how many. */
+unsigned mdl_scan_products (const MdlLlmRecurrent *recurrent, MdlScanProduct out[MDL_SCAN_PRODUCTS]);
+
 /* Starts a list: `out` may be where other works are already. `layer`: of the language model, or of the encoder if that is `llm`. */
 void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, unsigned layer, GArray *out);
 

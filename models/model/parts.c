@@ -90,9 +90,7 @@ double
 mdl_llm_n_part (const MdlLlm *llm, MdlPart part)
 {
   if (is_plain (llm))
-    return part == MDL_PART_MOE     ? mdl_llm_n_moe (llm)
-           : part == MDL_PART_DENSE ? llm->layers.v - mdl_llm_n_moe (llm)
-                                    : 0;
+    return part == MDL_PART_MOE ? mdl_llm_n_moe (llm) : part == MDL_PART_DENSE ? llm->layers.v - mdl_llm_n_moe (llm) : 0;
   double n = 0;
   for (unsigned layer = 0; layer < mdl_llm_chain (llm); layer++)
     n += mdl_llm_part (llm, layer) == part ? 1 : 0;
@@ -131,4 +129,31 @@ mdl_llm_n_moe (const MdlLlm *llm)
   }
   const unsigned layers = (unsigned)llm->layers.v, every = moe->every.set ? (unsigned)moe->every.v : 1;
   return layers / every - MIN (layers, (unsigned)moe->first_dense.v) / every;
+}
+
+/* ---- the encoder ---- */
+
+static BaseNum
+given (double v)
+{
+  return (BaseNum){ .v = v, .set = TRUE };
+}
+
+void
+mdl_llm_vision (const MdlLlm *llm, MdlLlm *out)
+{
+  const MdlLlmVision *v = &llm->vision;
+  *out = (MdlLlm){ .name = llm->name,
+                   .layers = v->layers,
+                   .hidden = v->hidden,
+                   .vocabulary = given (1),
+                   .norm = v->norm,
+                   .norms = given (2),
+                   .positions = { .kind = { .v = v->positions.v > 0 ? MDL_POSITION_NONE : MDL_POSITION_ROPE, .set = TRUE } },
+                   .attention = { .kind = { .v = MDL_ATTENTION_MHA, .set = TRUE },
+                                  .heads = v->heads,
+                                  .bias = v->bias,
+                                  .output_bias = v->bias,
+                                  .both_ways = { .v = TRUE, .set = TRUE } },
+                   .mlp = { .kind = v->mlp, .ffn = v->ffn, .bias = v->bias } };
 }

@@ -22,50 +22,6 @@
  * Check: FLOP of works = closed form; parameters of Nemotron-H and Qwen3-Next as published (tests/unit). */
 #include "model/layer-private.h"
 
-/* One product of a chunked kernel. */
-typedef struct {
-  const char *name;
-  double m, n, k;
-  gboolean of_groups; /* else of heads */
-  gboolean in_turn;   /* of all chunks of a sequence, one after the other: k is for a token */
-  gboolean again;     /* the backward kernels make it again */
-} Product;
-
-enum { MOST_PRODUCTS = 6 };
-
-static unsigned
-products_of (const MdlLlmRecurrent *r, Product out[MOST_PRODUCTS])
-{
-  const double q = r->chunk.v, n = r->state.v, p = r->head_dim.v;
-  const Product mamba[] = { { "scan_scores", q, q, n, TRUE, FALSE, TRUE },
-                            { "scan_states", n, p, q, FALSE, FALSE, TRUE },
-                            { "scan_output", q, p, n + q / 2, FALSE, FALSE, FALSE } };
-  const Product delta[] = {
-    { "scan_keys", q, q, n, FALSE, FALSE, FALSE },      { "scan_inverse", q, q, q / 3, FALSE, FALSE, FALSE },
-    { "scan_update", q, n + p, q, FALSE, FALSE, TRUE }, { "scan_states", n, p, 2, FALSE, TRUE, TRUE },
-    { "scan_scores", q, q, n, FALSE, FALSE, FALSE },    { "scan_output", q, p, n + q / 2, FALSE, FALSE, FALSE }
-  };
-  const gboolean is_delta = r->kind.v == MDL_RECURRENT_GATED_DELTA;
-  const Product *from = is_delta ? delta : mamba;
-  const unsigned count = is_delta ? G_N_ELEMENTS (delta) : G_N_ELEMENTS (mamba);
-  for (unsigned i = 0; i < count; i++)
-    out[i] = from[i];
-  return count;
-}
-
-double
-mdl_recurrent_flop (const MdlLlmRecurrent *r)
-{
-  Product products[MOST_PRODUCTS];
-  const unsigned count = products_of (r, products);
-  double flop = 0;
-  for (unsigned i = 0; i < count; i++) {
-    const Product *p = &products[i];
-    flop += 2 * p->m * p->n * p->k * (p->of_groups ? r->groups.v : r->heads.v) / (p->in_turn ? 1 : r->chunk.v);
-  }
-  return flop;
-}
-
 /* A rank's. */
 typedef struct {
   double heads, groups, inner, keys, projected;
@@ -109,7 +65,7 @@ pass_over (MdlBuild *build, const char *name, double in, double out, double eage
 
 /* A product of all heads or groups, so many times. With cp a rank has the heads of all its group's tokens: as many in sum. */
 static void
-product (MdlBuild *build, const Product *p, double times)
+product (MdlBuild *build, const MdlScanProduct *p, double times)
 {
   const MdlLlmRecurrent *r = &build->llm->recurrent;
   const Sizes sizes = sizes_of (build);
@@ -134,9 +90,9 @@ carry (MdlBuild *build, double passes)
 static void
 scan (MdlBuild *build, gboolean back)
 {
-  Product products[MOST_PRODUCTS];
+  MdlScanProduct products[MDL_SCAN_PRODUCTS];
   const MdlLlmRecurrent *r = &build->llm->recurrent;
-  const unsigned count = products_of (r, products);
+  const unsigned count = mdl_scan_products (r, products);
   const gboolean delta = r->kind.v == MDL_RECURRENT_GATED_DELTA;
   if (back) {
     build->pass = MDL_PASS_RECOMPUTE;

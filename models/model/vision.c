@@ -16,31 +16,6 @@
 
 #include "model/layer-private.h"
 
-static BaseNum
-given (double v)
-{
-  return (BaseNum){ .v = v, .set = TRUE };
-}
-
-void
-mdl_llm_vision (const MdlLlm *llm, MdlLlm *out)
-{
-  const MdlLlmVision *v = &llm->vision;
-  *out = (MdlLlm){ .name = llm->name,
-                   .layers = v->layers,
-                   .hidden = v->hidden,
-                   .vocabulary = given (1),
-                   .norm = v->norm,
-                   .norms = given (2),
-                   .positions = { .kind = { .v = v->positions.v > 0 ? MDL_POSITION_NONE : MDL_POSITION_ROPE, .set = TRUE } },
-                   .attention = { .kind = { .v = MDL_ATTENTION_MHA, .set = TRUE },
-                                  .heads = v->heads,
-                                  .bias = v->bias,
-                                  .output_bias = v->bias,
-                                  .both_ways = { .v = TRUE, .set = TRUE } },
-                   .mlp = { .kind = v->mlp, .ffn = v->ffn, .bias = v->bias } };
-}
-
 void
 mdl_vision_query (const MdlLlm *llm, const MdlLayerQuery *query, gboolean windowed, MdlLayerQuery *out)
 {

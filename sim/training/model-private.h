@@ -144,7 +144,7 @@ gboolean trn_model_offloads (const TrnModel *model, guint32 position, guint32 un
 gboolean trn_model_check_kinds (const TrnModel *model, GError **error);
 void trn_images_of (const MdlLlm *llm, const TrnModelSpec *spec, double *images, double *patches);
 
-/* methods/local_steps.c, methods/compress.c: whether the workload has them, and whether they can be. FALSE and *error, with the
+/* methods.c: whether the workload has them, and whether they can be. FALSE and *error, with the
  * place. */
 gboolean trn_local_steps (const TrnModel *model);
 gboolean trn_local_check (const TrnModel *model, GError **error);

@@ -23,15 +23,6 @@
 #include "held-private.h"
 #include "training-private.h"
 
-const BaseName trn_outer_names[] = {
-  { "fp32", TRN_OUTER_FP32, "4 B a parameter" },
-  { "bf16", TRN_OUTER_BF16, "2 B" },
-  { "fp16", TRN_OUTER_FP16, "2 B" },
-  { "int8", TRN_OUTER_INT8, "1 B" },
-  { "int4", TRN_OUTER_INT4, "half a byte" },
-  { NULL, 0, NULL },
-};
-
 static MdlFormat
 format_of (TrnOuterFormat format)
 {
@@ -41,44 +32,6 @@ format_of (TrnOuterFormat format)
                                        [TRN_OUTER_INT8] = MDL_FORMAT_FP8,
                                        [TRN_OUTER_INT4] = MDL_FORMAT_FP4 };
   return formats[format];
-}
-
-gboolean
-trn_local_steps (const TrnModel *model)
-{
-  return model->spec->model.local.head.set;
-}
-
-gboolean
-trn_local_check (const TrnModel *model, GError **error)
-{
-  const TrnLocalSpec *local = &model->spec->model.local;
-  const TrnParallelSpec *p = &model->spec->parallel;
-  const guint32 dp = model->grid.size[TRN_DIM_DP];
-  if (!local->head.set || model->job->any_cut) /* other cuts: no closed form, which says so */
-    return TRUE;
-  if (dp % (guint32)local->workers.v != 0 || dp < (guint32)local->workers.v)
-    return col_fail_at (error, local->workers.mark, "%.0f workers do not divide dp %u; use a divisor of it", local->workers.v, dp);
-  if (local->fragments.v > local->every.v)
-    return col_fail_at (error, local->fragments.mark, "%.0f fragments in %.0f steps: at most one a step", local->fragments.v,
-                        local->every.v);
-  if (local->overlap.v > floor (local->every.v / local->fragments.v))
-    return col_fail_at (error, local->overlap.mark,
-                        "an exchange may take %.0f steps, and the next one begins after %.0f (every / fragments); use at most that",
-                        local->overlap.v, floor (local->every.v / local->fragments.v));
-  if (model->llm.moe.experts.v >= 1)
-    return col_fail_at (error, local->head.mark, "local steps of a model with experts are not modelled; leave local_steps out");
-  if (model->spec->model.hsdp.head.set)
-    return col_fail_at (error, local->head.mark, "hsdp and local_steps both say which ranks are replicas; leave one out");
-  if (model->spec->ddp.kind.v == TRN_DDP_REPLICAS || model->llm.net != NULL)
-    return col_fail_at (error, local->head.mark, "local_steps is of a language model with a process a GPU; leave it out");
-  if (p->pp.v > 1 && model->grid.stride[TRN_DIM_PP] > model->grid.stride[TRN_DIM_DP])
-    return col_fail_at (
-        error, local->head.mark,
-        "each worker holds whole models: with pp %.0f, dp has to be the slowest dimension; write placement: [tp, cp, "
-        "pp, dp]",
-        p->pp.v);
-  return TRUE;
 }
 
 /* Elements that a rank of a pipeline rank exchanges: its part of what is trained. */

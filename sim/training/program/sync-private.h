@@ -58,7 +58,7 @@ typedef struct {
   guint32 chunk, k;
 } TrnExchange;
 
-/* methods/compress.c. A tensor that went into a bucket; and the bucket's collectives, with what is computed before and behind them:
+/* compress.c. A tensor that went into a bucket; and the bucket's collectives, with what is computed before and behind them:
  * *out is the last. */
 void trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnBucket *bucket);
 EngTask trn_compress_finish (TrnSyncer *sync, EngTask ready); /* all that is unpacked, once all has come */

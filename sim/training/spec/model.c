@@ -181,6 +181,24 @@ static const BaseField images_fields[] = {
 };
 const BaseSchema trn_schema_images = { .name = "images", .help = "Images for a model's vision encoder.", .fields = images_fields };
 
+const BaseName trn_outer_names[] = {
+  { "fp32", TRN_OUTER_FP32, "4 B a parameter" },
+  { "bf16", TRN_OUTER_BF16, "2 B" },
+  { "fp16", TRN_OUTER_FP16, "2 B" },
+  { "int8", TRN_OUTER_INT8, "1 B" },
+  { "int4", TRN_OUTER_INT4, "half a byte" },
+  { NULL, 0, NULL },
+};
+
+const BaseName trn_compression_names[] = {
+  { "none", TRN_COMPRESS_NONE, "gradients as they are" },
+  { "fp16", TRN_COMPRESS_FP16, "cast to fp16 (fp16_compress_hook)" },
+  { "bf16", TRN_COMPRESS_BF16, "cast to bf16 (bf16_compress_hook)" },
+  { "int8", TRN_COMPRESS_INT8, "scaled to 8 bits and gathered (quantization_perchannel_hook)" },
+  { "powersgd", TRN_COMPRESS_POWERSGD, "two factors of low rank for each matrix (powerSGD_hook)" },
+  { NULL, 0, NULL },
+};
+
 static const BaseField local_fields[] = {
   BASE_ROW_NUM (TrnLocalSpec, "workers", workers, COUNT, .min = "2", .max = "10000", .required = TRUE,
                 .help = "workers (DiLoCo's islands): equal parts of the data-parallel ranks, e.g. one a site"),

@@ -21,47 +21,6 @@
 
 #include "sync-private.h"
 
-const BaseName trn_compression_names[] = {
-  { "none", TRN_COMPRESS_NONE, "gradients as they are" },
-  { "fp16", TRN_COMPRESS_FP16, "cast to fp16 (fp16_compress_hook)" },
-  { "bf16", TRN_COMPRESS_BF16, "cast to bf16 (bf16_compress_hook)" },
-  { "int8", TRN_COMPRESS_INT8, "scaled to 8 bits and gathered (quantization_perchannel_hook)" },
-  { "powersgd", TRN_COMPRESS_POWERSGD, "two factors of low rank for each matrix (powerSGD_hook)" },
-  { NULL, 0, NULL },
-};
-
-TrnCompression
-trn_compression (const TrnModel *model)
-{
-  const TrnCompressSpec *spec = &model->spec->model.compress;
-  return spec->head.set ? (TrnCompression)spec->kind.v : TRN_COMPRESS_NONE;
-}
-
-gboolean
-trn_compress_check (const TrnModel *model, GError **error)
-{
-  const TrnCompressSpec *spec = &model->spec->model.compress;
-  const TrnCompression kind = trn_compression (model);
-  if (spec->head.set && spec->rank.set && kind != TRN_COMPRESS_POWERSGD)
-    return col_fail_at (error, spec->rank.mark, "'rank' is of powersgd, and kind is %s; leave it out",
-                        base_name (trn_compression_names, (int)kind));
-  if (kind == TRN_COMPRESS_NONE || model->sync == TRN_SYNC_NONE)
-    return TRUE;
-  if (model->sync != TRN_SYNC_DDP)
-    return col_fail_at (
-        error, spec->head.mark,
-        "communication hooks compress the all-reduces of DDP, and here gradients are %s; leave compress out, or zero "
-        "and fsdp",
-        model->sync == TRN_SYNC_REPLICAS ? "copied to one GPU" : "reduce-scattered");
-  const double held_B = mdl_format_B (model->reduce), to_B = kind == TRN_COMPRESS_INT8 ? 1 : 2;
-  if (kind != TRN_COMPRESS_POWERSGD && held_B <= to_B)
-    return col_fail_at (error, spec->kind.mark,
-                        "gradients travel in %s already, which %s does not make smaller; use int8 or powersgd",
-                        base_name (mdl_format_names, (int)model->reduce), base_name (trn_compression_names, (int)kind));
-  return model->grid.copies < 2 ||
-         col_fail_at (error, spec->head.mark, "compress beside a schedule with two copies of each stage is not modelled; use 1f1b");
-}
-
 void
 trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnBucket *bucket)
 {
