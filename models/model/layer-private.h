@@ -8,7 +8,7 @@ typedef struct {
   const MdlLlm *llm; /* NULL: of a network of operations */
   const MdlLayerQuery *query;
   unsigned layer;
-  gboolean moe; /* its MLP is of experts */
+  MdlPartFacts part; /* mixer and MLP of the layer */
   GArray *out;
   MdlPass pass;
   unsigned modules; /* that what is appended now belongs to */
@@ -33,7 +33,19 @@ typedef struct {
   MdlFormat format;
 } MdlLinear;
 
-/* Starts a list: `out` may be where other works are already. */
+/* One product of a chunked kernel. */
+typedef struct {
+  const char *name;
+  double m, n, k;
+  gboolean of_groups; /* else of heads */
+  gboolean in_turn;   /* of all chunks of a sequence, one after the other: k is for a token */
+  gboolean again;     /* the backward kernels make it again */
+} MdlScanProduct;
+enum { MDL_SCAN_PRODUCTS = 6 };
+/* Returns how many. */
+unsigned mdl_scan_products (const MdlLlmRecurrent *recurrent, MdlScanProduct out[MDL_SCAN_PRODUCTS]);
+
+/* Starts a list: `out` may be where other works are already. `layer`: of the language model, or of the encoder if that is `llm`. */
 void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, unsigned layer, GArray *out);
 
 /* ---- single works; what they return is valid until the next one ---- */
@@ -84,6 +96,12 @@ void mdl_build_attention (MdlBuild *build);
 void mdl_build_attention_back (MdlBuild *build);
 /* The core alone, by a flash kernel or with its scores in memory. */
 void mdl_build_core (MdlBuild *build, gboolean back);
+/* A recurrence in place of attention. */
+void mdl_build_recurrent (MdlBuild *build);
+void mdl_build_recurrent_back (MdlBuild *build);
+/* Images to patches, and what the encoder made of them to tokens. */
+void mdl_build_patches (MdlBuild *build);
+void mdl_build_patches_back (MdlBuild *build);
 void mdl_build_mlp (MdlBuild *build, double ffn, const char *up_name, const char *down_name);
 void mdl_build_mlp_back (MdlBuild *build, double ffn, const char *up_name, const char *down_name);
 void mdl_build_moe (MdlBuild *build);

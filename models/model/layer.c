@@ -2,12 +2,13 @@
  *
  * A layer: norm, attention, add, norm, MLP or experts, add; with norms after, each before its add; with attention and MLP side by
  * side, one add of three. Fused code adds in the norm that follows, that of the next layer included.
- * Full recomputation repeats the forward of the layer with its collectives before its backward; of single modules what stands
- * in them, just before their own backward. Embedding: a gather of rows; its gradient is added to the rows that were used (eager
- * code writes a whole table first). Loss: logits in fp32, one pass or the steps of log-softmax; with the vocabulary cut, three
- * all-reduces of a number a token. Multi-token prediction: embedding, two norms, a projection of both, a layer, the head again.
- * Loss in 16 bits: flash-attention flash_attn/ops/triton/cross_entropy.py, TransformerEngine
- * transformer_engine/common/triton/cross_entropy.py.
+ * A layer may be one of the halves alone, and its attention a recurrence (parts.c, recurrent.c); layers of a vision encoder are
+ * layers of a model of its own (vision.c). Full recomputation repeats the forward of the layer with its collectives before its
+ * backward; of single modules what stands in them, just before their own backward. Embedding: a gather of rows; its gradient is
+ * added to the rows that were used (eager code writes a whole table first). Loss: logits in fp32, one pass or the steps of
+ * log-softmax; with the vocabulary cut, three all-reduces of a number a token. Multi-token prediction: embedding, two norms, a
+ * projection of both, a layer, the head again. Loss in 16 bits: flash-attention flash_attn/ops/triton/cross_entropy.py,
+ * TransformerEngine transformer_engine/common/triton/cross_entropy.py.
  * Source: Narayanan et al. 2104.04473 section 2.3; Korthikanti et al. 2205.05198 sections 4, 5; Megatron-LM
  * core/tensor_parallel/cross_entropy.py; DeepSeek-V3 2412.19437 section 2.2 (multi-token prediction).
  * Check: FLOP = closed form of models/llm.h, bytes of collectives = closed form (tests/unit). */
@@ -141,10 +142,15 @@ post_norm (MdlBuild *build, gboolean back)
 }
 
 static void
-attention_half (MdlBuild *build)
+mixer_half (MdlBuild *build)
 {
+  if (build->part.mixer == MDL_MIXER_NONE)
+    return;
   pre_norm (build, MDL_MODULE_ATTENTION, build->layer > 0);
-  mdl_build_attention (build);
+  if (build->part.mixer == MDL_MIXER_RECURRENT)
+    mdl_build_recurrent (build);
+  else
+    mdl_build_attention (build);
   post_norm (build, FALSE);
   mdl_build_add (build, stream (build));
 }
@@ -152,9 +158,11 @@ attention_half (MdlBuild *build)
 static void
 mlp_half (MdlBuild *build)
 {
-  if (build->llm->norms.v > 1)
+  if (build->part.feed == MDL_FEED_NONE)
+    return;
+  if (build->llm->norms.v > 1 || build->part.mixer == MDL_MIXER_NONE)
     pre_norm (build, MDL_MODULE_MLP, !build->llm->parallel.v);
-  if (build->moe)
+  if (build->part.feed == MDL_FEED_MOE)
     mdl_build_moe (build);
   else
     mdl_build_mlp (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
@@ -179,8 +187,35 @@ again (MdlBuild *build, void (*half) (MdlBuild *build))
 static void
 layer_forward (MdlBuild *build)
 {
-  attention_half (build);
+  mixer_half (build);
   mlp_half (build);
+}
+
+static void
+mlp_half_back (MdlBuild *build)
+{
+  mdl_build_add_back (build, stream (build));
+  again (build, mlp_half);
+  post_norm (build, TRUE);
+  if (build->part.feed == MDL_FEED_MOE)
+    mdl_build_moe_back (build);
+  else
+    mdl_build_mlp_back (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
+  if (build->llm->norms.v > 1 || build->part.mixer == MDL_MIXER_NONE)
+    mdl_build_norm_back (build, "norm", stream (build), TRUE);
+}
+
+static void
+mixer_half_back (MdlBuild *build)
+{
+  mdl_build_add_back (build, stream (build));
+  again (build, mixer_half);
+  post_norm (build, TRUE);
+  if (build->part.mixer == MDL_MIXER_RECURRENT)
+    mdl_build_recurrent_back (build);
+  else
+    mdl_build_attention_back (build);
+  mdl_build_norm_back (build, "norm", stream (build), TRUE);
 }
 
 static void
@@ -191,20 +226,10 @@ layer_back (MdlBuild *build)
     layer_forward (build);
   }
   build->pass = MDL_PASS_DGRAD;
-  mdl_build_add_back (build, stream (build));
-  again (build, mlp_half);
-  post_norm (build, TRUE);
-  if (build->moe)
-    mdl_build_moe_back (build);
-  else
-    mdl_build_mlp_back (build, build->llm->mlp.ffn.v, "mlp_up", "mlp_down");
-  if (build->llm->norms.v > 1)
-    mdl_build_norm_back (build, "norm", stream (build), TRUE);
-  mdl_build_add_back (build, stream (build));
-  again (build, attention_half);
-  post_norm (build, TRUE);
-  mdl_build_attention_back (build);
-  mdl_build_norm_back (build, "norm", stream (build), TRUE);
+  if (build->part.feed != MDL_FEED_NONE)
+    mlp_half_back (build);
+  if (build->part.mixer != MDL_MIXER_NONE)
+    mixer_half_back (build);
 }
 
 /* ---- embedding ---- */
@@ -229,6 +254,8 @@ embedding_forward (MdlBuild *build)
     mdl_build_norm (build, "norm", stream (build), FALSE);
   if (build->query->dropout)
     mdl_build_memory (build, "dropout", unit_B, unit_B + stream (build), 1);
+  if (build->llm->vision.layers.v > 0)
+    mdl_build_patches (build);
 }
 
 static void
@@ -239,6 +266,8 @@ embedding_back (MdlBuild *build)
   const MdlLayerQuery *query = build->query;
   const double all = build->tokens * build->llm->hidden.v,
                table_B = vocabulary_rows (build) * build->llm->hidden.v * build->element_B;
+  if (build->llm->vision.layers.v > 0)
+    mdl_build_patches_back (build);
   mdl_build_add_back (build, stream (build));
   if (build->llm->embedding_norm.v)
     mdl_build_norm_back (build, "norm", stream (build), FALSE);
@@ -378,6 +407,13 @@ static const struct {
   [MDL_PART_MOE] = { layer_forward, layer_back },
   [MDL_PART_HEAD] = { head_forward, head_back },
   [MDL_PART_MTP] = { mtp_forward, mtp_back },
+  [MDL_PART_RECURRENT_DENSE] = { layer_forward, layer_back },
+  [MDL_PART_RECURRENT_MOE] = { layer_forward, layer_back },
+  [MDL_PART_RECURRENT] = { layer_forward, layer_back },
+  [MDL_PART_ATTENTION] = { layer_forward, layer_back },
+  [MDL_PART_MLP] = { layer_forward, layer_back },
+  [MDL_PART_EXPERTS] = { layer_forward, layer_back },
+  [MDL_PART_VISION] = { layer_forward, layer_back },
 };
 
 void
@@ -388,16 +424,28 @@ mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, un
     mdl_net_works (llm->net, query, layer, forward, backward);
     return;
   }
-  const gboolean moe = part == MDL_PART_MTP ? llm->moe.experts.v >= 1 : part == MDL_PART_MOE;
+  const unsigned front = mdl_llm_front (llm);
+  MdlPartFacts facts = *mdl_part_facts (part);
+  MdlLayerQuery patches;
+  MdlLlm encoder;
+  if (part == MDL_PART_MTP)
+    facts = *mdl_part_facts (llm->moe.experts.v >= 1 ? MDL_PART_MOE : MDL_PART_DENSE);
+  if (part == MDL_PART_VISION) {
+    mdl_vision_query (llm, query, mdl_llm_is_windowed (llm, layer), &patches);
+    mdl_llm_vision (llm, &encoder);
+    llm = &encoder;
+    query = &patches;
+  } else
+    layer -= MIN (layer, front);
   MdlBuild build;
   if (forward != NULL) {
     mdl_build_init (&build, llm, query, layer, forward);
-    build.moe = moe;
+    build.part = facts;
     parts[part].forward (&build);
   }
   if (backward != NULL) {
     mdl_build_init (&build, llm, query, layer, backward);
-    build.moe = moe;
+    build.part = facts;
     build.pass = MDL_PASS_DGRAD;
     parts[part].back (&build);
   }

@@ -40,7 +40,8 @@ static unsigned
 projections (const MdlBuild *build, MdlLinear linears[3])
 {
   const Shape shape = shape_of (build);
-  const double hidden = build->llm->hidden.v, query = shape.heads * shape.qk_dim, kv = shape.kv_heads * shape.qk_dim;
+  const double hidden = build->llm->hidden.v, kv = shape.kv_heads * shape.qk_dim;
+  const double query = shape.heads * shape.qk_dim * (build->llm->attention.gate.v ? 2 : 1); /* its gate beside it */
   const gboolean bias = build->llm->attention.bias.v;
   const MdlFormat format = build->query->compute;
   const unsigned all = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V;
@@ -165,7 +166,8 @@ core_of (const MdlBuild *build)
   const MdlLayerQuery *query = build->query;
   const Shape shape = shape_of (build);
   const double length = query->packed > 0 ? MIN (query->packed, query->sequence) : query->sequence;
-  const double window = mdl_llm_is_windowed (build->llm, build->layer) ? build->llm->attention.window.v : 0;
+  const gboolean windowed = mdl_llm_is_windowed (build->llm, mdl_llm_front (build->llm) + build->layer);
+  const double window = windowed ? build->llm->attention.window.v : 0;
   const gboolean ulysses = query->cp_kind == MDL_CP_ULYSSES;
   return (MdlWorkAttention){
     .batch = query->micro_batch * query->sequence / length,
@@ -175,7 +177,7 @@ core_of (const MdlBuild *build)
     .kv_len = length,
     .qk_dim = shape.qk_dim,
     .value_dim = shape.value_dim,
-    .share = mdl_llm_pairs (query->sequence, window, query->packed, TRUE) / length,
+    .share = mdl_llm_pairs (query->sequence, window, query->packed, !build->llm->attention.both_ways.v) / length,
     .window = window < length ? window : 0,
     .steps = query->cp_kind == MDL_CP_RING ? query->cp : 1,
   };
@@ -344,6 +346,16 @@ core_back (MdlBuild *build)
                     build->query->activation);
 }
 
+/* The result, by head and element, times a sigmoid of the gate. */
+static void
+gate (MdlBuild *build, gboolean back)
+{
+  const Shape shape = shape_of (build);
+  const double unit_B = build->tokens * shape.heads * shape.value_dim * build->element_B;
+  if (build->llm->attention.gate.v)
+    mdl_build_memory (build, "gate", (back ? 3 : 2) * unit_B, (back ? 2 : 1) * unit_B, back ? 4 : 2);
+}
+
 /* ---- the block ---- */
 
 void
@@ -362,6 +374,7 @@ mdl_build_attention (MdlBuild *build)
   positions (build, FALSE);
   build->modules = modules | MDL_MODULE_ATTENTION;
   core (build);
+  gate (build, FALSE);
   build->modules = modules;
   const MdlLinear linear = output (build);
   mdl_build_row (build, &linear, build->tokens, MDL_GROUP_TP);
@@ -372,6 +385,7 @@ mdl_build_attention_back (MdlBuild *build)
 {
   const MdlLinear linear = output (build);
   mdl_build_row_back (build, &linear, build->tokens, MDL_GROUP_TP);
+  gate (build, TRUE);
   core_back (build);
   positions (build, TRUE);
   if (build->llm->attention.kind.v == MDL_ATTENTION_MLA) {

@@ -27,6 +27,20 @@ const BaseName mdl_mlp_names[] = {
   { "geglu", MDL_MLP_GEGLU, "GELU of a gate times up: 3 matrices" },
   { "gelu", MDL_MLP_GELU, "2 matrices" },
   { "relu", MDL_MLP_RELU, "2 matrices" },
+  { "relu2", MDL_MLP_RELU2, "2 matrices, the square of a ReLU between them" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_recurrent_names[] = {
+  { "mamba2", MDL_RECURRENT_MAMBA2, "Mamba-2: a state-space model whose heads decay by one number each" },
+  { "gated_delta", MDL_RECURRENT_GATED_DELTA, "gated DeltaNet: linear attention that replaces what a key held" },
+  { NULL, 0, NULL },
+};
+
+const BaseName mdl_projector_norm_names[] = {
+  { "none", MDL_PROJECTOR_NORM_NONE, "no norm" },
+  { "patch", MDL_PROJECTOR_NORM_PATCH, "over the width of a patch" },
+  { "merged", MDL_PROJECTOR_NORM_MERGED, "over the patches that become one token" },
   { NULL, 0, NULL },
 };
 
@@ -80,35 +94,6 @@ gboolean
 mdl_llm_gated (const MdlLlm *llm)
 {
   return llm->mlp.kind.v == MDL_MLP_SWIGLU || llm->mlp.kind.v == MDL_MLP_GEGLU;
-}
-
-gboolean
-mdl_llm_is_moe (const MdlLlm *llm, unsigned layer)
-{
-  const MdlLlmMoe *moe = &llm->moe;
-  if (moe->experts.v < 1 || layer < moe->first_dense.v)
-    return FALSE;
-  const unsigned every = moe->every.set ? (unsigned)moe->every.v : 1;
-  return (layer + 1) % every == 0;
-}
-
-gboolean
-mdl_llm_is_windowed (const MdlLlm *llm, unsigned layer)
-{
-  const MdlLlmAttention *attention = &llm->attention;
-  if (!attention->window.set)
-    return FALSE;
-  return !attention->full_every.set || (layer + 1) % (unsigned)attention->full_every.v != 0;
-}
-
-unsigned
-mdl_llm_n_moe (const MdlLlm *llm)
-{
-  const MdlLlmMoe *moe = &llm->moe;
-  if (moe->experts.v < 1)
-    return 0;
-  const unsigned layers = (unsigned)llm->layers.v, every = moe->every.set ? (unsigned)moe->every.v : 1;
-  return layers / every - MIN (layers, (unsigned)moe->first_dense.v) / every;
 }
 
 /* ---- tensors ---- */
@@ -198,6 +183,8 @@ add_attention (GArray *out, const MdlLlm *llm)
     add_vector (out, "sinks", attention->heads.v, MDL_SPLIT_ROWS);
   for (size_t i = 0; i < (attention->fused.v ? G_N_ELEMENTS (whole) : G_N_ELEMENTS (parted)); i++)
     add_linear (out, rows[i].name, attention->bias.v ? rows[i].bias : NULL, rows[i].rows, hidden, rows[i].split);
+  if (attention->gate.v)
+    add_linear (out, "q_gate", attention->bias.v ? "q_gate_bias" : NULL, query, hidden, MDL_SPLIT_ROWS);
   add_linear (out, "o", attention->output_bias.v ? "o_bias" : NULL, hidden, query, MDL_SPLIT_COLUMNS);
   if (attention->qk_norm.v) {
     add_norm_of (out, llm, "q_norm", "q_norm_bias", attention->qk_norm_all.v ? query : dim);
@@ -242,22 +229,85 @@ add_moe (GArray *out, const MdlLlm *llm)
     add_matrix (out, "shared_gate", 1, hidden, MDL_SPLIT_NONE);
 }
 
-/* A layer registers its first norm, attention, its second norm, MLP; norms after come last. */
+/* The projection gives gate, values, keys and queries (Mamba-2: z, x, B, C), and what scales a head's state (dt; beta and alpha).
+ * The convolution is over values, keys and queries. */
 static void
-add_layer (GArray *out, const MdlLlm *llm, gboolean moe)
+add_recurrent (GArray *out, const MdlLlm *llm)
 {
-  const unsigned norms = (unsigned)llm->norms.v;
+  const MdlLlmRecurrent *r = &llm->recurrent;
+  const double hidden = llm->hidden.v, inner = r->heads.v * r->head_dim.v, keys = r->groups.v * r->state.v;
+  const gboolean delta = r->kind.v == MDL_RECURRENT_GATED_DELTA;
+  add_matrix (out, "in_projection", 2 * inner + 2 * keys + (delta ? 2 : 1) * r->heads.v, hidden, MDL_SPLIT_ROWS);
+  add_table (out, "convolution", inner + 2 * keys, r->conv.v, MDL_SPLIT_ROWS);
+  if (r->conv_bias.v)
+    add_vector (out, "convolution_bias", inner + 2 * keys, MDL_SPLIT_ROWS);
+  add_vector (out, "dt_bias", r->heads.v, MDL_SPLIT_ROWS);
+  add_vector (out, "decay", r->heads.v, MDL_SPLIT_ROWS);
+  if (!delta)
+    add_vector (out, "skip", r->heads.v, MDL_SPLIT_ROWS);
+  add_vector (out, "state_norm", delta ? r->head_dim.v : inner, delta ? MDL_SPLIT_NONE : MDL_SPLIT_ROWS);
+  add_matrix (out, "o", hidden, inner, MDL_SPLIT_COLUMNS);
+}
+
+/* A layer registers its first norm, attention, its second norm, MLP; norms after come last. One of a block alone has one norm. */
+static void
+add_layer (GArray *out, const MdlLlm *llm, MdlPart part)
+{
+  const MdlPartFacts *facts = mdl_part_facts (part);
+  const gboolean alone = facts->mixer == MDL_MIXER_NONE || facts->feed == MDL_FEED_NONE;
+  const unsigned norms = alone ? 1 : (unsigned)llm->norms.v;
   if (norms > 0)
     add_norm (out, llm);
-  add_attention (out, llm);
+  if (facts->mixer == MDL_MIXER_ATTENTION)
+    add_attention (out, llm);
+  else if (facts->mixer == MDL_MIXER_RECURRENT)
+    add_recurrent (out, llm);
   if (norms > 1)
     add_norm (out, llm);
-  if (moe)
+  if (facts->feed == MDL_FEED_MOE)
     add_moe (out, llm);
-  else
+  else if (facts->feed == MDL_FEED_DENSE)
     add_mlp (out, llm, llm->mlp.ffn.v, llm->mlp.bias.v);
   for (unsigned i = 2; i < norms; i++)
     add_norm (out, llm);
+}
+
+/* Patches of pixels, positions, the last norm, and the projector. */
+static void
+add_patches (GArray *out, const MdlLlm *llm)
+{
+  const MdlLlmVision *v = &llm->vision;
+  const double width = v->hidden.v, merged = v->pool.v ? width : v->merge.v * width;
+  const char *const bias = v->projector_bias.v ? "projector_bias" : NULL;
+  MdlLlm encoder;
+  mdl_llm_vision (llm, &encoder);
+  add_linear (out, "patches", v->patch_bias.v ? "patches_bias" : NULL, width, 3 * v->frames.v * v->patch.v * v->patch.v,
+              MDL_SPLIT_NONE);
+  if (v->positions.v > 0)
+    add_table (out, "patch_positions", v->positions.v, width, MDL_SPLIT_NONE);
+  if (v->final_norm.v)
+    add_norm (out, &encoder);
+  if (v->projector_norm.v != MDL_PROJECTOR_NORM_NONE)
+    add_norm_of (out, llm, "projector_norm", "projector_norm_bias",
+                 v->projector_norm.v == MDL_PROJECTOR_NORM_PATCH ? width : merged);
+  if (v->projector_ffn.v > 0)
+    add_linear (out, "projector_up", bias, v->projector_ffn.v, merged, MDL_SPLIT_ROWS);
+  add_linear (out, "projector", bias, llm->hidden.v, v->projector_ffn.v > 0 ? v->projector_ffn.v : merged,
+              v->projector_ffn.v > 0 ? MDL_SPLIT_COLUMNS : MDL_SPLIT_ROWS);
+}
+
+static void
+add_vision_layer (GArray *out, const MdlLlm *llm)
+{
+  MdlLlm encoder;
+  const guint from = out->len;
+  mdl_llm_vision (llm, &encoder);
+  add_layer (out, &encoder, MDL_PART_DENSE);
+  for (guint i = from; i < out->len; i++) { /* as many key-value heads as heads: cut as these are */
+    MdlTensor *tensor = &g_array_index (out, MdlTensor, i);
+    if (tensor->split == MDL_SPLIT_KV_ROWS || tensor->split == MDL_SPLIT_QKV_ROWS)
+      tensor->split = MDL_SPLIT_ROWS;
+  }
 }
 
 static void
@@ -268,6 +318,8 @@ add_embedding (GArray *out, const MdlLlm *llm)
     add_table (out, "positions", llm->positions.length.v, llm->hidden.v, MDL_SPLIT_NONE);
   if (llm->embedding_norm.v)
     add_norm (out, llm);
+  if (llm->vision.layers.v > 0)
+    add_patches (out, llm);
 }
 
 void
@@ -279,7 +331,16 @@ mdl_llm_tensors (const MdlLlm *llm, MdlPart part, unsigned layer, GArray *out)
       break;
     case MDL_PART_DENSE:
     case MDL_PART_MOE:
-      add_layer (out, llm, part == MDL_PART_MOE);
+    case MDL_PART_RECURRENT_DENSE:
+    case MDL_PART_RECURRENT_MOE:
+    case MDL_PART_RECURRENT:
+    case MDL_PART_ATTENTION:
+    case MDL_PART_MLP:
+    case MDL_PART_EXPERTS:
+      add_layer (out, llm, part);
+      break;
+    case MDL_PART_VISION:
+      add_vision_layer (out, llm);
       break;
     case MDL_PART_HEAD:
       if (llm->final_norm.v)
@@ -291,7 +352,7 @@ mdl_llm_tensors (const MdlLlm *llm, MdlPart part, unsigned layer, GArray *out)
       add_norm (out, llm);
       add_norm (out, llm);
       add_matrix (out, "mtp_projection", llm->hidden.v, 2 * llm->hidden.v, MDL_SPLIT_ROWS);
-      add_layer (out, llm, llm->moe.experts.v >= 1);
+      add_layer (out, llm, llm->moe.experts.v >= 1 ? MDL_PART_MOE : MDL_PART_DENSE);
       add_norm (out, llm);
       break;
     case MDL_PART_NET:
@@ -369,23 +430,39 @@ mdl_llm_count (const MdlLlm *llm, MdlLlmCount *out)
   const gboolean has_moe = llm->moe.experts.v >= 1;
   const Sum embedding = sum_part (llm, MDL_PART_EMBEDDING), head = sum_part (llm, MDL_PART_HEAD);
   const double n_moe = mdl_llm_n_moe (llm), n_dense = llm->layers.v - n_moe;
-  const Sum none = { 0, 0, 0 };
-  const Sum dense = n_dense > 0 ? sum_part (llm, MDL_PART_DENSE) : none, moe = n_moe > 0 ? sum_part (llm, MDL_PART_MOE) : none;
   const double tied_matrix = llm->tied.v ? llm->vocabulary.v * llm->hidden.v : 0;
+  const double text = llm->vocabulary.v * llm->hidden.v; /* the table, of whose rows a token takes one */
   *out = (MdlLlmCount){
     .embedding = embedding.all,
-    .dense_layer = dense.all,
-    .moe_layer = moe.all,
-    .moe_active = moe.active,
     .final_norm = head.all - head.matrix,
     .head = head.matrix,
     .mtp = llm->mtp.v >= 1 && (has_moe || llm->mlp.ffn.v > 0) ? sum_part (llm, MDL_PART_MTP).all : 0,
     .n_dense = n_dense,
     .n_moe = n_moe,
-    .total = embedding.all + n_dense * dense.all + n_moe * moe.all + head.all,
-    .active = embedding.all + n_dense * dense.active + n_moe * moe.active + head.all,
-    .matrix = n_dense * dense.matrix + n_moe * moe.matrix + head.matrix + tied_matrix,
+    .total = embedding.all + head.all,
+    .active = embedding.all + head.all,
+    .matrix = head.matrix + tied_matrix,
   };
+  for (MdlPart part = 0; part < MDL_PART_NET; part++) {
+    const double n = mdl_llm_n_part (llm, part);
+    if (n < 1)
+      continue;
+    const Sum one = sum_part (llm, part);
+    const gboolean moe = mdl_part_facts (part)->feed == MDL_FEED_MOE;
+    out->total += n * one.all;
+    out->active += n * one.active;
+    if (part == MDL_PART_VISION) {
+      out->vision = n * one.all;
+      continue;
+    }
+    out->matrix += n * one.matrix;
+    *(moe ? &out->moe_layer : &out->dense_layer) = one.all; /* of several kinds the last */
+    if (moe)
+      out->moe_active = one.active;
+  }
+  if (out->vision > 0)
+    out->vision +=
+        embedding.all - text - (llm->positions.kind.v == MDL_POSITION_LEARNED ? llm->positions.length.v * llm->hidden.v : 0);
 }
 
 double
@@ -406,18 +483,30 @@ mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlo
   }
   MdlLlmCount count;
   mdl_llm_count (llm, &count);
+  const gboolean causal = !llm->attention.both_ways.v;
   const double a_pair_flop = 6 * llm->attention.heads.v * (mdl_llm_qk_dim (llm) + mdl_llm_value_dim (llm));
-  const MdlLlmAttention *attention = &llm->attention;
-  const double seeing_all = attention->full_every.set ? floor (llm->layers.v / attention->full_every.v) : 0;
-  const double full = attention->window.set ? seeing_all : llm->layers.v, windowed = llm->layers.v - full;
-  const double window = attention->window.v;
+  const double window = llm->attention.window.v;
+  double full = 0, windowed = 0, recurrent = 0;
+  const gboolean alike = llm->pattern.v == NULL && llm->recurrent.heads.v < 1;
+  if (alike) {
+    const double seeing_all = llm->attention.full_every.set ? floor (llm->layers.v / llm->attention.full_every.v) : 0;
+    full = llm->attention.window.set ? seeing_all : llm->layers.v;
+    windowed = llm->layers.v - full;
+  }
+  for (unsigned layer = mdl_llm_front (llm); !alike && layer < mdl_llm_chain (llm); layer++) {
+    const MdlMixer mixer = mdl_part_facts (mdl_llm_part (llm, layer))->mixer;
+    if (mixer == MDL_MIXER_ATTENTION)
+      *(mdl_llm_is_windowed (llm, layer) ? &windowed : &full) += 1;
+    recurrent += mixer == MDL_MIXER_RECURRENT ? 1 : 0;
+  }
   const double pairs =
       full * mdl_llm_pairs (sequence, 0, packed, FALSE) + windowed * mdl_llm_pairs (sequence, window, packed, FALSE);
-  const double causal_pairs =
-      full * mdl_llm_pairs (sequence, 0, packed, TRUE) + windowed * mdl_llm_pairs (sequence, window, packed, TRUE);
+  const double seen_pairs =
+      full * mdl_llm_pairs (sequence, 0, packed, causal) + windowed * mdl_llm_pairs (sequence, window, packed, causal);
+  const double states = recurrent > 0 ? 3 * recurrent * mdl_recurrent_flop (&llm->recurrent) : 0;
   *out = (MdlLlmFlop){ .matrix_flop = 6 * count.matrix,
-                       .attention_flop = a_pair_flop * pairs,
-                       .attention_causal_flop = a_pair_flop * causal_pairs };
+                       .attention_flop = a_pair_flop * pairs + states,
+                       .attention_causal_flop = a_pair_flop * seen_pairs + states };
 }
 
 void

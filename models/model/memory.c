@@ -32,6 +32,7 @@ typedef struct {
   double operand_B; /* of one that is kept for a product */
   double product_B; /* of all inputs of products, kept or computed again */
   gboolean eager, gradient;
+  gboolean alone; /* the block is all of its layer */
 } Sum;
 
 /* ---- single tensors ---- */
@@ -78,7 +79,7 @@ static void
 keep_ends (Sum *sum, unsigned module, unsigned lora)
 {
   const double width = sum->llm->hidden.v, row_B = sum->rows * width * sum->unit_B;
-  const gboolean first = module == MDL_MODULE_ATTENTION;
+  const gboolean first = module == MDL_MODULE_ATTENTION || sum->alone;
   if (first)
     sum->out->kept_B += row_B;
   else if (sum->llm->norms.v > 1)
@@ -142,6 +143,31 @@ keep_compressed (Sum *sum)
   keep_operand (sum, input_rows (sum), attention->kv_lora.v, MDL_MODULE_ATTENTION | MDL_MODULE_MLA_UP, MDL_LORA_V);
 }
 
+/* Mamba-2: what the projection gave, which the scan's kernel makes the rest of again, and its result. Gated DeltaNet: that, what
+ * the convolution gave, keys and queries of each head, the inverse of a chunk's triangle, and the result. Then the norm's, which
+ * the output's product reads. */
+static void
+add_recurrent (Sum *sum)
+{
+  const MdlLlmRecurrent *r = &sum->llm->recurrent;
+  const double T = sum->tokens, unit_B = sum->unit_B, tp = sum->query->tp, width = sum->llm->hidden.v;
+  const double heads = r->heads.v / tp, inner = heads * r->head_dim.v, keys = r->groups.v / tp * r->state.v;
+  const gboolean delta = r->kind.v == MDL_RECURRENT_GATED_DELTA;
+  const double projected = 2 * inner + 2 * keys + (delta ? 2 : 1) * heads, wide = delta ? 2 * heads * r->state.v : 0;
+  keep_ends (sum, MDL_MODULE_ATTENTION, 0);
+  keep (sum, T * projected * unit_B, MDL_MODULE_ATTENTION);
+  if (delta)
+    keep (sum, T * (inner + 2 * keys + wide + heads * r->chunk.v) * unit_B, MDL_MODULE_ATTENTION);
+  keep (sum, T * inner * unit_B, MDL_MODULE_ATTENTION | MDL_MODULE_CORE_ATTENTION);
+  keep_operand (sum, T, inner, MDL_MODULE_ATTENTION, MDL_LORA_O);
+  /* states of all chunks, made again, beside the gradients of what the projection gave */
+  const double states_B = 4 * T / r->chunk.v * heads * r->state.v * r->head_dim.v;
+  const double matrix_B = sum->gradient ? width * projected * unit_B : 0;
+  sum->out->working_B += states_B + T * (projected + inner + wide) * unit_B + matrix_B;
+  sum->out->tail_B = T * projected * unit_B + 2 * sum->rows * width * unit_B;
+  sum->out->late_B += T * projected * unit_B + sum->rows * width * unit_B;
+}
+
 static void
 add_attention (Sum *sum)
 {
@@ -166,6 +192,8 @@ add_attention (Sum *sum)
     keep_scores (sum, &w);
     keep_operand (sum, T, w.result, MDL_MODULE_ATTENTION, MDL_LORA_O);
   }
+  if (sum->llm->attention.gate.v) /* the gate, and what it made of the result */
+    keep (sum, 2 * T * w.result * unit_B, MDL_MODULE_ATTENTION);
   const double back = w.query + w.key + w.value, matrix = sum->gradient ? width * w.result * unit_B : 0;
   sum->out->working_B += T * (back + w.result) * unit_B + matrix;
   sum->out->tail_B = T * back * unit_B + 2 * sum->rows * width * unit_B;
@@ -248,6 +276,21 @@ vocabulary_rows (const Sum *sum)
   return ceil (sum->llm->vocabulary.v / (multiple * ranks)) * multiple;
 }
 
+/* Pixels, inputs of norms, of the projector and of its GELU. */
+static void
+keep_patches (Sum *sum)
+{
+  const MdlLlmVision *v = &sum->llm->vision;
+  const MdlLayerQuery *query = sum->query;
+  const double patches = query->micro_batch * query->images * query->patches, tokens = patches / v->merge.v;
+  const double merged = v->pool.v ? v->hidden.v : v->merge.v * v->hidden.v;
+  const double normed =
+      (v->final_norm.v ? patches * v->hidden.v : 0) + (v->projector_norm.v == MDL_PROJECTOR_NORM_NONE ? 0 : tokens * merged);
+  sum->out->kept_B += (3 * v->frames.v * v->patch.v * v->patch.v * patches + normed + tokens * merged +
+                       2 * tokens * v->projector_ffn.v / query->tp) *
+                      sum->unit_B;
+}
+
 static void
 add_embedding (Sum *sum)
 {
@@ -256,6 +299,8 @@ add_embedding (Sum *sum)
     sum->out->kept_B += sum->rows * width;
   if (sum->llm->embedding_norm.v)
     sum->out->kept_B += sum->rows * width * sum->unit_B;
+  if (sum->llm->vision.layers.v > 0)
+    keep_patches (sum);
   if (sum->query->lora_rank > 0)
     return;
   sum->out->working_B = sum->tokens * width * sum->unit_B;
@@ -286,6 +331,20 @@ add_head (Sum *sum)
   sum->out->late_B = logits * sum->unit_B - (sum->eager ? kept_B : 0);
 }
 
+static void
+add_mlp_alone (Sum *sum)
+{
+  sum->alone = TRUE;
+  add_mlp (sum);
+}
+
+static void
+add_moe_alone (Sum *sum)
+{
+  sum->alone = TRUE;
+  add_moe (sum);
+}
+
 /* ---- blocks ---- */
 
 static void (*const blocks[]) (Sum *sum) = {
@@ -294,6 +353,9 @@ static void (*const blocks[]) (Sum *sum) = {
   [MDL_BLOCK_MLP] = add_mlp,
   [MDL_BLOCK_MOE] = add_moe,
   [MDL_BLOCK_HEAD] = add_head,
+  [MDL_BLOCK_RECURRENT] = add_recurrent,
+  [MDL_BLOCK_MLP_ALONE] = add_mlp_alone,
+  [MDL_BLOCK_MOE_ALONE] = add_moe_alone,
 };
 
 void
@@ -325,6 +387,31 @@ mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerQuery *query)
   return tokens / (query->sp ? query->tp : 1) * llm->hidden.v * mdl_format_B (query->activation);
 }
 
+unsigned
+mdl_memory_blocks (const MdlLlm *llm, MdlPart part, MdlBlock out[3])
+{
+  const MdlPartFacts *facts = mdl_part_facts (part);
+  unsigned n = 0;
+  if (part == MDL_PART_EMBEDDING || part == MDL_PART_NET) {
+    out[0] = MDL_BLOCK_EMBEDDING;
+    return 1;
+  }
+  if (part == MDL_PART_MTP) {
+    out[0] = MDL_BLOCK_ATTENTION;
+    out[1] = llm->moe.experts.v >= 1 ? MDL_BLOCK_MOE : MDL_BLOCK_MLP;
+    n = 2;
+  }
+  if (facts->mixer != MDL_MIXER_NONE)
+    out[n++] = facts->mixer == MDL_MIXER_RECURRENT ? MDL_BLOCK_RECURRENT : MDL_BLOCK_ATTENTION;
+  if (facts->feed == MDL_FEED_DENSE)
+    out[n++] = facts->mixer == MDL_MIXER_NONE ? MDL_BLOCK_MLP_ALONE : MDL_BLOCK_MLP;
+  if (facts->feed == MDL_FEED_MOE)
+    out[n++] = facts->mixer == MDL_MIXER_NONE ? MDL_BLOCK_MOE_ALONE : MDL_BLOCK_MOE;
+  if (part == MDL_PART_HEAD || part == MDL_PART_MTP)
+    out[n++] = MDL_BLOCK_HEAD;
+  return n;
+}
+
 MdlBlock
 mdl_memory_block_of (const MdlTensor *tensor, MdlPart part)
 {
@@ -335,6 +422,6 @@ mdl_memory_block_of (const MdlTensor *tensor, MdlPart part)
     return MDL_BLOCK_HEAD;
   for (size_t i = 0; i < G_N_ELEMENTS (mlp); i++)
     if (g_str_has_prefix (tensor->name, mlp[i]))
-      return part == MDL_PART_MOE ? MDL_BLOCK_MOE : MDL_BLOCK_MLP;
+      return mdl_part_facts (part)->feed == MDL_FEED_MOE ? MDL_BLOCK_MOE : MDL_BLOCK_MLP;
   return MDL_BLOCK_ATTENTION;
 }

@@ -141,14 +141,13 @@ add_product (const char *name, double m, double n, double k, double count, GArra
 static void
 add_newton_schulz (const MdlOptimizerQuery *query, GArray *out)
 {
-  static const MdlPart parts[] = { MDL_PART_DENSE, MDL_PART_MOE };
   MdlLlmCount model;
   mdl_llm_count (query->llm, &model);
-  for (guint p = 0; p < G_N_ELEMENTS (parts); p++) {
-    const double layers = parts[p] == MDL_PART_MOE ? model.n_moe : model.n_dense;
+  for (MdlPart part = 0; part < MDL_PART_NET; part++) {
+    const double layers = mdl_llm_n_part (query->llm, part);
     g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
     if (layers > 0)
-      mdl_llm_tensors (query->llm, parts[p], 0, tensors);
+      mdl_llm_tensors (query->llm, part, 0, tensors);
     for (guint i = 0; i < tensors->len; i++) {
       const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
       const double r = fmin (tensor->rows, tensor->columns), c = fmax (tensor->rows, tensor->columns);

@@ -24,7 +24,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
     "simulate every link of a training step, not one for each group of equal links (slower, same answer)" },
   { CLI_FLAG_OUTPUT, "trace", 0, offsetof (Flags, trace), "F.json",
-    "also write a trace of what ran when, for Perfetto or chrome://tracing" },
+    "also write a trace of what ran when, for Perfetto or chrome://tracing; with --goodput: of one run through failures" },
   { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "DIR",
     "also write plots (.svg) into this folder: time breakdown, pipeline timeline, memory, links, and those that other flags add" },
   { CLI_FLAG_OUTPUT, "report", 0, offsetof (Flags, report), "F.html",
@@ -126,16 +126,24 @@ write_answer (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Be
   }
 }
 
+/* Of days of failures one run of them; else of the run itself. */
 static gboolean
-add_trace (Cli *cli, const Flags *flags, const ScnResult *result, const char *scenario, GError **error)
+add_trace (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, GError **error)
 {
   GString *trace = g_string_new (NULL);
-  if (result->training.trace != NULL) {
-    rep_step_trace_json (result->training.trace, result->run.spans, scenario, trace);
+  const ScnResult *result = done->result;
+  const ColSettings *settings = scn_settings (done->scenario);
+  const RepTraceInfo info = { scn_name (done->scenario), FORERUN_VERSION, clu_name (scn_cluster (done->scenario)),
+                              settings->library != NULL ? "nccl" : "plain", scn_seed (done->scenario) };
+  if (beside->goodput != NULL) {
+    g_autoptr (GArray) timeline = gdp_timeline (beside->goodput, info.seed);
+    rep_days_trace_json (timeline, beside->goodput, &info, trace);
+  } else if (result->training.trace != NULL) {
+    rep_step_trace_json (result->training.trace, result->run.spans, &info, trace);
   } else {
     if (result->run.spans == NULL || result->run.spans->len == 0)
       cli_warn (cli, "this run has no spans to trace");
-    rep_trace_json (result->run.spans, scenario, trace);
+    rep_trace_json (result->run.spans, &info, trace);
   }
   return cli_add_file (cli, "--trace", flags->trace, trace, error);
 }
@@ -192,7 +200,7 @@ choose_pictures (GPtrArray *plots, const GPtrArray *asked)
 static gboolean
 add_files (Cli *cli, const Flags *flags, const CliScenarioRun *done, const Beside *beside, GError **error)
 {
-  if (flags->trace != NULL && !add_trace (cli, flags, done->result, scn_name (done->scenario), error))
+  if (flags->trace != NULL && !add_trace (cli, flags, done, beside, error))
     return FALSE;
   if (flags->plot == NULL && flags->report == NULL)
     return TRUE;

@@ -15,12 +15,15 @@ typedef struct {
   double spares;            /* may be infinite */
   double horizon_s;         /* may be infinite, where target_s is not */
   double target_s;          /* of useful work; may be infinite */
+  GdpElastic elastic;
+  GArray *timeline; /* GdpSpan, appended to; NULL: none */
 } GdpRunPlan;
 
 typedef struct {
   double wall_s, useful_s;
   double lost_s[GDP_LOST_N]; /* with useful_s they sum to wall_s */
   double stops;              /* failures that stopped the job, those during a recovery included */
+  double fewer_s;            /* of wall_s: with fewer replicas */
   gboolean finished;         /* horizon or target was reached; FALSE: given up after very many failures */
 } GdpRunOutcome;
 

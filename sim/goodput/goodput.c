@@ -236,7 +236,7 @@ band_of (GArray *values)
 /* Bands and means over `runs` runs. */
 typedef struct {
   GdpBand goodput, stops, wall_s, useful_s;
-  double lost_s[GDP_LOST_N];
+  double lost_s[GDP_LOST_N], fewer_s;
   gboolean finished;
 } Runs;
 
@@ -256,6 +256,7 @@ make_runs (const GdpRunPlan *plan, guint64 seed, unsigned runs, GdpTally *tally,
       g_array_append_val (values[v], value[v]);
     for (int l = 0; l < GDP_LOST_N; l++)
       out->lost_s[l] += one.lost_s[l] / runs;
+    out->fewer_s += one.fewer_s / runs;
     out->finished = one.finished;
   }
   out->goodput = band_of (values[GOODPUT]);
@@ -276,6 +277,7 @@ plan_of (const Gdp *out)
                        .restart_s = out->restart_s + out->create_s,
                        .spares = out->spares,
                        .horizon_s = out->horizon_s,
+                       .elastic = out->elastic,
                        .target_s = isnan (out->steps) ? (double)INFINITY : out->steps * out->step_s };
 }
 
@@ -412,6 +414,35 @@ take_interval (Gdp *out, const Scn *scenario, const TrnCheckpointResult *priced,
 }
 
 static gboolean
+take_elastic (Gdp *out, const Scn *scenario, const TrnResult *training, GError **error)
+{
+  const TrnSpec *spec = &scenario->training.spec;
+  const TrnElasticSpec *elastic = &spec->failures.elastic;
+  const TrnHsdpSpec *hsdp = &spec->model.hsdp;
+  if (!elastic->head.set)
+    return TRUE;
+  const gboolean sharded = spec->parallel.zero.v > 0 || spec->model.fsdp.head.set;
+  const double copies = hsdp->head.set ? training->dp / hsdp->shard.v : sharded ? 1 : training->dp;
+  const double replicas = elastic->replicas.set ? elastic->replicas.v : copies;
+  if (elastic->state.v == 0 && copies < 2)
+    return col_fail_at (error, elastic->head.mark,
+                        "no replica holds all of the state, which %s shards over all; accepted: hsdp, zero 0, or state: checkpoint",
+                        sharded ? "zero or fsdp" : "this layout");
+  if (replicas < 2 && !elastic->replicas.set)
+    return col_fail_at (error, elastic->head.mark,
+                        "the job has one replica; write replicas, those that its ranks can be dealt out to");
+  if (elastic->minimum.v >= replicas)
+    return col_fail_at (error, elastic->minimum.mark, "a minimum of %.0f of %.0f replicas lets none fail; write less",
+                        elastic->minimum.v, replicas);
+  out->elastic = (GdpElastic){ .replicas = replicas,
+                               .minimum = elastic->minimum.v,
+                               .per_node = replicas / fmax (training->n_nodes, 1),
+                               .reform_s = elastic->reform.v,
+                               .peers = elastic->state.v == 0 };
+  return TRUE;
+}
+
+static gboolean
 take_input (Gdp *out, const Scn *scenario, const ScnResult *result, const GArray *slow_parts, GError **error)
 {
   const TrnFailuresSpec *spec = &scenario->training.spec.failures;
@@ -434,7 +465,7 @@ take_input (Gdp *out, const Scn *scenario, const ScnResult *result, const GArray
                         out->step_s);
   take_size (out, scenario, training);
   return take_length (out, spec, training, error) && take_interval (out, scenario, &training->checkpoint, error) &&
-         take_causes (out, scenario, slow_parts, error);
+         take_causes (out, scenario, slow_parts, error) && take_elastic (out, scenario, training, error);
 }
 
 /* ---- the answer ---- */
@@ -484,6 +515,18 @@ divided (GdpBand band, double by)
   return (GdpBand){ band.mean / by, band.lo / by, band.hi / by };
 }
 
+/* The same failures of a job that restarts. */
+static void
+compare_restarting (Gdp *out, GdpRunPlan plan, guint64 seed)
+{
+  Runs runs;
+  if (out->elastic.replicas <= 0)
+    return;
+  plan.elastic = (GdpElastic){ 0 };
+  make_runs (&plan, seed, out->runs, NULL, &runs);
+  out->restarting = runs.goodput;
+}
+
 static gboolean
 answer (Gdp *out, const Scn *scenario, GError **error)
 {
@@ -510,6 +553,8 @@ answer (Gdp *out, const Scn *scenario, GError **error)
     cause->count = tally[i].count / out->runs;
     cause->lost_s = tally[i].lost_s / out->runs;
   }
+  compare_restarting (out, plan, seed);
+  out->fewer_s = runs.fewer_s;
   out->goodput = runs.goodput;
   out->stops = runs.stops;
   out->wall_s = runs.wall_s;
@@ -547,6 +592,16 @@ gdp_scenario_goodput (const Scn *scenario, const ScnResult *result, const GArray
   out->causes = g_array_new (FALSE, FALSE, sizeof (GdpCause));
   out->curve = g_array_new (FALSE, FALSE, sizeof (GdpInterval));
   return take_input (out, scenario, result, slow_parts, error) && answer (out, scenario, error) ? g_steal_pointer (&out) : NULL;
+}
+
+GArray *
+gdp_timeline (const Gdp *goodput, guint64 seed)
+{
+  GdpRunPlan plan = plan_of (goodput);
+  GdpRunOutcome out;
+  plan.timeline = g_array_new (FALSE, FALSE, sizeof (GdpSpan));
+  gdp_run (&plan, base_random_stream_at (seed, STREAM, 0), NULL, &out);
+  return plan.timeline;
 }
 
 void

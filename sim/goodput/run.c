@@ -4,14 +4,16 @@
  * What happens: work, a stall for the checkpoint, work again while it drains; a checkpoint can be restored once it has drained,
  * and the next one waits for that. A failure loses the work since then; it is noticed, nodes are taken from the spares or waited
  * for, the job starts, restores, goes on. A failure during that begins it anew. Parts age by the clock, whether the job works or
- * waits. Check: law_goodput, against the closed form and by sums; test_goodput_days, histories worked by hand. */
+ * waits. An elastic job goes on without the replicas of a lost node: it forms anew, a step does their part less, and forms again
+ * when the node's successor has started; with too few left it stops as others do. Check: law_goodput, against the closed form and
+ * by sums; test_goodput_days, histories worked by hand. */
 #include <math.h>
 
 #include "goodput-private.h"
 
 /* Runs that never end are given up. */
 #define MOST_EVENTS 5e6
-enum { NOBODY = -1 };
+enum { NOBODY = -1, JOINS = -2 };
 
 typedef enum { PHASE_WORK, PHASE_WAIT, PHASE_STALL } Phase;
 
@@ -59,6 +61,11 @@ typedef struct {
   GArray *back;      /* Back, soonest first */
   guint first_back;  /* those before are back */
   double spares;
+  /* elastic */
+  GArray *gone; /* Back: replicas, soonest first; those before first_gone have joined */
+  guint first_gone;
+  double lost;             /* replicas that are away */
+  const GdpCause *missing; /* whose doing that is */
 } Run;
 
 /* Time that is not useful, and whose doing it is; `cause` NULL: nobody's. */
@@ -68,6 +75,25 @@ lose (Run *run, GdpLost lost, const GdpCause *cause, double lost_s)
   run->out->lost_s[lost] += lost_s;
   if (cause != NULL && run->tally != NULL)
     run->tally[cause - run->plan->cause].lost_s += lost_s;
+}
+
+/* What is alike and follows each other is one span. */
+static void
+show (Run *run, const char *what, const GdpCause *cause, double checkpoints, double start_s, double end_s)
+{
+  GArray *timeline = run->plan->timeline;
+  const double left = run->lost > 0 ? run->plan->elastic.replicas - run->lost : 0;
+  const char *name = cause != NULL ? cause->name : NULL;
+  if (timeline == NULL || end_s <= start_s)
+    return;
+  GdpSpan *last = timeline->len > 0 ? &g_array_index (timeline, GdpSpan, timeline->len - 1) : NULL;
+  if (last != NULL && last->what == what && last->cause == name && last->replicas >= left && last->replicas <= left &&
+      last->end_s >= start_s) {
+    last->end_s = end_s;
+    last->checkpoints += checkpoints;
+    return;
+  }
+  g_array_append_val (timeline, ((GdpSpan){ what, name, left, checkpoints, start_s, end_s }));
 }
 
 /* ---- when things happen ---- */
@@ -121,10 +147,12 @@ next_event (const Run *run)
     if (is_slow (slow) && g_array_index (slow->end_s, double, slow->first) < next.at_s)
       next = (Event){ g_array_index (slow->end_s, double, slow->first), (int)i, TRUE };
   }
+  if (run->first_gone < run->gone->len && g_array_index (run->gone, Back, run->first_gone).at_s < next.at_s)
+    next = (Event){ g_array_index (run->gone, Back, run->first_gone).at_s, JOINS, FALSE };
   return next;
 }
 
-/* The slowest sets it. */
+/* The slowest sets it, and the replicas that are away do nothing. */
 static void
 set_pace (Run *run)
 {
@@ -135,6 +163,10 @@ set_pace (Run *run)
       run->pace = run->plan->cause[i].slowdown;
       run->slowest = &run->plan->cause[i];
     }
+  if (run->lost <= 0)
+    return;
+  run->pace *= run->plan->elastic.replicas / (run->plan->elastic.replicas - run->lost);
+  run->slowest = run->slowest != NULL ? run->slowest : run->missing;
 }
 
 static void
@@ -154,6 +186,12 @@ take_event (Run *run, Event *event)
   const GdpRunPlan *plan = run->plan;
   if (++run->n_events > MOST_EVENTS)
     run->ended = TRUE;
+  if (event->cause == JOINS) { /* nothing fails */
+    static const GdpCause nothing = { .effect = MDL_EFFECT_SLOW };
+    run->lost = fmax (0, run->lost - g_array_index (run->gone, Back, run->first_gone++).nodes);
+    set_pace (run);
+    return &nothing;
+  }
   if (event->ends) {
     run->slow[event->cause].first++;
     set_pace (run);
@@ -210,6 +248,28 @@ spare_wait_s (Run *run)
   return back[i - 1].at_s - run->now_s;
 }
 
+/* Replicas that are away until `at_s`. */
+static void
+lose_replicas (Run *run, double at_s, double replicas, const GdpCause *cause)
+{
+  guint i = run->gone->len;
+  while (i > run->first_gone && g_array_index (run->gone, Back, i - 1).at_s > at_s)
+    i--;
+  g_array_insert_val (run->gone, i, ((Back){ at_s, replicas }));
+  run->lost += replicas;
+  run->missing = cause;
+  set_pace (run);
+}
+
+/* All start anew: none is away. */
+static void
+join_all (Run *run)
+{
+  run->first_gone = run->gone->len;
+  run->lost = 0;
+  set_pace (run);
+}
+
 /* ---- standing still ---- */
 
 /* Lets time pass that is no work, because of `why`. Returned: the failure that broke it off, or NULL; run->ended at the run's end.
@@ -222,6 +282,7 @@ pass (Run *run, GdpLost lost, const GdpCause *why, double duration_s)
     Event event = next_event (run);
     double until_s = fmin (fmin (end_s, run->plan->horizon_s), event.at_s);
     lose (run, lost, why, until_s - run->now_s);
+    show (run, gdp_lost_names[lost], why, 0, run->now_s, until_s);
     run->now_s = until_s;
     if (until_s >= run->plan->horizon_s)
       run->ended = TRUE;
@@ -249,6 +310,7 @@ static void
 recover (Run *run, const GdpCause *cause, gboolean noticed)
 {
   const GdpRunPlan *plan = run->plan;
+  join_all (run);
   while (cause != NULL) {
     const GdpCause *broken = NULL;
     take_nodes (run, cause);
@@ -277,6 +339,43 @@ fall_back (Run *run, const GdpCause *cause)
   run->work_s = run->saved_s;
 }
 
+/* Those that are left go on, if they are enough; else all restart. Another failure meanwhile is of the same kind, or stops all. */
+static void
+carry_on (Run *run, const GdpCause *cause)
+{
+  const GdpElastic *elastic = &run->plan->elastic;
+  while (cause != NULL && !run->ended) {
+    const double gone = ceil (cause->nodes * elastic->per_node);
+    if (elastic->replicas <= 0 || cause->nodes <= 0 || run->lost + gone > elastic->replicas - elastic->minimum) {
+      fall_back (run, cause);
+      recover (run, cause, FALSE);
+      return;
+    }
+    if (!elastic->peers)
+      fall_back (run, cause);
+    take_nodes (run, cause);
+    const double restore_s = run->plan->checkpoint.restore_s + run->plan->checkpoint.fetch_s;
+    lose_replicas (run, run->now_s + cause->detect_s + spare_wait_s (run) + run->plan->restart_s, gone, cause);
+    const GdpCause *broken = pass (run, GDP_LOST_DETECT, cause, cause->detect_s);
+    if (broken == NULL && !run->ended)
+      broken = pass (run, GDP_LOST_RESTART, cause, elastic->reform_s);
+    if (broken == NULL && !run->ended && !elastic->peers)
+      broken = pass (run, GDP_LOST_RESTORE, cause, restore_s);
+    cause = broken;
+  }
+  if (!elastic->peers)
+    begin_interval (run);
+}
+
+/* A replica that is back: all form anew. */
+static void
+welcome (Run *run)
+{
+  const GdpCause *broken = pass (run, GDP_LOST_RESTART, run->missing, run->plan->elastic.reform_s);
+  if (broken != NULL)
+    carry_on (run, broken);
+}
+
 /* All that has been done is saved before the job stops. */
 static void
 stop_as_planned (Run *run, const GdpCause *cause)
@@ -303,7 +402,9 @@ work (Run *run, double wall_s)
   double useful_s = wall_s / run->pace;
   run->work_s += useful_s;
   run->out->useful_s += useful_s;
+  run->out->fewer_s += run->lost > 0 ? wall_s : 0;
   lose (run, GDP_LOST_SLOW, run->slowest, wall_s - useful_s);
+  show (run, "train", run->slowest, 0, run->now_s, run->now_s + wall_s);
   run->now_s += wall_s;
 }
 
@@ -321,7 +422,9 @@ pass_intervals (Run *run, double until_s)
   double from_s = run->now_s;
   work (run, n * wall_s);
   lose (run, GDP_LOST_CHECKPOINT, NULL, n * (wait_s + checkpoint->stall_s));
+  const double worked_s = run->now_s;
   run->now_s = fmin (from_s + n * cycle_s, until_s);
+  show (run, "train", run->slowest, n, worked_s, run->now_s);
   run->saved_s = run->work_s - run->interval_s;
   run->draining_s = run->work_s;
   run->drained_at_s = run->now_s + checkpoint->drain_s;
@@ -367,6 +470,7 @@ train (Run *run, double until_s)
       double ready_s = isinf (run->drained_at_s) ? run->now_s : fmax (run->now_s, run->drained_at_s),
              stop_s = fmin (ready_s, until_s);
       lose (run, GDP_LOST_CHECKPOINT, NULL, stop_s - run->now_s);
+      show (run, "train", run->slowest, 0, run->now_s, stop_s);
       run->now_s = stop_s;
       if (stop_s < ready_s)
         return FALSE;
@@ -376,6 +480,7 @@ train (Run *run, double until_s)
     double stop_s = fmin (run->now_s + run->stall_left_s, until_s), spent_s = stop_s - run->now_s;
     gboolean whole = run->now_s + run->stall_left_s <= until_s;
     lose (run, GDP_LOST_CHECKPOINT, NULL, spent_s);
+    show (run, "train", run->slowest, whole ? 1 : 0, run->now_s, stop_s);
     run->now_s = stop_s;
     run->stall_left_s -= spent_s;
     if (whole)
@@ -392,13 +497,14 @@ live (Run *run)
     Event event = next_event (run);
     if (train (run, fmin (event.at_s, plan->horizon_s)) || event.at_s >= plan->horizon_s)
       return;
+    const gboolean joins = event.cause == JOINS;
     const GdpCause *cause = take_event (run, &event);
-    if (event.ends ? cause->nodes > 0 : cause->effect == MDL_EFFECT_PLANNED)
+    if (joins)
+      welcome (run);
+    else if (event.ends ? cause->nodes > 0 : cause->effect == MDL_EFFECT_PLANNED)
       stop_as_planned (run, cause);
-    else if (!event.ends && cause->effect == MDL_EFFECT_STOP) {
-      fall_back (run, cause);
-      recover (run, cause, FALSE);
-    }
+    else if (!event.ends && cause->effect == MDL_EFFECT_STOP)
+      carry_on (run, cause);
   }
 }
 
@@ -409,6 +515,7 @@ gdp_run (const GdpRunPlan *plan, BaseRandom random, GdpTally *tally, GdpRunOutco
   Run run = { .plan = plan, .out = out, .tally = tally, .random = random, .spares = plan->spares, .pace = 1 };
   run.interval_s = plan->checkpoint.every_steps * plan->step_s;
   run.back = g_array_new (FALSE, FALSE, sizeof (Back));
+  run.gone = g_array_new (FALSE, FALSE, sizeof (Back));
   begin_interval (&run);
   start_clocks (&run);
   live (&run);
@@ -420,4 +527,5 @@ gdp_run (const GdpRunPlan *plan, BaseRandom random, GdpTally *tally, GdpRunOutco
     g_clear_pointer (&run.slow[i].end_s, g_array_unref);
   g_free (run.slow);
   g_array_unref (run.back);
+  g_array_unref (run.gone);
 }

@@ -242,6 +242,19 @@ take_time (const ScnRunning *running, ScnJobResult *job, GError **error)
   return TRUE;
 }
 
+/* Steps of a job, and what it waits for between them, on a lane of its own; what is written beside them on another. */
+static void
+add_steps (const ScnRunning *running, const ScnJobResult *job, ColRunInfo *info)
+{
+  const GArray *spans = running->rounds != NULL && info->spans != NULL ? trn_rounds_spans (running->rounds) : NULL;
+  for (guint i = 0; spans != NULL && i < spans->len; i++) {
+    const TrnRoundSpan *one = &g_array_index (spans, TrnRoundSpan, i);
+    const gboolean beside = strcmp (one->what, "drain") == 0;
+    col_run_span (info, g_strdup_printf ("%s: %s", job->name, beside ? "drains" : "steps"),
+                  g_strdup_printf ("%s %u", one->what, one->step), one->start_s, one->end_s);
+  }
+}
+
 /* All jobs on one engine; the answer of each into its result's time. */
 static gboolean
 run_together (Scn *scenario, ScnResult *result, GError **error)
@@ -262,6 +275,7 @@ run_together (Scn *scenario, ScnResult *result, GError **error)
     ScnJobResult *job = result->jobs->pdata[j];
     if (!take_time (running->pdata[j], job, error))
       return FALSE;
+    add_steps (running->pdata[j], job, &result->run);
     longest_s = MAX (longest_s, job->time_s);
   }
   result->run.n_events += eng_stats (col_net_engine (net)).events;

@@ -139,6 +139,18 @@ TrnAgain trn_model_again (const TrnModel *model, guint32 position, guint32 unit)
 unsigned trn_again_modules (const TrnModel *model, TrnAgain again); /* MdlModule bits */
 gboolean trn_model_offloads (const TrnModel *model, guint32 position, guint32 unit);
 
+/* kinds.c: what recurrent layers and a vision encoder need of the layout and of the workload. FALSE and *error, with the place.
+ * Images of a sequence and patches of each, 0 where the workload has none. */
+gboolean trn_model_check_kinds (const TrnModel *model, GError **error);
+void trn_images_of (const MdlLlm *llm, const TrnModelSpec *spec, double *images, double *patches);
+
+/* methods.c: whether the workload has them, and whether they can be. FALSE and *error, with the
+ * place. */
+gboolean trn_local_steps (const TrnModel *model);
+gboolean trn_local_check (const TrnModel *model, GError **error);
+TrnCompression trn_compression (const TrnModel *model);
+gboolean trn_compress_check (const TrnModel *model, GError **error);
+
 /* keys.c: keys that go together with a `model`, and with `layers`; stragglers. */
 gboolean trn_model_check_keys (const TrnJob *job, GError **error);
 gboolean trn_layers_check_keys (const TrnJob *job, GError **error);
@@ -266,6 +278,7 @@ typedef struct {
   double memory_s, start_s; /* of time_s: kernels that memory, and that starting alone bounds */
   double framework_s;       /* of time_s: what the framework adds to the kernels; below 0 where they are faster than modelled */
   gboolean recomputed;      /* it repeats a forward pass */
+  guint first_work, last_work; /* of its pass */
   MdlOverlapCompute demand;
   /* a collective */
   const TrnPriced *priced;
@@ -283,6 +296,7 @@ typedef enum { TRN_UNIT_EMBEDDING, TRN_UNIT_LAYER, TRN_UNIT_HEAD, TRN_UNIT_MTP }
 /* A parameter tensor's part on a rank. */
 typedef struct {
   double elements, trained; /* trained: elements of it, or of its adapters */
+  double columns;           /* of one row; 1: a vector */
   gboolean expert;
 } TrnTensor;
 
@@ -320,6 +334,9 @@ typedef struct {
   MdlKernelCost cost;      /* of compute */
   const TrnPriced *priced; /* of a collective */
 } TrnPricedWork;
+
+/* Whether the works of a pass belong to a turn of the schedule. */
+gboolean trn_pass_in_turn (MdlPass pass, MdlTurnKind turn);
 
 typedef struct TrnCosts TrnCosts;
 TrnCosts *trn_costs_new (const TrnModel *model, TrnPrices *prices);

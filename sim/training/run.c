@@ -79,7 +79,7 @@ add_spans (const TrnResult *out, double from_s, ColRunInfo *info)
 gboolean
 trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
 {
-  if (!trn_run_step (job, out, info, error))
+  if (!trn_run_step (job, out, info, error) || !trn_add_local_steps (job, out, error))
     return FALSE;
   const double step_s = out->step_time_s;
   add_communicators (job, out);

@@ -11,6 +11,7 @@ gboolean trn_run_step (const TrnJob *job, TrnResult *out, ColRunInfo *info, GErr
 gboolean trn_add_checkpoint (const TrnJob *job, TrnResult *training, ColRunInfo *info, GError **error);
 gboolean trn_check_loader (const TrnJob *job, GError **error);
 gboolean trn_add_loader (const TrnJob *job, TrnResult *training, ColRunInfo *info, GError **error);
+gboolean trn_add_local_steps (const TrnJob *job, TrnResult *training, GError **error);
 /* A step that takes `more_s` longer for `part`: its times and rates. */
 void trn_step_longer (TrnResult *training, TrnPart part, double more_s);
 

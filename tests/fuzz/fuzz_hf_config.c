@@ -37,9 +37,10 @@ read_and_write (const char *name, const char *bytes, size_t size)
   MdlLayerQuery query;
   mdl_layer_query_default (&query, 128);
   g_autoptr (GArray) works = g_array_new (FALSE, FALSE, sizeof (MdlWork));
-  const gboolean has[MDL_PART_N] = { TRUE, count.n_dense > 0, count.n_moe > 0, TRUE, llm.mtp.v >= 1 };
-  for (int part = 0; part < MDL_PART_N; part++)
-    if (has[part])
+  query.images = query.patches = llm.vision.layers.v > 0 ? 4 : 0;
+  for (int part = 0; part < MDL_PART_NET; part++)
+    if (part == MDL_PART_EMBEDDING || part == MDL_PART_HEAD || mdl_llm_n_part (&llm, (MdlPart)part) > 0 ||
+        (part == MDL_PART_MTP && llm.mtp.v >= 1))
       mdl_layer_works (&llm, &query, (MdlPart)part, 0, works, works);
   for (guint i = 0; i < works->len; i++)
     if (!isfinite (g_array_index (works, MdlWork, i).flop))

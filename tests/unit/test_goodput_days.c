@@ -544,6 +544,48 @@ a_value_that_is_refused_is_not_missing_too (void)
   }
 }
 
+/* Of 4 replicas one is lost at 250 with a node: noticed at 253, formed again at 257; at 250 + 3 + 20 its successor has started, and
+ * all form anew for 4 s. From 257 to 273 three replicas do 12 of 16 s of work. Nothing is repeated. */
+static void
+an_elastic_job_goes_on_with_fewer_replicas (void)
+{
+  GdpCause cause = every (250, MDL_EFFECT_STOP);
+  cause.nodes = 1;
+  GdpRunPlan plan = plan_of (&cause, 400);
+  plan.elastic = (GdpElastic){ .replicas = 4, .minimum = 1, .per_node = 1, .reform_s = 4, .peers = TRUE };
+  const GdpRunOutcome out = run (&plan);
+  TEST_NEAR (out.lost_s[GDP_LOST_RECOMPUTE], 0, 0);
+  TEST_NEAR (out.lost_s[GDP_LOST_RESTORE], 0, 0);
+  TEST_NEAR (out.lost_s[GDP_LOST_DETECT], 3, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_RESTART], 8, 1e-9);
+  TEST_NEAR (out.lost_s[GDP_LOST_SLOW], 4, 1e-4);
+  TEST_NEAR (out.fewer_s, 16, 1e-4);
+  /* from the last checkpoint: 30 s are repeated, and it is read */
+  plan.elastic.peers = FALSE;
+  const GdpRunOutcome again = run (&plan);
+  TEST_NEAR (again.lost_s[GDP_LOST_RECOMPUTE], 30, 1e-4);
+  TEST_NEAR (again.lost_s[GDP_LOST_RESTORE], 5, 1e-9);
+}
+
+/* With 3 of 4 as the minimum, a second node that is lost before the first is back stops all; so does what is no node's failure. */
+static void
+too_few_replicas_restart (void)
+{
+  GdpCause cause = every (250, MDL_EFFECT_STOP);
+  cause.nodes = 1;
+  cause.repair_s = 600;
+  GdpRunPlan plan = plan_of (&cause, 520);
+  plan.spares = 0;
+  plan.elastic = (GdpElastic){ .replicas = 4, .minimum = 3, .per_node = 1, .reform_s = 4, .peers = TRUE };
+  const GdpRunOutcome out = run (&plan);
+  TEST_NEAR (out.lost_s[GDP_LOST_SPARE], 520 - 503, 1e-4); /* at 500 the second one: waits for both from 503 on */
+  plan.elastic.minimum = 2;
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_SPARE], 0, 0);
+  cause.nodes = 0;
+  plan.horizon_s = 499;
+  TEST_NEAR (run (&plan).lost_s[GDP_LOST_RECOMPUTE], 30, 1e-4);
+}
+
 int
 main (void)
 {
@@ -560,6 +602,8 @@ main (void)
     { "a run ends when its work is done", a_run_ends_when_its_work_is_done },
     { "what is lost is somebody's doing", what_is_lost_is_somebody_s_doing },
     { "slow parts of a set count unless they are left out", slow_parts_of_a_set_count_unless_they_are_left_out },
+    { "an elastic job goes on with fewer replicas", an_elastic_job_goes_on_with_fewer_replicas },
+    { "too few replicas restart", too_few_replicas_restart },
     { "the same stream is the same run", the_same_stream_is_the_same_run },
     { "a scenario counts its nodes", a_scenario_counts_its_nodes },
     { "an interval that is not given is searched", an_interval_that_is_not_given_is_searched },

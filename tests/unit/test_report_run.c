@@ -157,7 +157,7 @@ trace_is_json_with_lanes_as_threads (void)
   g_ptr_array_add (spans, &b);
   g_ptr_array_add (spans, &c);
   g_autoptr (GString) out = g_string_new (NULL);
-  rep_trace_json (spans, "s", out);
+  rep_trace_json (spans, &(RepTraceInfo){ .scenario = "s" }, out);
   g_autoptr (JsonNode) node = parse (out->str);
   JsonArray *events = json_object_get_array_member (results_of (node), "traceEvents");
   /* the process' name, two lanes of name and order, three spans */
@@ -174,7 +174,7 @@ static void
 trace_of_nothing_is_still_json (void)
 {
   g_autoptr (GString) out = g_string_new (NULL);
-  rep_trace_json (NULL, "s", out);
+  rep_trace_json (NULL, &(RepTraceInfo){ .scenario = "s" }, out);
   g_autoptr (JsonNode) node = parse (out->str);
   TEST_INT (json_array_get_length (json_object_get_array_member (results_of (node), "traceEvents")), 1);
 }

@@ -44,7 +44,7 @@ read_trace (const char *cluster, const char *workload)
                   .events = g_array_new (FALSE, FALSE, sizeof (Event)) };
   g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
-  rep_step_trace_json (trace.run.result->training.trace, NULL, "s", text);
+  rep_step_trace_json (trace.run.result->training.trace, NULL, &(RepTraceInfo){ .scenario = "s" }, text);
   if (!json_parser_load_from_data (trace.parser, text->str, (gssize)text->len, &error))
     g_error ("%s", error->message);
   JsonArray *all = json_object_get_array_member (json_node_get_object (json_parser_get_root (trace.parser)), "traceEvents");

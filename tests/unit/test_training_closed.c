@@ -213,6 +213,9 @@ shipped_steps_are_those_of_the_engine (void)
   TEST_NEAR (shipped ("gpt3_175b_sc21"), 1, 0.02);
   TEST_NEAR (shipped ("llama3_8b_1node"), 1, 0.02);
   TEST_NEAR (shipped ("mixtral_8x7b_p5"), 1, 0.05);
+  /* recurrent layers, layers of one block, a vision encoder before the others */
+  TEST_NEAR (shipped ("nemotron_h_8b"), 1, 0.02);
+  TEST_NEAR (shipped ("qwen25_vl_7b"), 1, 0.02);
 }
 
 /* Racks of 72 GPUs, which stages of 32 do not divide: the first two stages are in a rack, the third reaches into the next one, and

@@ -25,7 +25,7 @@ every_shipped_model_loads_and_has_its_published_parameters (void)
     TEST_TRUE (fixture->llm.description.set);
     exact += fixture->llm.parameters.set ? 1 : 0;
   }
-  TEST_INT (exact, 41);
+  TEST_INT (exact, 49);
 }
 
 /* Tables print so many decimals of a billion; the last of them is right. */
@@ -71,6 +71,8 @@ rounded_counts_are_met_to_their_last_digit (void)
     { "gpt3_20b", 20e9, 1e9 },
     /* Nemotron-4 340B, table 1 and section 2.2: 331.6 + 9.4 */
     { "nemotron4_340b", 341.0e9, 2e8 },
+    { "nemotron_h_47b", 47e9, 1e9 },
+    { "nemotron_h_56b", 56e9, 1e9 },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
     TEST_NEAR (total_of (rows[i].name), rows[i].published, rows[i].digit / 2 / rows[i].published);
@@ -83,17 +85,31 @@ config_json_gives_the_counts_of_the_public_weights (void)
     const char *file;
     double parameters, active;
   } rows[] = {
-    { "bloom_560m", 559214592, 559214592 },          { "deepseek_v2_lite", 15706484224, 2661150208 },
-    { "deepseek_v3", 671026419200, 37552297472 },    { "falcon_40b", 41303293952, 41303293952 },
-    { "falcon_7b", 6921720704, 6921720704 },         { "gemma2_2b", 2614341888, 2614341888 },
-    { "gemma_2b", 2506172416, 2506172416 },          { "gpt2", 124439808, 124439808 },
-    { "gpt_oss_20b", 20914757184, 4187440704 },      { "llama31_8b", 8030261248, 8030261248 },
-    { "llama32_1b", 1235814400, 1235814400 },        { "mistral_7b", 7241732096, 7241732096 },
-    { "mixtral_8x7b", 46702792704, 12879925248 },    { "olmo2_7b", 7298617344, 7298617344 },
+    { "bloom_560m", 559214592, 559214592 },
+    { "deepseek_v2_lite", 15706484224, 2661150208 },
+    { "deepseek_v3", 671026419200, 37552297472 },
+    { "falcon_40b", 41303293952, 41303293952 },
+    { "falcon_7b", 6921720704, 6921720704 },
+    { "gemma2_2b", 2614341888, 2614341888 },
+    { "gemma_2b", 2506172416, 2506172416 },
+    { "gpt2", 124439808, 124439808 },
+    { "gpt_oss_20b", 20914757184, 4187440704 },
+    { "llama31_8b", 8030261248, 8030261248 },
+    { "llama32_1b", 1235814400, 1235814400 },
+    { "mistral_7b", 7241732096, 7241732096 },
+    { "mixtral_8x7b", 46702792704, 12879925248 },
+    { "olmo2_7b", 7298617344, 7298617344 },
     { "opt_1_3b", 1315758080, 1315758080 },
-    { "phi3_mini", 3821079552, 3821079552 },         { "pythia_6_9b", 6857302016, 6857302016 },
-    { "qwen15_moe_a2_7b", 14315784192, 2689173504 }, { "qwen2_7b", 7615616512, 7615616512 },
-    { "qwen3_0_6b", 596049920, 596049920 },          { "qwen3_30b_a3b", 30532122624, 3353032704 },
+    { "phi3_mini", 3821079552, 3821079552 },
+    { "pythia_6_9b", 6857302016, 6857302016 },
+    { "qwen15_moe_a2_7b", 14315784192, 2689173504 },
+    { "qwen2_7b", 7615616512, 7615616512 },
+    { "qwen3_0_6b", 596049920, 596049920 },
+    { "qwen3_30b_a3b", 30532122624, 3353032704 },
+    { "nemotron_h_8b", 8100852736, 8100852736 },
+    { "qwen3_next_80b_a3b", 79674391296, 3874929408 },
+    { "qwen25_vl_7b", 8292166656, 8292166656 },
+    { "gemma3_4b_vision", 4300079472, 4300079472 },
   };
   for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *path = g_strdup_printf ("%s/tests/data/llms/%s.json", TEST_SOURCE_DIR, rows[i].file);
@@ -240,12 +256,12 @@ a_config_json_that_is_not_understood_is_refused_with_its_place (void)
 {
   refused_json ("{\"model_type\": \"mamba\"}",
                 "config.json:1:16: model_type 'mamba' is not supported; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, "
-                "gemma2, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, "
-                "mixtral, olmo2, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
+                "gemma2, gemma3, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, "
+                "mixtral, nemotron_h, olmo2, opt, phi3, qwen2, qwen2_5_vl, qwen2_moe, qwen3, qwen3_moe, qwen3_next");
   refused_json ("{\"architectures\": [\"LlamaForCausalLM\"]}",
                 "config.json:1:1: no model_type; accepted: bloom, deepseek_v2, deepseek_v3, falcon, gemma, "
-                "gemma2, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, mixtral, "
-                "olmo2, opt, phi3, qwen2, qwen2_moe, qwen3, qwen3_moe");
+                "gemma2, gemma3, gemma3_text, glm4_moe, gpt2, gpt_neox, gpt_oss, kimi_k2, llama, mistral, mixtral, "
+                "nemotron_h, olmo2, opt, phi3, qwen2, qwen2_5_vl, qwen2_moe, qwen3, qwen3_moe, qwen3_next");
   refused_json ("{\"hidden_size\": 1}",
                 "config.json:1:1: no model: a file that begins with 'llm' or 'network', or a HuggingFace config.json with "
                 "'model_type'");

@@ -49,8 +49,13 @@ unsigned mdl_recompute_selective (gboolean flash);
 
 /* Matrices that low-rank adapters stand beside: bits. */
 typedef enum {
-  MDL_LORA_Q = 1u << 0, MDL_LORA_K = 1u << 1, MDL_LORA_V = 1u << 2, MDL_LORA_O = 1u << 3,
-  MDL_LORA_GATE = 1u << 4, MDL_LORA_UP = 1u << 5, MDL_LORA_DOWN = 1u << 6
+  MDL_LORA_Q = 1u << 0,
+  MDL_LORA_K = 1u << 1,
+  MDL_LORA_V = 1u << 2,
+  MDL_LORA_O = 1u << 3,
+  MDL_LORA_GATE = 1u << 4,
+  MDL_LORA_UP = 1u << 5,
+  MDL_LORA_DOWN = 1u << 6
 } MdlLora;
 extern const BaseName mdl_lora_names[];
 
@@ -82,6 +87,7 @@ typedef struct {
   MdlPermute permute;            /* MoE */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
+  double images, patches;       /* of a vision encoder: images of a sequence, patches of one; 0: text alone */
   unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */
   unsigned lora_rank, lora_on;   /* rank 0: none; MdlLora bits; the base is frozen then */
   gboolean lora_dropout;         /* of the adapters' input */
@@ -95,7 +101,10 @@ typedef enum { MDL_WORK_GEMM, MDL_WORK_ATTENTION, MDL_WORK_MEMORY, MDL_WORK_COLL
 typedef enum { MDL_PASS_FORWARD, MDL_PASS_RECOMPUTE, MDL_PASS_DGRAD, MDL_PASS_WGRAD, MDL_PASS_OPTIMIZER, MDL_PASS_N } MdlPass;
 typedef enum {
   MDL_GROUP_NONE, /* no collective is of it */
-  MDL_GROUP_TP, MDL_GROUP_CP, MDL_GROUP_EP, MDL_GROUP_ETP,
+  MDL_GROUP_TP,
+  MDL_GROUP_CP,
+  MDL_GROUP_EP,
+  MDL_GROUP_ETP,
   MDL_GROUP_DP,   /* replicas whose outputs are gathered */
   MDL_GROUP_MODEL /* all ranks that share one copy of the model: tp, pp, and dp where states are sharded */
 } MdlGroup;
@@ -146,6 +155,7 @@ typedef struct {
   double read_B, write_B; /* of device memory, each operand once */
   double kernels;        /* launches; 0 for collectives */
   double syncs;           /* times the host waits for the GPU, behind it; with `rounds` behind a round of it and its neighbours */
+  gboolean assumed;       /* no kernel of its kind was measured: it takes what others of its sizes do */
   double rounds;          /* above 1: it and its neighbours of as many rounds are done in turn so often, expert by expert */
   MdlWorkGemm gemm;
   MdlWorkAttention attention;
@@ -159,6 +169,9 @@ typedef struct {
 void mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, unsigned layer, GArray *forward,
                       GArray *backward);
 
+/* The query of the vision encoder's layers: its images are sequences of patches. `windowed`: of windows of them. */
+void mdl_vision_query (const MdlLlm *llm, const MdlLayerQuery *query, gboolean windowed, MdlLayerQuery *out);
+
 /* How the tokens of a model choose experts. */
 MdlMoeChoice mdl_layer_choice (const MdlLlm *llm);
 /* The library that moves tokens for a dispatcher. */
@@ -170,8 +183,13 @@ double mdl_layer_expert_rows (const MdlLlm *llm, const MdlLayerQuery *query);
 /* ---- end of the step ---- */
 
 typedef enum {
-  MDL_OPTIMIZER_ADAMW, MDL_OPTIMIZER_ADAMW_FUSED, MDL_OPTIMIZER_ADAMW_8BIT, MDL_OPTIMIZER_SGD, MDL_OPTIMIZER_SGD_MOMENTUM,
-  MDL_OPTIMIZER_ADAFACTOR, MDL_OPTIMIZER_MUON
+  MDL_OPTIMIZER_ADAMW,
+  MDL_OPTIMIZER_ADAMW_FUSED,
+  MDL_OPTIMIZER_ADAMW_8BIT,
+  MDL_OPTIMIZER_SGD,
+  MDL_OPTIMIZER_SGD_MOMENTUM,
+  MDL_OPTIMIZER_ADAFACTOR,
+  MDL_OPTIMIZER_MUON
 } MdlOptimizer;
 extern const BaseName mdl_optimizer_names[];
 /* B of all that it keeps of a parameter beside the master copy, on average over the model; `moment`: format of its moments. */

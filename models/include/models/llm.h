@@ -9,10 +9,13 @@
 #include "base/schema.h"
 
 typedef enum { MDL_ATTENTION_MHA, MDL_ATTENTION_GQA, MDL_ATTENTION_MQA, MDL_ATTENTION_MLA } MdlAttentionKind;
-typedef enum { MDL_MLP_SWIGLU, MDL_MLP_GEGLU, MDL_MLP_GELU, MDL_MLP_RELU } MdlMlpKind;
+typedef enum { MDL_MLP_SWIGLU, MDL_MLP_GEGLU, MDL_MLP_GELU, MDL_MLP_RELU, MDL_MLP_RELU2 } MdlMlpKind;
 typedef enum { MDL_POSITION_ROPE, MDL_POSITION_LEARNED, MDL_POSITION_ALIBI, MDL_POSITION_NONE } MdlPositionKind;
 typedef enum { MDL_NORM_RMSNORM, MDL_NORM_LAYERNORM, MDL_NORM_LAYERNORM_NO_BIAS, MDL_NORM_PLAIN } MdlNormKind;
-extern const BaseName mdl_attention_names[], mdl_mlp_names[], mdl_position_names[], mdl_norm_names[];
+typedef enum { MDL_RECURRENT_MAMBA2, MDL_RECURRENT_GATED_DELTA } MdlRecurrentKind;
+typedef enum { MDL_PROJECTOR_NORM_NONE, MDL_PROJECTOR_NORM_PATCH, MDL_PROJECTOR_NORM_MERGED } MdlProjectorNorm;
+extern const BaseName mdl_attention_names[], mdl_mlp_names[], mdl_position_names[], mdl_norm_names[], mdl_recurrent_names[],
+    mdl_projector_norm_names[];
 
 typedef struct {
   BaseHead head;
@@ -25,6 +28,8 @@ typedef struct {
   BaseBool qk_norm;     /* a norm over head_dim of each query and key, shared by the heads … */
   BaseBool qk_norm_all; /* … or one over all heads of a token, with weights for each */
   BaseBool sinks;       /* a learned logit a head */
+  BaseBool gate;        /* a gate of each query's width, by a projection of its own, scales the result (Qwen3-Next) */
+  BaseBool both_ways;   /* a query sees the keys behind it too: an encoder */
   BaseBool fused;       /* its source code has query, key and value in one matrix */
   BaseNum window;       /* keys that a query sees at most; absent: all before it */
   BaseNum full_every;   /* every so many layers, the last of each, see all in spite of `window`; absent: none */
@@ -58,6 +63,41 @@ typedef struct {
   BaseNum top_groups;
 } MdlLlmMoe;
 
+/* Layers whose mixer of tokens is a recurrence over the sequence in place of attention: a matrix of `state` x `head_dim` a head is
+ * carried from token to token (models/model/recurrent.c). */
+typedef struct {
+  BaseHead head;
+  BaseEnum kind;           /* MdlRecurrentKind */
+  BaseNum heads, head_dim; /* of values */
+  BaseNum groups;          /* heads of keys and queries (Mamba-2: of B and C), which divide the heads */
+  BaseNum state;           /* width of one of them */
+  BaseNum conv;            /* taps of the causal convolution before it */
+  BaseBool conv_bias;
+  BaseNum chunk;           /* tokens that a kernel does as products at once */
+  BaseNum attention_every; /* every n-th layer is attention; absent: none, or as `pattern` has it */
+} MdlLlmRecurrent;
+
+/* An encoder of images in front of the layers, and the projector that makes tokens of its patches (models/model/vision.c). */
+typedef struct {
+  BaseHead head;
+  BaseNum layers, hidden, heads, ffn;
+  BaseEnum mlp;   /* MdlMlpKind */
+  BaseEnum norm;  /* MdlNormKind */
+  BaseBool bias;  /* of the matrices of its layers */
+  BaseNum patch;  /* pixels, of a square */
+  BaseNum frames; /* that a patch spans */
+  BaseBool patch_bias;
+  BaseNum positions;  /* rows of a learned table; absent: none */
+  BaseNum window;     /* patches that see each other; absent: all of an image */
+  BaseNum full_every; /* every n-th layer ignores `window` */
+  BaseBool final_norm;
+  BaseNum merge;           /* patches that become one token */
+  BaseBool pool;           /* their mean; else side by side */
+  BaseEnum projector_norm; /* MdlProjectorNorm */
+  BaseNum projector_ffn;   /* width between two matrices; absent: one matrix */
+  BaseBool projector_bias;
+} MdlLlmVision;
+
 typedef struct {
   BaseHead head;
   BaseEnum kind;  /* MdlPositionKind */
@@ -76,6 +116,9 @@ typedef struct {
   MdlLlmAttention attention;
   MdlLlmMlp mlp;
   MdlLlmMoe moe;         /* moe.experts.v 0: dense */
+  MdlLlmRecurrent recurrent; /* recurrent.heads.v 0: all layers are attention */
+  BaseStr pattern;           /* a letter a layer, which has one block alone: M, *, -, E (mdl_pattern_letters) */
+  MdlLlmVision vision;       /* vision.layers.v 0: text alone */
   MdlLlmPositions positions;
   BaseEnum norm;         /* MdlNormKind */
   BaseNum norms;         /* of a layer, on hidden: 2; 4 with norms after, 1 where attention and MLP share it */
@@ -93,19 +136,46 @@ double mdl_llm_kv_heads (const MdlLlm *llm);
 double mdl_llm_qk_dim (const MdlLlm *llm);    /* of a head's query and key */
 double mdl_llm_value_dim (const MdlLlm *llm); /* of a head's value */
 gboolean mdl_llm_gated (const MdlLlm *llm);   /* the MLP has a gate: 3 matrices */
-/* `layer` counts from 0. */
+/* The chain of layers: those of the vision encoder, then those of the language model. `layer` counts along it from 0. */
+unsigned mdl_llm_chain (const MdlLlm *llm);
+unsigned mdl_llm_front (const MdlLlm *llm); /* of them, the encoder's */
 gboolean mdl_llm_is_moe (const MdlLlm *llm, unsigned layer);
 gboolean mdl_llm_is_windowed (const MdlLlm *llm, unsigned layer);
 unsigned mdl_llm_n_moe (const MdlLlm *llm); /* layers, without those of mtp */
+extern const char mdl_pattern_letters[];    /* "M*-E" */
 
 /* ---- tensors: the one table behind counts, gradients, optimizer and matrix products ---- */
 
 /* HEAD: final norm and head. MTP: one module of multi-token prediction, with its layer, without embedding and head. */
 typedef enum {
-  MDL_PART_EMBEDDING, MDL_PART_DENSE, MDL_PART_MOE, MDL_PART_HEAD, MDL_PART_MTP,
+  MDL_PART_EMBEDDING, /* with what turns images to patches, and patches to tokens */
+  MDL_PART_DENSE,
+  MDL_PART_MOE,
+  MDL_PART_HEAD,
+  MDL_PART_MTP,
+  MDL_PART_RECURRENT_DENSE,
+  MDL_PART_RECURRENT_MOE, /* a recurrence in place of attention */
+  MDL_PART_RECURRENT,
+  MDL_PART_ATTENTION,
+  MDL_PART_MLP,
+  MDL_PART_EXPERTS, /* one block alone */
+  MDL_PART_VISION,  /* a layer of the encoder */
   MDL_PART_NET, /* a layer of operations */
   MDL_PART_N
 } MdlPart;
+/* What a part is made of; all NONE: no layer. */
+typedef enum { MDL_MIXER_NONE, MDL_MIXER_ATTENTION, MDL_MIXER_RECURRENT } MdlMixer;
+typedef enum { MDL_FEED_NONE, MDL_FEED_DENSE, MDL_FEED_MOE } MdlFeed;
+typedef struct {
+  MdlMixer mixer;
+  MdlFeed feed;
+  const char *name; /* static: "expert layer" */
+} MdlPartFacts;
+const MdlPartFacts *mdl_part_facts (MdlPart part);
+/* Of a layer of the chain. */
+MdlPart mdl_llm_part (const MdlLlm *llm, unsigned layer);
+/* Layers of the chain that are such. */
+double mdl_llm_n_part (const MdlLlm *llm, MdlPart part);
 
 /* How tensor parallelism cuts a tensor. */
 typedef enum {
@@ -145,7 +215,8 @@ typedef struct {
   double final_norm;
   double head;        /* 0 when tied */
   double mtp;         /* one module; not in total */
-  double n_dense, n_moe;
+  double vision;         /* the encoder with its projector; in total */
+  double n_dense, n_moe; /* layers of the language model without and with experts */
   double total;       /* the main model, as published counts have it */
   double active;      /* of it, what one token uses, look-up of the embedding included */
   double matrix;      /* of it, elements of matrices that a token is multiplied by: head included, also when tied; no look-up */
@@ -170,5 +241,12 @@ typedef struct {
 void mdl_llm_token_flop (const MdlLlm *llm, double sequence, double packed, MdlLlmFlop *out);
 /* What `modules` of multi-token prediction add to it: the projection, a layer and the head again, each. */
 void mdl_llm_add_mtp_flop (const MdlLlm *llm, double sequence, double packed, double modules, MdlLlmFlop *out);
+
+/* The encoder as a model of its own, whose layers are MDL_PART_DENSE of it. Valid as long as `llm`. */
+void mdl_llm_vision (const MdlLlm *llm, MdlLlm *out);
+/* FLOP forward of the recurrence of one layer for a token, without its matrices. */
+double mdl_recurrent_flop (const MdlLlmRecurrent *recurrent);
+/* What images of so many patches each add to a token, where a sequence has `images` of them. */
+void mdl_llm_add_vision_flop (const MdlLlm *llm, double sequence, double images, double patches, MdlLlmFlop *out);
 
 #endif

@@ -35,7 +35,18 @@ typedef struct MdlMemorySpec {
 /* ---- activations ---- */
 
 /* A layer's two blocks, each with its norm; embedding and head are one block each. */
-typedef enum { MDL_BLOCK_EMBEDDING, MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP, MDL_BLOCK_MOE, MDL_BLOCK_HEAD } MdlBlock;
+typedef enum {
+  MDL_BLOCK_EMBEDDING,
+  MDL_BLOCK_ATTENTION,
+  MDL_BLOCK_MLP,
+  MDL_BLOCK_MOE,
+  MDL_BLOCK_HEAD,
+  MDL_BLOCK_RECURRENT,
+  MDL_BLOCK_MLP_ALONE,
+  MDL_BLOCK_MOE_ALONE /* all of their layer */
+} MdlBlock;
+/* The blocks of a part, `out` of three. Returns how many: 2 of most layers. */
+unsigned mdl_memory_blocks (const MdlLlm *llm, MdlPart part, MdlBlock out[3]);
 
 /* Of one micro-batch, B. A backward pass holds kept + again + working at its begin and, once its gradients of weights are done and
  * its activations free, `tail`. */

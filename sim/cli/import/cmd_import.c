@@ -24,7 +24,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "name", 0, offsetof (Flags, name), "N", "name of the result (default: that of the file, or of its folder)" },
   { CLI_FLAG_TEXT, "gpu", 0, offsetof (Flags, gpu), "TYPE", "GPU type, if the input does not name it (forerun list gpus)" },
   { CLI_FLAG_TEXT, "like", 0, offsetof (Flags, like), "TOPOLOGY",
-    "slurm-topology, aws-topology, kineto, nsys: every node is like those of this topology" },
+    "slurm-topology, aws-topology, infragraph, kineto, nsys: every node is like those of this topology" },
   { CLI_FLAG_TEXT, "only", 0, offsetof (Flags, only), "NAME",
     "slurm-topology: read this topology of topology.yaml (default: the cluster's)" },
   { CLI_FLAG_TEXT, "step", 0, offsetof (Flags, step), "N",
@@ -51,11 +51,13 @@ enum {
   DCGM,
   IBSTAT,
   VLLM_LOG,
-  DEPLOYMENT
+  DEPLOYMENT,
+  INFRAGRAPH
 };
 static const char *const kinds[] = { "nccl-topo",      "nvidia-smi-topo", "nccl-log", "nccl-graph", "hf-config",
                                      "slurm-topology", "aws-topology",    "lstopo",   "numactl",    "nvidia-smi-nvlink",
-                                     "dcgm",           "ibstat",          "vllm-log", "deployment", NULL };
+                                     "dcgm",           "ibstat",          "vllm-log", "deployment",
+                                     "infragraph",     NULL };
 
 /* Kinds that one function turns into a topology. */
 static const struct {
@@ -160,12 +162,15 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
   gboolean slurm = g_str_equal (words[0], kinds[SLURM]);
   if (slurm && flags->like == NULL)
     return cli_fail (cli, error, "Slurm does not say what a node is: --like TOPOLOGY names one whose nodes are such (hgx_h200)");
-  gboolean aws = g_str_equal (words[0], kinds[AWS]);
-  if (!slurm && !aws && flags->like != NULL)
-    return cli_fail (cli, error, "--like goes with slurm-topology and aws-topology");
+  gboolean aws = g_str_equal (words[0], kinds[AWS]), infragraph = g_str_equal (words[0], kinds[INFRAGRAPH]);
+  if (infragraph && flags->like == NULL)
+    return cli_fail (cli, error,
+                     "InfraGraph names no types of GPUs and NICs: --like TOPOLOGY names one whose nodes are such (hgx_h100)");
+  if (!slurm && !infragraph && !aws && flags->like != NULL)
+    return cli_fail (cli, error, "--like goes with slurm-topology, aws-topology and infragraph");
   if (!slurm && flags->only != NULL)
     return cli_fail (cli, error, "--only goes with slurm-topology");
-  if (flags->gpu != NULL && (slurm || aws))
+  if (flags->gpu != NULL && (slurm || aws || infragraph))
     return cli_fail (cli, error, "--gpu has no meaning for %s: --like says what a node is", words[0]);
   if (flags->choices != NULL && !g_str_equal (words[0], kinds[NCCL_LOG]))
     return cli_fail (cli, error, "--choices has no meaning for %s; nccl-log tells them", words[0]);
@@ -237,7 +242,8 @@ import_hf_config (Cli *cli, const Flags *flags, const char *path, const char *by
 
 /* `like`: the topology that has such nodes; `origin`: as CluSlurmLike has it. Returned: full; NULL and *error on failure. */
 static char *
-import_slurm (Cli *cli, const Flags *flags, const CluImport *input, const char *name, const char *origin, GError **error)
+import_like (Cli *cli, const Flags *flags, const CluImport *input, const char *name, const char *origin,
+             char *(*read) (const CluImport *input, const CluSlurmLike *like, GError **error), GError **error)
 {
   g_autofree char *like_path = base_lookup_find (cli->lookup, name, "topologies", NULL, error), *text = NULL;
   gsize text_B;
@@ -248,8 +254,8 @@ import_slurm (Cli *cli, const Flags *flags, const CluImport *input, const char *
   g_autoptr (Clu) clu = cli_cluster_load (cli, name, 0, error);
   if (clu == NULL || !base_file_read (like_path, BASE_YAML_MAX_B, &text, &text_B, error))
     return NULL;
-  CluSlurmLike like = { clu_name (clu), text, clu_node_n (clu, 0, CLU_DEV_NIC), flags->only, origin };
-  return clu_import_slurm_topology (input, &like, error);
+  CluSlurmLike like = { clu_name (clu), text, clu_node_n (clu, 0, CLU_DEV_NIC), flags->only, origin, clu_gpus_per_node (clu, 0) };
+  return read (input, &like, error);
 }
 
 static char *
@@ -266,7 +272,7 @@ import_aws (Cli *cli, const Flags *flags, const CluImport *input, GError **error
   CluImport tree = *input;
   tree.bytes = conf;
   tree.n_B = strlen (conf);
-  return import_slurm (cli, flags, &tree, flags->like != NULL ? flags->like : like, "EC2", error);
+  return import_like (cli, flags, &tree, flags->like != NULL ? flags->like : like, "EC2", clu_import_slurm_topology, error);
 }
 
 /* What comes out, by kind, YAML or CSV. Returned: full; NULL and *error on failure. */
@@ -286,7 +292,9 @@ convert (Cli *cli, const Flags *flags, const char *kind, const CalText *text, co
   if (g_str_equal (kind, kinds[DEPLOYMENT]))
     return srv_import_deployment (text->path, text->bytes, text->n_B, error);
   if (g_str_equal (kind, kinds[SLURM]))
-    return import_slurm (cli, flags, &topology, flags->like, NULL, error);
+    return import_like (cli, flags, &topology, flags->like, NULL, clu_import_slurm_topology, error);
+  if (g_str_equal (kind, kinds[INFRAGRAPH]))
+    return import_like (cli, flags, &topology, flags->like, NULL, clu_import_infragraph, error);
   if (g_str_equal (kind, kinds[AWS]))
     return import_aws (cli, flags, &topology, error);
   if (g_str_equal (kind, kinds[NCCL_GRAPH]))
@@ -358,14 +366,15 @@ const CliVerb cli_verb_import = {
   .usage = "KIND FILE... [flags]",
   .example = "forerun import nccl-topo topo.xml --name my_node -o my_node.yaml",
   .completes = "=nccl-topo nvidia-smi-topo nccl-log nccl-graph slurm-topology aws-topology lstopo numactl nvidia-smi-nvlink dcgm "
-               "ibstat vllm-log deployment hf-config kineto nsys "
+               "ibstat vllm-log deployment infragraph hf-config kineto nsys "
                "nccl-tests all-reduce-bench nvbandwidth p2p-bandwidth-test fio gdsio "
                "perftest osu",
   .notes = "A topology is made from nccl-topo (the XML that NCCL_TOPO_DUMP_FILE writes, of NCCL or RCCL), nvidia-smi-topo (the "
            "output of nvidia-smi topo -m), lstopo (the XML of lstopo --of xml, hwloc 2), slurm-topology (topology.conf or "
-           "topology.yaml of Slurm, with --like TOPOLOGY for the node), or aws-topology (JSON of aws ec2 "
-           "describe-instance-topology). numactl (numactl -H) and ibstat say a part of a node, and take --gpu TYPE for the rest; "
-           "nvidia-smi-nvlink (nvidia-smi nvlink -s) and dcgm (dcgmi discovery -l, dcgmi nvlink -s) name the GPUs themselves.\n"
+           "topology.yaml of Slurm, with --like TOPOLOGY for the node), infragraph (an infrastructure of MLCommons' InfraGraph, "
+           "YAML or JSON, with --like too), or aws-topology (JSON of aws ec2 describe-instance-topology). numactl (numactl -H) and "
+           "ibstat say a part of a node, and take --gpu TYPE for the rest; nvidia-smi-nvlink (nvidia-smi nvlink -s) and "
+           "dcgm (dcgmi discovery -l, dcgmi nvlink -s) name the GPUs themselves.\n"
            "A calibration with the channels of NCCL is made from nccl-log (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING) or "
            "nccl-graph (the XML that NCCL_GRAPH_DUMP_FILE writes).\n"
            "Keys of a serving workload (engine, parallel) are made from vllm-log: the log of vLLM's start, with the size of its KV "

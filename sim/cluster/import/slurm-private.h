@@ -15,6 +15,9 @@ typedef struct {
   gboolean has_parent, seen;
 } CluSlurmEntry;
 
+/* A top-level key of a topology's text with all its lines, as it stands there; NULL: it has none. Returned: full. */
+char *clu_slurm_slice_of (const char *text, const char *key);
+
 void clu_slurm_entry_free (gpointer entry);
 
 /* Appends the entries of a topology.conf. *link_speed becomes TRUE where one is given. FALSE and *error on anything wrong. */

@@ -50,17 +50,26 @@ rep_trace_span (double start_s, double end_s, GString *out)
 }
 
 void
-rep_trace_open (const char *unit, const char *scenario, GString *out)
+rep_trace_open (const char *unit, const RepTraceInfo *info, GString *out)
 {
-  g_string_append_printf (out, "{\"displayTimeUnit\":\"%s\",\"otherData\":{\"program\":\"forerun\",\"scenario\":", unit);
-  rep_trace_string (scenario, out);
-  g_string_append (out, "},\"traceEvents\":[\n");
+  const struct {
+    const char *key, *text;
+  } told[] = {
+    { "version", info->version }, { "scenario", info->scenario }, { "topology", info->topology }, { "library", info->library }
+  };
+  g_string_append_printf (out, "{\"displayTimeUnit\":\"%s\",\"otherData\":{\"program\":\"forerun\"", unit);
+  for (guint i = 0; i < G_N_ELEMENTS (told); i++)
+    if (told[i].text != NULL) {
+      g_string_append_printf (out, ",\"%s\":", told[i].key);
+      rep_trace_string (told[i].text, out);
+    }
+  g_string_append_printf (out, ",\"seed\":%" G_GUINT64_FORMAT ",\"time\":\"simulated\"},\"traceEvents\":[\n", info->seed);
 }
 
 void
-rep_trace_json (const GPtrArray *spans, const char *scenario, GString *out)
+rep_trace_json (const GPtrArray *spans, const RepTraceInfo *info, GString *out)
 {
-  rep_trace_open ("ns", scenario, out);
+  rep_trace_open ("ns", info, out);
   g_string_append (out, "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"forerun\"}}");
   rep_trace_spans (spans, 0, out);
   g_string_append (out, "\n]}\n");

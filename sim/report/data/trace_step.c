@@ -84,6 +84,10 @@ append_slice (const TrnTrace *trace, const TrnSlice *slice, GString *out)
       rep_trace_string (trn_trace_thread (trace, slice->thread), out);
     }
   }
+  if (slice->kernels != NULL) {
+    g_string_append_printf (out, "%s\"kernels\":", out->str[out->len - 1] == '{' ? "" : ",");
+    rep_trace_string (slice->kernels, out);
+  }
   if (slice->alone_s > 0)
     append_number (out, "slowdown", length_s / slice->alone_s);
   g_string_append (out, "}}");
@@ -103,12 +107,12 @@ append_arrow (const TrnArrow *arrow, guint id, GString *out)
 }
 
 void
-rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const char *scenario, GString *out)
+rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const RepTraceInfo *info, GString *out)
 {
   const GArray *slices = trn_trace_slices (trace), *arrows = trn_trace_arrows (trace), *samples = trn_trace_samples (trace),
                *counters = trn_trace_counters (trace);
   guint links = trn_trace_processes (trace)->len;
-  rep_trace_open ("ms", scenario, out);
+  rep_trace_open ("ms", info, out);
   append_names (trace, out);
   for (guint i = 0; i < slices->len; i++)
     append_slice (trace, &g_array_index (slices, TrnSlice, i), out);

@@ -24,11 +24,12 @@ void rep_moe_answer (const void *moe, GString *out);
 void rep_jobs_answer (const ScnResult *result, GString *out);
 
 /* Parts of a training step: members that stand in its own, and text; nothing where it has none. */
-extern const BaseMember rep_memory_members[], rep_loader_members[], rep_checkpoint_members[];
+extern const BaseMember rep_memory_members[], rep_loader_members[], rep_checkpoint_members[], rep_local_members[];
 void rep_memory_text (const TrnResult *training, GString *out);
 void rep_comm_text (const TrnResult *training, GString *out);
 void rep_loader_text (const TrnLoaderResult *loader, GString *out);
 void rep_checkpoint_text (const TrnCheckpointResult *checkpoint, GString *out);
+void rep_local_text (const TrnLocalResult *local, GString *out);
 
 /* Of a run of one training step, that step; else NULL. Of a run that is priced by terms of a closed form, those; else NULL. */
 const TrnResult *rep_run_step (const ScnResult *result);
@@ -51,8 +52,8 @@ BaseTable *rep_goodput_curve (const Gdp *goodput);
 
 /* A JSON string, quotes and all, appended. */
 void rep_trace_string (const char *text, GString *out);
-/* Begins a document: its clock's unit and what was run; ends within the list of events. */
-void rep_trace_open (const char *unit, const char *scenario, GString *out);
+/* Begins a document: its clock's unit and what was run, and how; ends within the list of events. */
+void rep_trace_open (const char *unit, const RepTraceInfo *info, GString *out);
 /* ColSpan as slices of the lanes of a process, behind another event. */
 void rep_trace_spans (const GPtrArray *spans, guint process, GString *out);
 /* `,"ts":…` of an instant, and `,"ts":…,"dur":…` of a span, in us. */

@@ -190,6 +190,16 @@ static const BaseMember checkpoint_members[] = {
   { .key = "intervals", .kind = BASE_MEMBER_WRITTEN, .write = write_curve },
   BASE_MEMBER_END,
 };
+BASE_MEMBER_WHEN (is_elastic, Gdp, it->elastic.replicas > 0)
+BASE_MEMBER_NUMBER_OF (fewer, Gdp, it->fewer_s / it->wall_s.mean)
+static const BaseMember elastic_members[] = {
+  MEMBER ("replicas", elastic.replicas),
+  MEMBER ("minimum", elastic.minimum),
+  MEMBER ("reform_s", elastic.reform_s),
+  { .key = "fewer_replicas", .number = fewer },
+  BAND ("goodput_if_all_restart", "", restarting, ),
+  BASE_MEMBER_END,
+};
 const BaseMember rep_goodput_members[] = {
   BAND ("goodput", "", goodput, ),
   MEMBER ("goodput_closed_form", closed),
@@ -201,6 +211,7 @@ const BaseMember rep_goodput_members[] = {
   BASE_MEMBER_PARTS_OF (Gdp, "lost_s", lost_s, gdp_lost_names, GDP_LOST_N),
   { .key = "failures", .kind = BASE_MEMBER_GROUP, .sub = failure_members },
   { .key = "checkpoint", .kind = BASE_MEMBER_GROUP, .sub = checkpoint_members },
+  { .key = "elastic", .kind = BASE_MEMBER_GROUP, .sub = elastic_members, .when = is_elastic, .optional = TRUE },
   MEMBER ("goodput_provenance", provenance, .names = base_source_names),
   BASE_MEMBER_END,
 };
@@ -336,7 +347,13 @@ rep_goodput_text (const Gdp *goodput, GString *out)
   append_length (goodput, out);
   g_string_append_printf (out, "goodput         %.2f %% (%.2f to %.2f); closed form %.2f %%%s\n", goodput->goodput.mean * 100,
                           goodput->goodput.lo * 100, goodput->goodput.hi * 100, goodput->closed * 100,
-                          isinf (goodput->spares) ? "" : " with spares always available");
+                          goodput->elastic.replicas > 0 ? " of a job that restarts"
+                          : isinf (goodput->spares)     ? ""
+                                                        : " with spares always available");
+  if (goodput->elastic.replicas > 0)
+    rep_say (out, rep_goodput_members, goodput,
+             "elastic         {elastic.replicas:%.0f} replicas, with fewer for {elastic.fewer_replicas*100:%.2f} % of the time; "
+             "if all restarted, the same failures would leave {elastic.goodput_if_all_restart*100:%.2f} %\n");
   if (isinf (goodput->horizon_s)) {
     g_string_append_printf (out, "time to train   %.4g days (%.4g to %.4g); %.4g without failures and checkpoints\n",
                             goodput->wall_s.mean / (24 * HOUR_s), goodput->wall_s.lo / (24 * HOUR_s),

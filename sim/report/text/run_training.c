@@ -8,6 +8,7 @@ BASE_MEMBER_WHEN (has_model, TrnResult, it->has_model)
 BASE_MEMBER_WHEN (has_memory, TrnResult, it->memory != NULL)
 BASE_MEMBER_WHEN (has_loader, TrnResult, it->loader.set)
 BASE_MEMBER_WHEN (has_checkpoint, TrnResult, it->checkpoint.set)
+BASE_MEMBER_WHEN (has_local, TrnResult, it->local.set)
 BASE_MEMBER_WHEN (has_tokens, TrnResult, it->has_model && !it->is_net)
 BASE_MEMBER_WHEN (is_net, TrnResult, it->is_net)
 BASE_MEMBER_NUMBER_OF (samples_per_gpu, TrnResult, it->samples_per_s / it->n_ranks)
@@ -101,6 +102,7 @@ const BaseMember rep_training_members[] = {
   MEMBER ("host", host, .sub = host_members),
   MEMBER ("loader", loader, .sub = rep_loader_members, .when = has_loader, .optional = TRUE),
   MEMBER ("checkpoint", checkpoint, .sub = rep_checkpoint_members, .when = has_checkpoint, .optional = TRUE),
+  MEMBER ("local_steps", local, .sub = rep_local_members, .when = has_local, .optional = TRUE),
   MEMBER ("stage", stage),
   MEMBER ("nodes", n_nodes),
   MEMBER ("ranks", n_ranks),
@@ -282,6 +284,7 @@ rep_training_text (const void *of, GString *out)
     append_bar (training, out);
   rep_loader_text (&training->loader, out);
   rep_checkpoint_text (&training->checkpoint, out);
+  rep_local_text (&training->local, out);
   rep_memory_text (training, out);
   if (training->has_model)
     rep_comm_text (training, out);

@@ -65,6 +65,14 @@ srv_layout_check (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSp
   if (llm->net != NULL)
     return col_fail_at (error, spec->engine.name.mark, "%s is a network of operations; serving needs a language model",
                         llm->name.v);
+  if (llm->recurrent.heads.v >= 1 || llm->pattern.v != NULL)
+    return col_fail_at (error, spec->engine.name.mark,
+                        "%s has recurrent layers, whose states serving does not model; training does (kind: training)",
+                        llm->name.v);
+  if (llm->vision.layers.v >= 1)
+    return col_fail_at (error, spec->engine.name.mark,
+                        "%s has a vision encoder, which serving does not model; use the file of its language model alone",
+                        llm->name.v);
   const double gpus = srv_replica_gpus (spec);
   if (system->gpus->len < gpus)
     return col_fail_at (error, p->tp.mark, "a replica of tp %.0f x pp %.0f x dp_attn %.0f takes %.0f GPUs, and the cluster has %u",

@@ -46,7 +46,7 @@ TrnStage *trn_stages_new (const TrnEdges *edges, const TrnGrid *grid);
 
 /* ---- units: an embedding, a layer, a head, on the ranks that share it ---- */
 
-enum { TRN_LAYER_KINDS = 4, TRN_UNITS = 2 + TRN_LAYER_KINDS }; /* layers: with experts or without, windowed or not */
+enum { TRN_LAYER_KINDS = 2 * MDL_PART_N, TRN_UNITS = 2 + TRN_LAYER_KINDS }; /* layers: by part, windowed or not */
 enum { TRN_UNIT_AT_EMBEDDING = TRN_LAYER_KINDS, TRN_UNIT_AT_HEAD };
 
 /* A pass of a unit by MdlTurnKind, as it runs between others of its kind: what of it computes, and what waits for whom. */

@@ -512,15 +512,17 @@ trn_closed_new (const TrnJob *job, GError **error)
   closed->job = job;
   closed->edges = trn_edges_new (job);
   closed->paces = job->spec.loader.head.set ? trn_loader_paces_new () : NULL;
-  guint32 node = 0;
-  for (guint32 i = 0; i < job->system->gpus->len; i++) {
+  for (guint32 i = 0, node = 0; i < job->system->gpus->len; i++) {
     guint32 its = clu_dev_node (job->system->clu, clu_gpu (job->system->clu, g_array_index (job->system->gpus, guint32, i)));
     node = i == 0 ? its : node;
     closed->gpus_per_node += its == node;
   }
   MdlLlmFlop flop;
   MdlGpu gpu;
+  double images, patches;
   mdl_llm_token_flop (&job->llm, m->sequence.v, m->packing.head.set ? m->packing.mean_length.v : 0, &flop);
+  trn_images_of (&job->llm, m, &images, &patches);
+  mdl_llm_add_vision_flop (&job->llm, m->sequence.v, images, patches, &flop);
   col_gpu_facts (job->system->clu, 0, &gpu);
   closed->flop_per_token = (flop.matrix_flop + flop.attention_flop) * (m->lora.head.set ? 2.0 / 3 : 1); /* frozen: no wgrads */
   closed->flop_per_s = gpu.peak_flop_per_s[mdl_format_precision ((MdlFormat)m->precision.compute.v)];

@@ -16,6 +16,8 @@ trn_closed_check (const TrnJob *job, GError **error)
   } left_out[] = {
     { job->llm.net != NULL, base_yaml_mark (m->model), "model (a network of operations)" },
     { m->overlap.ep.v, m->overlap.ep.mark, "overlap.ep" },
+    { m->local.head.set, m->local.head.mark, "local_steps" },
+    { m->compress.head.set && m->compress.kind.v != TRN_COMPRESS_NONE, m->compress.head.mark, "compress" },
     { job->spec.checkpoint.tier.v != NULL, job->spec.checkpoint.head.mark, "checkpoint" },
     { job->spec.communicators.count.set && job->spec.communicators.every.v == TRN_CREATE_ITERATION,
       job->spec.communicators.every.mark, "communicators.every" },

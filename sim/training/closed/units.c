@@ -13,7 +13,7 @@
 guint32
 trn_unit_index (const TrnModel *model, guint32 layer)
 {
-  return (mdl_llm_is_moe (&model->llm, layer) ? 2u : 0u) + (mdl_llm_is_windowed (&model->llm, layer) ? 1u : 0u);
+  return 2 * (guint32)mdl_llm_part (&model->llm, layer) + (mdl_llm_is_windowed (&model->llm, layer) ? 1u : 0u);
 }
 
 static void
@@ -71,7 +71,7 @@ trn_variant_plan (const TrnJob *job, const TrnClosedQuery *query, TrnVariant *ou
 static guint32
 layers_needed (const TrnModel *model)
 {
-  guint32 last_new = 0, n = (guint32)model->llm.layers.v, seen = 0;
+  guint32 last_new = 0, n = mdl_llm_chain (&model->llm), seen = 0;
   for (guint32 layer = 0; layer < n; layer++) {
     guint32 bit = 1u << trn_unit_index (model, layer);
     if ((seen & bit) == 0)
@@ -331,7 +331,7 @@ trn_units_new (const TrnJob *job, const TrnClosedQuery *query, TrnPrices *prices
   model->n_positions = 1;
   model->m = 2;
   model->cut[0] = (TrnStageLayers){ .first = 0, .n = layers_needed (model), .embedding = TRUE, .head = TRUE };
-  guint32 n_layers = (guint32)model->llm.layers.v;
+  guint32 n_layers = mdl_llm_chain (&model->llm);
   units->index = g_new (guint8, n_layers);
   for (guint32 layer = 0; layer < n_layers; layer++)
     units->index[layer] = (guint8)trn_unit_index (model, layer);

@@ -221,6 +221,9 @@ memory_s (const TrnCosts *costs, const MdlWork *work, MdlKernelCost *cost)
   return cost->time_s + gap_s * fmax (work->kernels - 1, 0); /* the same bytes in several kernels */
 }
 
+/* Of a kernel that stands for others of its sizes [assumed]: a factor of two either way. */
+#define UNMEASURED_BAND 1.0
+
 /* Most of the kernel is what an empty one takes. */
 static gboolean
 only_starts (const MdlKernelCost *cost)
@@ -246,6 +249,10 @@ add_work (TrnCosts *costs, const MdlWork *work, unsigned parts, TrnItem *item, d
     kind = MDL_OVERLAP_ATTENTION;
   } else
     time_s = memory_s (costs, work, &cost);
+  if (work->assumed) {
+    cost.source = BASE_SOURCE_ASSUMED;
+    cost.band = fmax (cost.band, UNMEASURED_BAND);
+  }
   const TrnSoftware *software = &costs->model->software;
   double efficiency = work->pass == MDL_PASS_OPTIMIZER ? software->optimizer
                       : kind == MDL_OVERLAP_ATTENTION  ? software->attention
@@ -287,9 +294,8 @@ close_item (const TrnCosts *costs, TrnItem *item, const double by_kind_s[MDL_OVE
 
 /* ---- a pass ---- */
 
-/* Whether the works of a pass belong to a turn of the schedule. */
-static gboolean
-belongs (MdlPass pass, MdlTurnKind turn)
+gboolean
+trn_pass_in_turn (MdlPass pass, MdlTurnKind turn)
 {
   switch (turn) {
     case MDL_TURN_FORWARD:
@@ -366,7 +372,7 @@ work_at (const PassBuild *b, guint i)
 static gboolean
 taken (const PassBuild *b, guint i)
 {
-  return belongs (work_at (b, i)->pass, b->turn);
+  return trn_pass_in_turn (work_at (b, i)->pass, b->turn);
 }
 
 /* Where a stretch of compute has to begin anew. */
@@ -422,12 +428,13 @@ add_compute (PassBuild *b, const gboolean *cut)
     if (work_at (b, i)->kind == MDL_WORK_COLL || !taken (b, i))
       continue;
     if (!open) {
-      TrnItem item = { .demand = { .kind = MDL_OVERLAP_MEMORY } };
+      TrnItem item = { .demand = { .kind = MDL_OVERLAP_MEMORY }, .first_work = i };
       memset (by_kind_s, 0, sizeof by_kind_s);
       g_array_append_val (b->items, item);
       open = TRUE;
     }
     add_work (b->costs, work_at (b, i), parts_of (b, i), &g_array_index (b->items, TrnItem, b->items->len - 1), by_kind_s);
+    g_array_index (b->items, TrnItem, b->items->len - 1).last_work = i;
     b->item_of[i] = (int)b->items->len - 1;
   }
   if (open)
@@ -497,12 +504,11 @@ build_pass (TrnCosts *costs, guint32 pp, const GArray *works, MdlTurnKind turn, 
 static MdlPart
 part_of (const TrnModel *model, TrnUnitKind kind, guint32 layer)
 {
-  return model->llm.net != NULL                ? MDL_PART_NET
-         : kind == TRN_UNIT_EMBEDDING          ? MDL_PART_EMBEDDING
-         : kind == TRN_UNIT_HEAD               ? MDL_PART_HEAD
-         : kind == TRN_UNIT_MTP                ? MDL_PART_MTP
-         : mdl_llm_is_moe (&model->llm, layer) ? MDL_PART_MOE
-                                               : MDL_PART_DENSE;
+  return model->llm.net != NULL       ? MDL_PART_NET
+         : kind == TRN_UNIT_EMBEDDING ? MDL_PART_EMBEDDING
+         : kind == TRN_UNIT_HEAD      ? MDL_PART_HEAD
+         : kind == TRN_UNIT_MTP       ? MDL_PART_MTP
+                                      : mdl_llm_part (&model->llm, layer);
 }
 
 double
@@ -531,7 +537,8 @@ count_parameters (const TrnModel *model, MdlPart part, guint32 layer, guint32 pp
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
     double n = mdl_tensor_elements (&model->llm, tensor, model->query.tp, model->query.ep, model->query.etp,
                                     model->query.vocabulary_multiple);
-    const TrnTensor own = { n, model->query.lora_rank > 0 ? trn_adapter_elements (model, tensor) : n, tensor->expert };
+    const double columns = tensor->columns / (tensor->split == MDL_SPLIT_COLUMNS ? model->query.tp : 1);
+    const TrnTensor own = { n, model->query.lora_rank > 0 ? trn_adapter_elements (model, tensor) : n, columns, tensor->expert };
     *(tensor->expert ? &unit->expert : &unit->dense) += n;
     *(tensor->expert ? &unit->trained_expert : &unit->trained_dense) += own.trained;
     g_array_append_val (unit->tensor, own);
@@ -545,7 +552,7 @@ counted_flop (const TrnModel *model, const MdlWork *work)
 {
   if (work->kind != MDL_WORK_ATTENTION)
     return work->flop;
-  if (model->llm.net != NULL)
+  if (model->llm.net != NULL || work->attention.share >= 1)
     return work->flop / work->attention.share / (work->attention.backward ? 2.5 / 2 : 1);
   double sequence = model->query.sequence, window = work->attention.window, packed = model->query.packed;
   double masked = mdl_llm_pairs (sequence, window, packed, TRUE), all = mdl_llm_pairs (sequence, window, packed, FALSE);
@@ -555,7 +562,8 @@ counted_flop (const TrnModel *model, const MdlWork *work)
 gboolean
 trn_is_first_fused (const TrnModel *model, guint32 layer)
 {
-  return layer == 0 && (model->llm.net != NULL || model->query.framework != MDL_FRAMEWORK_EAGER);
+  gboolean begins = layer == 0 || layer == mdl_llm_front (&model->llm);
+  return begins && (model->llm.net != NULL || model->query.framework != MDL_FRAMEWORK_EAGER);
 }
 
 const TrnUnit *
@@ -572,7 +580,8 @@ trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 lay
   guint32 item = model->llm.net != NULL ? mdl_net_item (model->llm.net, layer) : 0;
   gboolean windowed = kind == TRN_UNIT_LAYER && mdl_llm_is_windowed (&model->llm, layer);
   gboolean first = kind == TRN_UNIT_LAYER && trn_is_first_fused (model, layer);
-  gint64 key = (gint64)item << 32 | (gint64)pp << 8 | (gint64)again << 5 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
+  G_STATIC_ASSERT (MDL_PART_N <= 16);
+  gint64 key = (gint64)item << 32 | (gint64)pp << 8 | (gint64)again << 6 | (gint64)part << 2 | (windowed ? 2 : 0) | (first ? 1 : 0);
   TrnUnit *unit = g_hash_table_lookup (costs->units, &key);
   if (unit != NULL)
     return unit;
@@ -587,7 +596,7 @@ trn_costs_unit_again (TrnCosts *costs, guint32 pp, TrnUnitKind kind, guint32 lay
   for (int k = 0; k < MDL_TURN_KINDS; k++) {
     for (guint i = 0; i < (k == MDL_TURN_FORWARD ? forward : backward)->len; i++) {
       const MdlWork *work = &g_array_index (k == MDL_TURN_FORWARD ? forward : backward, MdlWork, i);
-      unit->flop[k] += belongs (work->pass, (MdlTurnKind)k) ? counted_flop (model, work) : 0;
+      unit->flop[k] += trn_pass_in_turn (work->pass, (MdlTurnKind)k) ? counted_flop (model, work) : 0;
     }
     double square_s2 = 0;
     costs->now =

@@ -173,6 +173,7 @@ trn_step_longer (TrnResult *training, TrnPart part, double more_s)
     g_strlcpy (training->bound_by,
                part == TRN_PART_DATA_STALL      ? "data"
                : part == TRN_PART_COMMUNICATORS ? "host"
+               : part == TRN_PART_EXPOSED_DP    ? training->local.bound_by
                                                 : training->checkpoint.bound_by,
                sizeof training->bound_by);
 }

@@ -32,8 +32,10 @@ struct TrnRounds {
   double reads_least_s, decode_s; /* of a step: samples; the GPU, before it computes */
   gboolean drains, waits;         /* a drain is under way; the job waits for it */
   EngTime drain_began;
+  guint drain_of; /* step */
   double drained_s;
   TrnRoundsResult out;
+  GArray *spans; /* TrnRoundSpan */
   GError *error;
 };
 
@@ -60,6 +62,14 @@ since_s (const TrnRounds *r, EngTime then)
 }
 
 static void
+keep_span (TrnRounds *r, const char *what, guint step, EngTime from, EngTime to)
+{
+  const TrnRoundSpan span = { what, step, eng_time_to_s (from), eng_time_to_s (to) };
+  if (to > from)
+    g_array_append_val (r->spans, span);
+}
+
+static void
 go_on (TrnRounds *r)
 {
   r->end = eng_now (r->eng);
@@ -79,6 +89,7 @@ saved (Eng *eng, void *user, uint64_t arg)
   (void)arg;
   r->out.saves++;
   r->out.stall_s += since_s (r, r->stood);
+  keep_span (r, "checkpoint", r->begun, r->stood, eng_now (r->eng));
   go_on (r);
 }
 
@@ -91,6 +102,7 @@ drained (Eng *eng, void *user, uint64_t arg)
   r->drains = FALSE;
   r->out.drained++;
   r->drained_s += since_s (r, r->drain_began);
+  keep_span (r, "drain", r->drain_of, r->drain_began, eng_now (r->eng));
   if (r->waits) {
     r->waits = FALSE;
     prepare_save (r);
@@ -105,6 +117,7 @@ staged (Eng *eng, void *user, uint64_t arg)
   (void)arg;
   r->drains = TRUE;
   r->drain_began = eng_now (eng);
+  r->drain_of = r->begun;
   sto_io_run_start (r->writes, r->net, r->checkpoint->drain_alone_s, drained, r, 0);
   sto_io_run_count (r->writes, r->net, 1);
   saved (eng, r, 0);
@@ -166,6 +179,8 @@ part_ended (Eng *eng, void *user, uint64_t arg)
   r->out.steps++;
   r->out.compute_s += eng_time_to_s (r->computed - r->began);
   r->out.data_s += since_s (r, r->computed);
+  keep_span (r, "step", r->begun, r->began, r->computed);
+  keep_span (r, "wait for samples", r->begun, r->computed, eng_now (eng));
   const TrnCheckpointResult *c = r->checkpoint;
   if (c == NULL || r->begun % (guint)c->every != 0) {
     go_on (r);
@@ -247,6 +262,7 @@ trn_rounds_start (const TrnJob *job, const TrnResult *training, guint steps, Col
   r->eng = col_net_engine (net);
   r->steps = steps;
   r->over = g_ptr_array_new_with_free_func (over_free);
+  r->spans = g_array_new (FALSE, FALSE, sizeof (TrnRoundSpan));
   if (prepare (r, training, error)) {
     begin_step (r->eng, r, 0);
     if (r->error == NULL)
@@ -270,9 +286,16 @@ trn_rounds_take (const TrnRounds *r, TrnRoundsResult *out, double *time_s, GErro
   return TRUE;
 }
 
+const GArray *
+trn_rounds_spans (const TrnRounds *r)
+{
+  return r->spans;
+}
+
 void
 trn_rounds_free (TrnRounds *r)
 {
+  g_array_unref (r->spans);
   g_ptr_array_unref (r->over);
   g_clear_pointer (&r->step, trn_step_free);
   g_clear_pointer (&r->reads, sto_io_run_free);

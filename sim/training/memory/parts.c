@@ -12,7 +12,7 @@ count_tensors (const TrnHeld *plan, MdlPart part, guint32 layer, TrnHeldUnit *un
   for (guint i = 0; i < tensors->len; i++) {
     const MdlTensor *tensor = &g_array_index (tensors, MdlTensor, i);
     MdlBlock block = part == MDL_PART_NET ? MDL_BLOCK_EMBEDDING : mdl_memory_block_of (tensor, part); /* the only one */
-    TrnHeldBlock *to = &unit->block[block == MDL_BLOCK_MLP || block == MDL_BLOCK_MOE ? 1 : 0];
+    TrnHeldBlock *to = &unit->block[unit->n > 1 && (block == MDL_BLOCK_MLP || block == MDL_BLOCK_MOE) ? 1 : 0];
     double n = mdl_tensor_elements (&model->llm, tensor, query->tp, query->ep, query->etp, query->vocabulary_multiple);
     double adapter = trn_adapter_elements (model, tensor), trained = query->lora_rank > 0 ? adapter : n;
     *(tensor->expert ? &to->expert : &to->dense) += query->lora_rank > 0 ? n + adapter : n;
@@ -23,21 +23,22 @@ count_tensors (const TrnHeld *plan, MdlPart part, guint32 layer, TrnHeldUnit *un
 static void
 plan_part (TrnHeld *plan, MdlPart part, TrnAgain again)
 {
-  static const MdlBlock blocks[MDL_PART_NET][3] = { [MDL_PART_EMBEDDING] = { MDL_BLOCK_EMBEDDING },
-                                                    [MDL_PART_DENSE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MLP },
-                                                    [MDL_PART_MOE] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE },
-                                                    [MDL_PART_HEAD] = { MDL_BLOCK_HEAD },
-                                                    [MDL_PART_MTP] = { MDL_BLOCK_ATTENTION, MDL_BLOCK_MOE, MDL_BLOCK_HEAD } };
+  MdlBlock blocks[3];
   TrnHeldUnit *unit = &plan->part[part][again];
   const TrnModel *model = plan->model;
-  gboolean dense_mtp = part == MDL_PART_MTP && model->llm.moe.experts.v < 1;
+  const MdlLlm *llm = &model->llm;
   MdlLayerQuery query = model->query;
+  MdlLlm encoder;
+  if (part == MDL_PART_VISION) {
+    mdl_llm_vision (&model->llm, &encoder);
+    mdl_vision_query (&model->llm, &model->query, FALSE, &query);
+    llm = &encoder;
+  }
   query.recompute = trn_again_modules (model, again);
-  unit->n = part == MDL_PART_DENSE || part == MDL_PART_MOE ? 2 : part == MDL_PART_MTP ? 3 : 1;
+  unit->n = mdl_memory_blocks (llm, part, blocks);
   for (guint k = 0; k < unit->n; k++)
     for (int there = 0; there < 2; there++)
-      mdl_memory_block (plan->spec, &model->llm, &query, dense_mtp && k == 1 ? MDL_BLOCK_MLP : blocks[part][k],
-                        plan->eager && !plan->shards && there, &unit->block[k].held[there]);
+      mdl_memory_block (plan->spec, llm, &query, blocks[k], plan->eager && !plan->shards && there, &unit->block[k].held[there]);
   count_tensors (plan, part, 0, unit);
 }
 
@@ -100,10 +101,11 @@ trn_held_make (const TrnModel *model, TrnHeld *plan)
     return;
   }
   for (int p = 0; p < MDL_PART_NET; p++) {
-    if ((p == MDL_PART_MOE && model->llm.moe.experts.v < 1) || (p == MDL_PART_MTP && model->mtp < 1))
+    gboolean end = p == MDL_PART_EMBEDDING || p == MDL_PART_HEAD;
+    if (!end && (p == MDL_PART_MTP ? model->mtp < 1 : mdl_llm_n_part (&model->llm, (MdlPart)p) < 1))
       continue;
     plan_part (plan, (MdlPart)p, TRN_AGAIN_MODULES);
-    if (model->again_layers > 0 && (p == MDL_PART_DENSE || p == MDL_PART_MOE))
+    if (model->again_layers > 0 && !end && p != MDL_PART_MTP)
       plan_part (plan, (MdlPart)p, TRN_AGAIN_LAYER);
     if (model->again_stage != NULL)
       plan_part (plan, (MdlPart)p, TRN_AGAIN_NOTHING);
@@ -129,7 +131,7 @@ trn_held_part (const TrnHeld *plan, guint32 position, guint32 unit)
     return MDL_PART_EMBEDDING;
   if (unit - front >= cut->n)
     return unit - front == cut->n ? MDL_PART_HEAD : MDL_PART_MTP;
-  return mdl_llm_is_moe (&plan->model->llm, cut->first + unit - front) ? MDL_PART_MOE : MDL_PART_DENSE;
+  return mdl_llm_part (&plan->model->llm, cut->first + unit - front);
 }
 
 const TrnHeldUnit *
@@ -170,7 +172,7 @@ trn_held_away (const TrnHeld *plan, guint32 position, guint32 unit)
 gboolean
 trn_held_is_layer (MdlPart part)
 {
-  return part == MDL_PART_NET || part == MDL_PART_DENSE || part == MDL_PART_MOE || part == MDL_PART_MTP;
+  return part != MDL_PART_EMBEDDING && part != MDL_PART_HEAD;
 }
 
 TrnHeldCount

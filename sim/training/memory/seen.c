@@ -99,9 +99,11 @@ ask_words (const TrnHeld *plan, GArray *words)
     const guint64 word = (guint64)cut->first << 32 | cut->n << 2 | (cut->embedding ? 2u : 0u) | (cut->head ? 1u : 0u);
     g_array_append_val (words, word);
   }
-  for (guint32 layer = 0; model->llm.moe.experts.v > 0 && layer < (guint32)model->llm.layers.v; layer++) {
-    const guint64 moe = mdl_llm_is_moe (&model->llm, layer) ? 1 : 0;
-    g_array_append_val (words, moe);
+  const MdlLlm *llm = &model->llm;
+  const gboolean alike = llm->moe.experts.v < 1 && llm->recurrent.heads.v < 1 && llm->vision.layers.v < 1 && llm->pattern.v == NULL;
+  for (guint32 layer = 0; !alike && layer < mdl_llm_chain (llm); layer++) {
+    const guint64 part = mdl_llm_part (llm, layer);
+    g_array_append_val (words, part);
   }
 }
 

@@ -50,7 +50,11 @@ double
 trn_model_moments_B (const TrnModel *model)
 {
   const TrnModelSpec *spec = &model->spec->model;
-  return mdl_format_B (model->master) + mdl_optimizer_moments_B ((MdlOptimizer)spec->optimizer.v, &model->llm, model->moment);
+  /* local steps: outer parameters and their momentum in fp32, a part on each rank of a worker */
+  const double parts = trn_model_parts (model) ? 1 : trn_grid_group_size (&model->grid, TRN_GROUP_SHARD);
+  const double outer_B = trn_local_steps (model) ? 8 / parts : 0;
+  return mdl_format_B (model->master) + outer_B +
+         mdl_optimizer_moments_B ((MdlOptimizer)spec->optimizer.v, &model->llm, model->moment);
 }
 
 double

@@ -65,7 +65,7 @@ read_map (TrnModel *model, const BaseYamlNode *node, GError **error)
   if (base_yaml_n (node) != known || (list == NULL && layers == NULL) || (list != NULL && base_yaml_kind (list) != BASE_YAML_SEQ))
     return col_fail_at (error, base_yaml_mark (node), "%s", accepted_recompute);
   double n = 0;
-  if (layers != NULL && !read_whole (layers, "a number of layers", 1, model->llm.layers.v, &n, error))
+  if (layers != NULL && !read_whole (layers, "a number of layers", 1, mdl_llm_chain (&model->llm), &n, error))
     return FALSE;
   model->again_layers = (guint32)n;
   return (list == NULL || read_modules (list, mdl_module_names, &model->query.recompute, error)) &&

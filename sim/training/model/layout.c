@@ -34,8 +34,8 @@ deal_out (TrnModel *model, GError **error)
   for (guint32 c = 0; c < n; c++) {
     guint32 more = units % n != 0 && !has_fewer (c, n, n - units % n) ? 1 : 0;
     guint32 taken = units / n + more - (c == 0 ? front : 0) - (c + 1 == n ? back : 0);
-    model->cut[c] = (TrnStageLayers){ .first = next, .n = taken };
-    next += taken;
+    model->cut[c] = (TrnStageLayers){ .first = next, .n = taken + (c == 0 ? mdl_llm_front (&model->llm) : 0) };
+    next += model->cut[c].n;
   }
   return TRUE;
 }
@@ -75,7 +75,7 @@ read_chunk (const BaseYamlNode *node, TrnStageLayers *cut, GError **error)
 static gboolean
 take_layout (TrnModel *model, const BaseYamlNode *layout, GError **error)
 {
-  guint32 n = model->n_positions, next = 0, layers = (guint32)model->llm.layers.v;
+  guint32 n = model->n_positions, next = 0, layers = mdl_llm_chain (&model->llm), encoder = mdl_llm_front (&model->llm);
   if (base_yaml_kind (layout) != BASE_YAML_SEQ || base_yaml_n (layout) != n)
     return col_fail_at (error, base_yaml_mark (layout), "'layout' is a list of %u chunks (pp %u x vp %u)", n, model->pipe.p,
                         model->pipe.v);
@@ -85,6 +85,11 @@ take_layout (TrnModel *model, const BaseYamlNode *layout, GError **error)
       return FALSE;
     next += model->cut[c].n;
   }
+  if (model->cut[0].n < encoder)
+    return col_fail_at (error, base_yaml_mark (layout),
+                        "the first chunk holds all %u layers of the vision encoder, and has %u; "
+                        "layers count from the encoder's on",
+                        encoder, model->cut[0].n);
   return next == layers || col_fail_at (error, base_yaml_mark (layout), "'layout' has %u layers, the model %u", next, layers);
 }
 

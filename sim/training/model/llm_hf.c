@@ -6,18 +6,13 @@
 
 #include "training/llm.h"
 
-typedef struct {
-  const char *model_type;
-  const BaseYamlNode *root;
-  const BaseSchemaContext *context;
-  MdlLlm *llm;
-} Hf;
+#include "llm_hf-private.h"
 
 /* ---- values ---- */
 
 /* The first of "hidden_size|n_embd" that is there and not null; NULL if none is. */
-static const BaseYamlNode *
-find (const Hf *hf, const char *keys)
+const BaseYamlNode *
+trn_hf_find (const TrnHf *hf, const char *keys)
 {
   g_auto (GStrv) names = g_strsplit (keys, "|", -1);
   for (char **name = names; *name != NULL; name++) {
@@ -28,8 +23,8 @@ find (const Hf *hf, const char *keys)
   return NULL;
 }
 
-static void
-missing (const Hf *hf, const char *keys)
+void
+trn_hf_missing (const TrnHf *hf, const char *keys)
 {
   g_auto (GStrv) names = g_strsplit (keys, "|", 2);
   base_diag_error (hf->context->diag, base_yaml_mark (hf->root), "'%s' is missing; a config.json of model_type %s has it", names[0],
@@ -51,9 +46,9 @@ most_of (const BaseSchema *schema, guintptr offset)
 
 /* FALSE when it is not there. */
 static gboolean
-number (const Hf *hf, const char *keys, BaseNum *out)
+number (const TrnHf *hf, const char *keys, BaseNum *out)
 {
-  const BaseYamlNode *node = find (hf, keys);
+  const BaseYamlNode *node = trn_hf_find (hf, keys);
   if (node == NULL)
     return FALSE;
   g_auto (GStrv) names = g_strsplit (keys, "|", 2);
@@ -66,34 +61,35 @@ number (const Hf *hf, const char *keys, BaseNum *out)
 }
 
 /* At least 1, and needed. */
-static void
-need (const Hf *hf, const char *keys, BaseNum *out)
+void
+trn_hf_need (const TrnHf *hf, const char *keys, BaseNum *out)
 {
-  if (!number (hf, keys, out))
-    missing (hf, keys);
-  else if (out->set && out->v < 1)
+  if (!number (hf, keys, out)) {
+    if (!out->set) /* else the family says what it is */
+      trn_hf_missing (hf, keys);
+  } else if (out->set && out->v < 1)
     base_diag_error (hf->context->diag, out->mark, "must be at least 1");
 }
 
 /* As `need`, where it is there; 0 stands for absent. */
-static void
-may (const Hf *hf, const char *keys, BaseNum *out)
+void
+trn_hf_may (const TrnHf *hf, const char *keys, BaseNum *out)
 {
   if (number (hf, keys, out) && out->set && out->v < 1)
     *out = (BaseNum){ .set = FALSE };
 }
 
-static void
-assume (BaseNum *out, double value)
+void
+trn_hf_assume (BaseNum *out, double value)
 {
   if (!out->set)
     *out = (BaseNum){ .v = value, .set = TRUE, .source = BASE_SOURCE_DATASHEET };
 }
 
-static gboolean
-truth (const Hf *hf, const char *key, gboolean fallback)
+gboolean
+trn_hf_truth (const TrnHf *hf, const char *key, gboolean fallback)
 {
-  const BaseYamlNode *node = find (hf, key);
+  const BaseYamlNode *node = trn_hf_find (hf, key);
   if (node == NULL)
     return fallback;
   const char *text = base_yaml_is_plain (node) ? base_yaml_text (node) : NULL;
@@ -105,19 +101,19 @@ truth (const Hf *hf, const char *key, gboolean fallback)
 }
 
 /* What of a model type is not modelled. */
-static void
-refuse (const Hf *hf, const char *key, gboolean fallback, gboolean accepted)
+void
+trn_hf_refuse (const TrnHf *hf, const char *key, gboolean fallback, gboolean accepted)
 {
-  if (truth (hf, key, fallback) == accepted)
+  if (trn_hf_truth (hf, key, fallback) == accepted)
     return;
-  const BaseYamlNode *node = find (hf, key);
+  const BaseYamlNode *node = trn_hf_find (hf, key);
   base_diag_error (hf->context->diag, base_yaml_mark (node != NULL ? node : hf->root),
                    "%s with %s %s is not supported; accepted: %s", hf->model_type, key, accepted ? "false" : "true",
                    accepted ? "true" : "false");
 }
 
 static void
-set_mlp (const Hf *hf, const char *keys, const char *fallback, gboolean gated)
+set_mlp (const TrnHf *hf, const char *keys, const char *fallback, gboolean gated)
 {
   static const struct {
     const char *name;
@@ -127,7 +123,7 @@ set_mlp (const Hf *hf, const char *keys, const char *fallback, gboolean gated)
                 { "gelu", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE },      { "gelu_new", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE },
                 { "gelu_fast", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE }, { "gelu_pytorch_tanh", MDL_MLP_GEGLU, MDL_MLP_GELU, FALSE },
                 { "relu", MDL_MLP_RELU, MDL_MLP_RELU, TRUE } };
-  const BaseYamlNode *node = find (hf, keys);
+  const BaseYamlNode *node = trn_hf_find (hf, keys);
   const char *text = node != NULL ? base_yaml_text (node) : fallback;
   MdlLlmMlp *mlp = &hf->llm->mlp;
   for (size_t i = 0; i < G_N_ELEMENTS (known); i++)
@@ -140,30 +136,30 @@ set_mlp (const Hf *hf, const char *keys, const char *fallback, gboolean gated)
                    text != NULL ? text : "(no text)", gated ? "" : ", relu");
 }
 
-static BaseBool
-yes (gboolean value)
+BaseBool
+trn_hf_yes (gboolean value)
 {
   return (BaseBool){ .v = value, .set = TRUE };
 }
 
-static void
-set_norm (const Hf *hf, MdlNormKind kind)
+void
+trn_hf_set_norm (const TrnHf *hf, MdlNormKind kind)
 {
   hf->llm->norm = (BaseEnum){ .v = (int)kind, .set = TRUE };
 }
 
-static void
-set_positions (const Hf *hf, MdlPositionKind kind)
+void
+trn_hf_set_positions (const TrnHf *hf, MdlPositionKind kind)
 {
   hf->llm->positions.kind = (BaseEnum){ .v = (int)kind, .set = TRUE };
 }
 
 /* `layer_types`: which layers see a window. One full layer at the end of every `full_every` is what can be said. */
 static void
-read_layer_types (const Hf *hf, unsigned fallback)
+read_layer_types (const TrnHf *hf, unsigned fallback)
 {
   MdlLlmAttention *attention = &hf->llm->attention;
-  const BaseYamlNode *types = find (hf, "layer_types");
+  const BaseYamlNode *types = trn_hf_find (hf, "layer_types");
   unsigned full_every = fallback;
   if (types != NULL) {
     full_every = 0;
@@ -183,121 +179,121 @@ read_layer_types (const Hf *hf, unsigned fallback)
   if (full_every == 1 || !attention->window.set)
     attention->window = (BaseNum){ .set = FALSE };
   else if (full_every > 1)
-    assume (&attention->full_every, full_every);
+    trn_hf_assume (&attention->full_every, full_every);
 }
 
 /* ---- families ---- */
 
 static void
-read_shape (const Hf *hf)
+read_shape (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
-  need (hf, "num_hidden_layers|n_layer", &llm->layers);
-  need (hf, "hidden_size|n_embd|n_embed", &llm->hidden);
-  need (hf, "vocab_size", &llm->vocabulary);
-  need (hf, "num_attention_heads|n_head", &llm->attention.heads);
+  trn_hf_need (hf, "num_hidden_layers|n_layer", &llm->layers);
+  trn_hf_need (hf, "hidden_size|n_embd|n_embed", &llm->hidden);
+  trn_hf_need (hf, "vocab_size", &llm->vocabulary);
+  trn_hf_need (hf, "num_attention_heads|n_head", &llm->attention.heads);
 }
 
-static void
-tie (const Hf *hf, gboolean fallback)
+void
+trn_hf_tie (const TrnHf *hf, gboolean fallback)
 {
-  hf->llm->tied = yes (truth (hf, "tie_word_embeddings", fallback));
+  hf->llm->tied = trn_hf_yes (trn_hf_truth (hf, "tie_word_embeddings", fallback));
 }
 
 /* RMSNorm, RoPE, gated MLP without biases: what most have in common. */
-static void
-read_llama_like (const Hf *hf)
+void
+trn_hf_read_llama_like (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   read_shape (hf);
-  may (hf, "num_key_value_heads", &llm->attention.kv_heads);
-  may (hf, "head_dim", &llm->attention.head_dim);
-  need (hf, "intermediate_size", &llm->mlp.ffn);
+  trn_hf_may (hf, "num_key_value_heads", &llm->attention.kv_heads);
+  trn_hf_may (hf, "head_dim", &llm->attention.head_dim);
+  trn_hf_need (hf, "intermediate_size", &llm->mlp.ffn);
   set_mlp (hf, "hidden_act|hidden_activation", "silu", TRUE);
-  set_norm (hf, MDL_NORM_RMSNORM);
-  set_positions (hf, MDL_POSITION_ROPE);
-  tie (hf, FALSE);
+  trn_hf_set_norm (hf, MDL_NORM_RMSNORM);
+  trn_hf_set_positions (hf, MDL_POSITION_ROPE);
+  trn_hf_tie (hf, FALSE);
+}
+
+void
+trn_hf_set_biases (const TrnHf *hf, gboolean projections, gboolean output)
+{
+  hf->llm->attention.bias = trn_hf_yes (projections);
+  hf->llm->attention.output_bias = trn_hf_yes (output);
 }
 
 static void
-set_biases (const Hf *hf, gboolean projections, gboolean output)
+read_llama (const TrnHf *hf)
 {
-  hf->llm->attention.bias = yes (projections);
-  hf->llm->attention.output_bias = yes (output);
+  trn_hf_read_llama_like (hf);
+  const gboolean bias = trn_hf_truth (hf, "attention_bias", FALSE);
+  trn_hf_set_biases (hf, bias, bias);
+  hf->llm->mlp.bias = trn_hf_yes (trn_hf_truth (hf, "mlp_bias", FALSE));
 }
 
 static void
-read_llama (const Hf *hf)
+read_mistral (const TrnHf *hf)
 {
-  read_llama_like (hf);
-  const gboolean bias = truth (hf, "attention_bias", FALSE);
-  set_biases (hf, bias, bias);
-  hf->llm->mlp.bias = yes (truth (hf, "mlp_bias", FALSE));
+  trn_hf_read_llama_like (hf);
+  trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
+}
+
+void
+trn_hf_read_qwen2 (const TrnHf *hf)
+{
+  trn_hf_read_llama_like (hf);
+  trn_hf_refuse (hf, "use_sliding_window", FALSE, FALSE);
+  trn_hf_set_biases (hf, TRUE, FALSE);
 }
 
 static void
-read_mistral (const Hf *hf)
+read_qwen3 (const TrnHf *hf)
 {
-  read_llama_like (hf);
-  may (hf, "sliding_window", &hf->llm->attention.window);
-}
-
-static void
-read_qwen2 (const Hf *hf)
-{
-  read_llama_like (hf);
-  refuse (hf, "use_sliding_window", FALSE, FALSE);
-  set_biases (hf, TRUE, FALSE);
-}
-
-static void
-read_qwen3 (const Hf *hf)
-{
-  read_llama_like (hf);
-  refuse (hf, "use_sliding_window", FALSE, FALSE);
+  trn_hf_read_llama_like (hf);
+  trn_hf_refuse (hf, "use_sliding_window", FALSE, FALSE);
   if (!hf->llm->attention.head_dim.set)
-    missing (hf, "head_dim");
-  const gboolean bias = truth (hf, "attention_bias", FALSE);
-  set_biases (hf, bias, bias);
-  hf->llm->attention.qk_norm = yes (TRUE);
+    trn_hf_missing (hf, "head_dim");
+  const gboolean bias = trn_hf_truth (hf, "attention_bias", FALSE);
+  trn_hf_set_biases (hf, bias, bias);
+  hf->llm->attention.qk_norm = trn_hf_yes (TRUE);
 }
 
 /* Norms behind attention and MLP, as many as others have before them. */
 static void
-read_olmo2 (const Hf *hf)
+read_olmo2 (const TrnHf *hf)
 {
-  read_llama_like (hf);
-  const gboolean bias = truth (hf, "attention_bias", FALSE);
-  set_biases (hf, bias, bias);
-  hf->llm->attention.qk_norm = hf->llm->attention.qk_norm_all = yes (TRUE);
+  trn_hf_read_llama_like (hf);
+  const gboolean bias = trn_hf_truth (hf, "attention_bias", FALSE);
+  trn_hf_set_biases (hf, bias, bias);
+  hf->llm->attention.qk_norm = hf->llm->attention.qk_norm_all = trn_hf_yes (TRUE);
 }
 
-static void
-read_experts (const Hf *hf, const char *experts, const char *ffn)
+void
+trn_hf_read_experts (const TrnHf *hf, const char *experts, const char *ffn)
 {
   MdlLlmMoe *moe = &hf->llm->moe;
   moe->head = (BaseHead){ TRUE, base_yaml_mark (hf->root) };
-  need (hf, experts, &moe->experts);
-  need (hf, "num_experts_per_tok|experts_per_token", &moe->top_k);
-  need (hf, ffn, &moe->ffn);
+  trn_hf_need (hf, experts, &moe->experts);
+  trn_hf_need (hf, "num_experts_per_tok|experts_per_token", &moe->top_k);
+  trn_hf_need (hf, ffn, &moe->ffn);
 }
 
 static void
-read_mixtral (const Hf *hf)
+read_mixtral (const TrnHf *hf)
 {
-  read_llama_like (hf);
-  read_experts (hf, "num_local_experts", "intermediate_size");
+  trn_hf_read_llama_like (hf);
+  trn_hf_read_experts (hf, "num_local_experts", "intermediate_size");
   hf->llm->mlp.ffn = (BaseNum){ .set = FALSE };
-  may (hf, "sliding_window", &hf->llm->attention.window);
+  trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
 }
 
 /* `mlp_only_layers` must be the first ones. */
 static void
-read_dense_layers (const Hf *hf)
+read_dense_layers (const TrnHf *hf)
 {
   MdlLlmMoe *moe = &hf->llm->moe;
-  may (hf, "decoder_sparse_step", &moe->every);
-  const BaseYamlNode *list = find (hf, "mlp_only_layers");
+  trn_hf_may (hf, "decoder_sparse_step", &moe->every);
+  const BaseYamlNode *list = trn_hf_find (hf, "mlp_only_layers");
   const unsigned n = list != NULL ? base_yaml_n (list) : 0;
   for (unsigned i = 0; i < n; i++) {
     g_autofree char *wanted = g_strdup_printf ("%u", i);
@@ -309,193 +305,193 @@ read_dense_layers (const Hf *hf)
     }
   }
   if (n > 0) {
-    assume (&moe->first_dense, n);
+    trn_hf_assume (&moe->first_dense, n);
     moe->first_dense.mark = base_yaml_mark (list);
   }
 }
 
 static void
-read_qwen_moe (const Hf *hf)
+read_qwen_moe (const TrnHf *hf)
 {
-  read_experts (hf, "num_experts", "moe_intermediate_size");
+  trn_hf_read_experts (hf, "num_experts", "moe_intermediate_size");
   read_dense_layers (hf);
   if (mdl_llm_n_moe (hf->llm) == (unsigned)hf->llm->layers.v)
     hf->llm->mlp.ffn = (BaseNum){ .set = FALSE };
 }
 
 static void
-read_qwen2_moe (const Hf *hf)
+read_qwen2_moe (const TrnHf *hf)
 {
-  read_qwen2 (hf);
+  trn_hf_read_qwen2 (hf);
   read_qwen_moe (hf);
-  need (hf, "shared_expert_intermediate_size", &hf->llm->moe.shared_ffn);
-  assume (&hf->llm->moe.shared, 1);
-  hf->llm->moe.shared_gate = yes (TRUE);
+  trn_hf_need (hf, "shared_expert_intermediate_size", &hf->llm->moe.shared_ffn);
+  trn_hf_assume (&hf->llm->moe.shared, 1);
+  hf->llm->moe.shared_gate = trn_hf_yes (TRUE);
+}
+
+void
+trn_hf_read_qwen3_moe (const TrnHf *hf)
+{
+  trn_hf_read_llama_like (hf);
+  trn_hf_refuse (hf, "use_sliding_window", FALSE, FALSE);
+  const gboolean bias = trn_hf_truth (hf, "attention_bias", FALSE);
+  trn_hf_set_biases (hf, bias, bias);
+  hf->llm->attention.qk_norm = trn_hf_yes (TRUE);
+  read_qwen_moe (hf);
 }
 
 static void
-read_qwen3_moe (const Hf *hf)
-{
-  read_llama_like (hf);
-  refuse (hf, "use_sliding_window", FALSE, FALSE);
-  const gboolean bias = truth (hf, "attention_bias", FALSE);
-  set_biases (hf, bias, bias);
-  hf->llm->attention.qk_norm = yes (TRUE);
-  read_qwen_moe (hf);
-}
-
-static void
-read_deepseek (const Hf *hf)
+read_deepseek (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   MdlLlmMoe *moe = &llm->moe;
   MdlLlmAttention *attention = &llm->attention;
-  read_llama_like (hf);
+  trn_hf_read_llama_like (hf);
   attention->kv_heads = attention->head_dim = (BaseNum){ .set = FALSE };
   attention->kind = (BaseEnum){ .v = MDL_ATTENTION_MLA, .set = TRUE };
-  may (hf, "q_lora_rank", &attention->q_lora);
-  need (hf, "kv_lora_rank", &attention->kv_lora);
-  need (hf, "qk_nope_head_dim", &attention->nope);
-  need (hf, "qk_rope_head_dim", &attention->rope);
-  need (hf, "v_head_dim", &attention->value);
-  refuse (hf, "attention_bias", FALSE, FALSE);
-  read_experts (hf, "n_routed_experts", "moe_intermediate_size");
-  may (hf, "n_shared_experts", &moe->shared);
-  may (hf, "first_k_dense_replace", &moe->first_dense);
-  may (hf, "n_group", &moe->groups);
-  may (hf, "topk_group", &moe->top_groups);
+  trn_hf_may (hf, "q_lora_rank", &attention->q_lora);
+  trn_hf_need (hf, "kv_lora_rank", &attention->kv_lora);
+  trn_hf_need (hf, "qk_nope_head_dim", &attention->nope);
+  trn_hf_need (hf, "qk_rope_head_dim", &attention->rope);
+  trn_hf_need (hf, "v_head_dim", &attention->value);
+  trn_hf_refuse (hf, "attention_bias", FALSE, FALSE);
+  trn_hf_read_experts (hf, "n_routed_experts", "moe_intermediate_size");
+  trn_hf_may (hf, "n_shared_experts", &moe->shared);
+  trn_hf_may (hf, "first_k_dense_replace", &moe->first_dense);
+  trn_hf_may (hf, "n_group", &moe->groups);
+  trn_hf_may (hf, "topk_group", &moe->top_groups);
   BaseNum every = { .set = FALSE };
-  may (hf, "moe_layer_freq", &every);
+  trn_hf_may (hf, "moe_layer_freq", &every);
   if (every.set && every.v != 1)
     base_diag_error (hf->context->diag, every.mark, "moe_layer_freq %.0f is not supported; accepted: 1", every.v);
-  may (hf, "num_nextn_predict_layers", &llm->mtp);
+  trn_hf_may (hf, "num_nextn_predict_layers", &llm->mtp);
 }
 
 static void
-read_deepseek_v3 (const Hf *hf)
+read_deepseek_v3 (const TrnHf *hf)
 {
   read_deepseek (hf);
-  hf->llm->moe.router_bias = yes (TRUE); /* e_score_correction_bias */
+  hf->llm->moe.router_bias = trn_hf_yes (TRUE); /* e_score_correction_bias */
 }
 
 static void
-read_phi3 (const Hf *hf)
+read_phi3 (const TrnHf *hf)
 {
-  read_llama_like (hf);
-  may (hf, "sliding_window", &hf->llm->attention.window);
-  hf->llm->attention.fused = hf->llm->mlp.fused = yes (TRUE);
+  trn_hf_read_llama_like (hf);
+  trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
+  hf->llm->attention.fused = hf->llm->mlp.fused = trn_hf_yes (TRUE);
 }
 
 static void
-read_gemma (const Hf *hf)
+read_gemma (const TrnHf *hf)
 {
-  read_llama_like (hf);
+  trn_hf_read_llama_like (hf);
   if (!hf->llm->attention.head_dim.set)
-    missing (hf, "head_dim");
-  refuse (hf, "attention_bias", FALSE, FALSE);
+    trn_hf_missing (hf, "head_dim");
+  trn_hf_refuse (hf, "attention_bias", FALSE, FALSE);
   hf->llm->mlp.kind.v = MDL_MLP_GEGLU;
-  tie (hf, TRUE);
+  trn_hf_tie (hf, TRUE);
 }
 
 static void
-read_gemma2 (const Hf *hf)
+read_gemma2 (const TrnHf *hf)
 {
   read_gemma (hf);
-  may (hf, "sliding_window", &hf->llm->attention.window);
+  trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
   read_layer_types (hf, 2);
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
 }
 
 /* Windows in five layers of six. */
-static void
-read_gemma3 (const Hf *hf)
+void
+trn_hf_read_gemma3_text (const TrnHf *hf)
 {
   read_gemma (hf);
-  may (hf, "sliding_window", &hf->llm->attention.window);
+  trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
   read_layer_types (hf, 6);
-  hf->llm->attention.qk_norm = yes (TRUE);
+  hf->llm->attention.qk_norm = trn_hf_yes (TRUE);
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
 }
 
 static void
-read_glm4_moe (const Hf *hf)
+read_glm4_moe (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
-  read_llama_like (hf);
-  set_biases (hf, truth (hf, "attention_bias", FALSE), FALSE);
-  llm->attention.qk_norm = yes (truth (hf, "use_qk_norm", FALSE));
-  read_experts (hf, "n_routed_experts", "moe_intermediate_size");
-  llm->moe.router_bias = yes (TRUE); /* e_score_correction_bias */
-  may (hf, "n_shared_experts", &llm->moe.shared);
-  may (hf, "first_k_dense_replace", &llm->moe.first_dense);
-  may (hf, "num_nextn_predict_layers", &llm->mtp);
+  trn_hf_read_llama_like (hf);
+  trn_hf_set_biases (hf, trn_hf_truth (hf, "attention_bias", FALSE), FALSE);
+  llm->attention.qk_norm = trn_hf_yes (trn_hf_truth (hf, "use_qk_norm", FALSE));
+  trn_hf_read_experts (hf, "n_routed_experts", "moe_intermediate_size");
+  llm->moe.router_bias = trn_hf_yes (TRUE); /* e_score_correction_bias */
+  trn_hf_may (hf, "n_shared_experts", &llm->moe.shared);
+  trn_hf_may (hf, "first_k_dense_replace", &llm->moe.first_dense);
+  trn_hf_may (hf, "num_nextn_predict_layers", &llm->mtp);
 }
 
 static void
-read_gpt_oss (const Hf *hf)
+read_gpt_oss (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
-  read_llama_like (hf);
-  const gboolean bias = truth (hf, "attention_bias", TRUE);
-  set_biases (hf, bias, bias);
-  llm->attention.sinks = llm->mlp.fused = llm->moe.bias = llm->moe.router_bias = yes (TRUE);
-  read_experts (hf, "num_local_experts|num_experts", "intermediate_size");
+  trn_hf_read_llama_like (hf);
+  const gboolean bias = trn_hf_truth (hf, "attention_bias", TRUE);
+  trn_hf_set_biases (hf, bias, bias);
+  llm->attention.sinks = llm->mlp.fused = llm->moe.bias = llm->moe.router_bias = trn_hf_yes (TRUE);
+  trn_hf_read_experts (hf, "num_local_experts|num_experts", "intermediate_size");
   llm->mlp.ffn = (BaseNum){ .set = FALSE };
-  may (hf, "sliding_window", &llm->attention.window);
+  trn_hf_may (hf, "sliding_window", &llm->attention.window);
   read_layer_types (hf, 2);
 }
 
 /* LayerNorm and biases everywhere, two matrices in the MLP. */
 static void
-read_gpt_like (const Hf *hf, const char *activation, gboolean tied)
+read_gpt_like (const TrnHf *hf, const char *activation, gboolean tied)
 {
   MdlLlm *llm = hf->llm;
   read_shape (hf);
   set_mlp (hf, "activation_function|hidden_act|activation", activation, FALSE);
-  set_norm (hf, MDL_NORM_LAYERNORM);
-  set_biases (hf, TRUE, TRUE);
-  llm->mlp.bias = yes (TRUE);
-  tie (hf, tied);
+  trn_hf_set_norm (hf, MDL_NORM_LAYERNORM);
+  trn_hf_set_biases (hf, TRUE, TRUE);
+  llm->mlp.bias = trn_hf_yes (TRUE);
+  trn_hf_tie (hf, tied);
 }
 
 static void
-read_gpt2 (const Hf *hf)
+read_gpt2 (const TrnHf *hf)
 {
   read_gpt_like (hf, "gelu_new", TRUE);
-  may (hf, "n_inner", &hf->llm->mlp.ffn);
-  assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
-  set_positions (hf, MDL_POSITION_LEARNED);
-  need (hf, "n_positions|max_position_embeddings", &hf->llm->positions.length);
-  hf->llm->attention.fused = yes (TRUE);
+  trn_hf_may (hf, "n_inner", &hf->llm->mlp.ffn);
+  trn_hf_assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
+  trn_hf_set_positions (hf, MDL_POSITION_LEARNED);
+  trn_hf_need (hf, "n_positions|max_position_embeddings", &hf->llm->positions.length);
+  hf->llm->attention.fused = trn_hf_yes (TRUE);
 }
 
 static void
-read_gpt_neox (const Hf *hf)
+read_gpt_neox (const TrnHf *hf)
 {
   read_gpt_like (hf, "gelu", FALSE);
-  need (hf, "intermediate_size", &hf->llm->mlp.ffn);
-  const gboolean bias = truth (hf, "attention_bias", TRUE);
-  set_biases (hf, bias, bias);
-  set_positions (hf, MDL_POSITION_ROPE);
-  hf->llm->attention.fused = yes (TRUE);
-  hf->llm->parallel = yes (truth (hf, "use_parallel_residual", TRUE));
+  trn_hf_need (hf, "intermediate_size", &hf->llm->mlp.ffn);
+  const gboolean bias = trn_hf_truth (hf, "attention_bias", TRUE);
+  trn_hf_set_biases (hf, bias, bias);
+  trn_hf_set_positions (hf, MDL_POSITION_ROPE);
+  hf->llm->attention.fused = trn_hf_yes (TRUE);
+  hf->llm->parallel = trn_hf_yes (trn_hf_truth (hf, "use_parallel_residual", TRUE));
 }
 
 static void
-read_opt (const Hf *hf)
+read_opt (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   read_gpt_like (hf, "relu", TRUE);
-  need (hf, "ffn_dim", &llm->mlp.ffn);
-  set_positions (hf, MDL_POSITION_LEARNED);
-  need (hf, "max_position_embeddings", &llm->positions.length);
+  trn_hf_need (hf, "ffn_dim", &llm->mlp.ffn);
+  trn_hf_set_positions (hf, MDL_POSITION_LEARNED);
+  trn_hf_need (hf, "max_position_embeddings", &llm->positions.length);
   llm->positions.length.v += 2; /* OPTLearnedPositionalEmbedding.offset */
-  refuse (hf, "do_layer_norm_before", TRUE, TRUE);
-  refuse (hf, "enable_bias", TRUE, TRUE);
-  refuse (hf, "layer_norm_elementwise_affine", TRUE, TRUE);
-  refuse (hf, "_remove_final_layer_norm", FALSE, FALSE);
+  trn_hf_refuse (hf, "do_layer_norm_before", TRUE, TRUE);
+  trn_hf_refuse (hf, "enable_bias", TRUE, TRUE);
+  trn_hf_refuse (hf, "layer_norm_elementwise_affine", TRUE, TRUE);
+  trn_hf_refuse (hf, "_remove_final_layer_norm", FALSE, FALSE);
   BaseNum width = { .set = FALSE };
-  may (hf, "word_embed_proj_dim", &width);
+  trn_hf_may (hf, "word_embed_proj_dim", &width);
   if (width.set && width.v != llm->hidden.v)
     base_diag_error (hf->context->diag, width.mark,
                      "an embedding of another width (word_embed_proj_dim %.0f, hidden_size %.0f) is not supported", width.v,
@@ -503,39 +499,39 @@ read_opt (const Hf *hf)
 }
 
 static void
-read_bloom (const Hf *hf)
+read_bloom (const TrnHf *hf)
 {
   read_gpt_like (hf, "gelu", TRUE);
-  assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
-  set_positions (hf, MDL_POSITION_ALIBI);
-  hf->llm->embedding_norm = hf->llm->attention.fused = yes (TRUE);
+  trn_hf_assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
+  trn_hf_set_positions (hf, MDL_POSITION_ALIBI);
+  hf->llm->embedding_norm = hf->llm->attention.fused = trn_hf_yes (TRUE);
 }
 
 static void
-read_falcon (const Hf *hf)
+read_falcon (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   read_gpt_like (hf, "gelu", TRUE);
-  may (hf, "ffn_hidden_size", &llm->mlp.ffn);
-  assume (&llm->mlp.ffn, 4 * llm->hidden.v);
-  const gboolean bias = truth (hf, "bias", FALSE), grouped = truth (hf, "new_decoder_architecture", FALSE);
-  set_biases (hf, bias, bias);
-  llm->mlp.bias = yes (bias);
-  set_positions (hf, truth (hf, "alibi", FALSE) ? MDL_POSITION_ALIBI : MDL_POSITION_ROPE);
+  trn_hf_may (hf, "ffn_hidden_size", &llm->mlp.ffn);
+  trn_hf_assume (&llm->mlp.ffn, 4 * llm->hidden.v);
+  const gboolean bias = trn_hf_truth (hf, "bias", FALSE), grouped = trn_hf_truth (hf, "new_decoder_architecture", FALSE);
+  trn_hf_set_biases (hf, bias, bias);
+  llm->mlp.bias = trn_hf_yes (bias);
+  trn_hf_set_positions (hf, trn_hf_truth (hf, "alibi", FALSE) ? MDL_POSITION_ALIBI : MDL_POSITION_ROPE);
   if (grouped)
-    need (hf, "num_kv_heads|n_head_kv", &llm->attention.kv_heads);
-  else if (truth (hf, "multi_query", TRUE))
-    assume (&llm->attention.kv_heads, 1);
-  llm->attention.fused = yes (TRUE);
-  llm->parallel = yes (grouped || truth (hf, "parallel_attn", TRUE));
+    trn_hf_need (hf, "num_kv_heads|n_head_kv", &llm->attention.kv_heads);
+  else if (trn_hf_truth (hf, "multi_query", TRUE))
+    trn_hf_assume (&llm->attention.kv_heads, 1);
+  llm->attention.fused = trn_hf_yes (TRUE);
+  llm->parallel = trn_hf_yes (grouped || trn_hf_truth (hf, "parallel_attn", TRUE));
   BaseNum norms = { .set = FALSE };
-  may (hf, "num_ln_in_parallel_attn", &norms);
+  trn_hf_may (hf, "num_ln_in_parallel_attn", &norms);
   llm->norms = (BaseNum){ .v = !llm->parallel.v ? 2 : norms.set ? norms.v : grouped ? 2 : 1, .set = TRUE, .mark = norms.mark };
 }
 
 static const struct {
   const char *model_type;
-  void (*read) (const Hf *hf);
+  void (*read) (const TrnHf *hf);
 } families[] = {
   { "bloom", read_bloom },
   { "deepseek_v2", read_deepseek },
@@ -543,7 +539,8 @@ static const struct {
   { "falcon", read_falcon },
   { "gemma", read_gemma },
   { "gemma2", read_gemma2 },
-  { "gemma3_text", read_gemma3 },
+  { "gemma3", trn_hf_read_gemma3 },
+  { "gemma3_text", trn_hf_read_gemma3_text },
   { "glm4_moe", read_glm4_moe },
   { "gpt2", read_gpt2 },
   { "gpt_neox", read_gpt_neox },
@@ -552,13 +549,16 @@ static const struct {
   { "llama", read_llama },
   { "mistral", read_mistral },
   { "mixtral", read_mixtral },
+  { "nemotron_h", trn_hf_read_nemotron_h },
   { "olmo2", read_olmo2 },
   { "opt", read_opt },
   { "phi3", read_phi3 },
-  { "qwen2", read_qwen2 },
+  { "qwen2", trn_hf_read_qwen2 },
+  { "qwen2_5_vl", trn_hf_read_qwen2_5_vl },
   { "qwen2_moe", read_qwen2_moe },
   { "qwen3", read_qwen3 },
-  { "qwen3_moe", read_qwen3_moe },
+  { "qwen3_moe", trn_hf_read_qwen3_moe },
+  { "qwen3_next", trn_hf_read_qwen3_next },
 };
 
 char *
@@ -584,7 +584,7 @@ name_of (const char *path, BaseArena *arena)
 
 /* Defaults of the schema, places of the mappings. */
 static void
-begin (const Hf *hf, const char *name)
+begin (const TrnHf *hf, const char *name)
 {
   MdlLlm *llm = hf->llm;
   const BaseMark mark = base_yaml_mark (hf->root);
@@ -599,7 +599,7 @@ begin (const Hf *hf, const char *name)
 static const char *
 nearest (const BaseYamlNode *root)
 {
-  static const char *const strange[] = { "layers_block_type", "linear_num_value_heads", "ssm_cfg", "mamba_d_state" };
+  static const char *const strange[] = { "layers_block_type", "ssm_cfg", "mamba_d_state" };
   static const char *const usual[] = { "hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size",
                                        "intermediate_size" };
   for (size_t i = 0; i < G_N_ELEMENTS (strange); i++)
@@ -608,11 +608,13 @@ nearest (const BaseYamlNode *root)
   for (size_t i = 0; i < G_N_ELEMENTS (usual); i++)
     if (base_yaml_get (root, usual[i]) == NULL)
       return NULL;
-  return base_yaml_get (root, "kv_lora_rank") != NULL        ? "deepseek_v3"
-         : base_yaml_get (root, "n_routed_experts") != NULL  ? "glm4_moe"
-         : base_yaml_get (root, "num_experts") != NULL       ? "qwen3_moe"
-         : base_yaml_get (root, "num_local_experts") != NULL ? "mixtral"
-                                                             : "llama";
+  return base_yaml_get (root, "hybrid_override_pattern") != NULL  ? "nemotron_h"
+         : base_yaml_get (root, "linear_num_value_heads") != NULL ? "qwen3_next"
+         : base_yaml_get (root, "kv_lora_rank") != NULL           ? "deepseek_v3"
+         : base_yaml_get (root, "n_routed_experts") != NULL       ? "glm4_moe"
+         : base_yaml_get (root, "num_experts") != NULL            ? "qwen3_moe"
+         : base_yaml_get (root, "num_local_experts") != NULL      ? "mixtral"
+                                                                  : "llama";
 }
 
 gboolean
@@ -635,7 +637,7 @@ trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext
                     "model_type '%s' is not known; it is read as %s by its keys: compare the number of parameters", text, family);
   for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
     if (g_strcmp0 (families[i].model_type, family) == 0) {
-      const Hf hf = { .model_type = text, .root = root, .context = context, .llm = out };
+      const TrnHf hf = { .model_type = text, .root = root, .context = context, .llm = out };
       begin (&hf, name);
       families[i].read (&hf);
       return base_diag_n_errors (context->diag) == before;

@@ -130,6 +130,8 @@ trn_llm_settle (MdlLlm *llm, BaseDiag *diag)
   const unsigned before = base_diag_n_errors (diag);
   settle_kind (&llm->attention);
   check_attention (llm, diag);
+  if (!trn_llm_check_layers (llm, diag))
+    return FALSE;
   if (llm->moe.head.set)
     check_moe (llm, diag);
   const gboolean learned = llm->positions.kind.v == MDL_POSITION_LEARNED;
@@ -138,7 +140,7 @@ trn_llm_settle (MdlLlm *llm, BaseDiag *diag)
                      learned ? "learned positions need a length, the rows of their table" : "length is of learned positions");
   if (llm->norms.v == 3)
     base_diag_error (diag, llm->norms.mark, "a layer has 1, 2 or 4 norms");
-  if (mdl_llm_n_moe (llm) < (unsigned)llm->layers.v && !llm->mlp.ffn.set)
+  if (llm->pattern.v == NULL && mdl_llm_n_moe (llm) < (unsigned)llm->layers.v && !llm->mlp.ffn.set)
     base_diag_error (diag, mark_of (&llm->moe.first_dense, &llm->mlp.head), "'ffn' in 'mlp' is missing: %u layer%s dense",
                      (unsigned)llm->layers.v - mdl_llm_n_moe (llm),
                      (unsigned)llm->layers.v - mdl_llm_n_moe (llm) == 1 ? " is" : "s are");

@@ -58,8 +58,9 @@ trn_llm_write (const MdlLlm *llm)
   GString *out = g_string_new (NULL);
   for (const BaseField *field = trn_schema_llm.fields; field->key != NULL; field++) {
     const void *slot = (const char *)llm + field->offset;
-    if (slot == &llm->like || (slot == &llm->moe && llm->moe.experts.v < 1))
-      continue; /* all keys are here; nothing routed to */
+    if (slot == &llm->like || (slot == &llm->moe && llm->moe.experts.v < 1) ||
+        (slot == &llm->recurrent && llm->recurrent.heads.v < 1) || (slot == &llm->vision && llm->vision.layers.v < 1))
+      continue; /* all keys are here; nothing that the model lacks */
     g_autofree char *text = field->kind == BASE_FIELD_MAP ? map_text (field->sub, slot) : leaf_text (field, slot);
     if (text != NULL)
       g_string_append_printf (out, "%s: %s\n", field->key, text);

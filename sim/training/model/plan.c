@@ -203,7 +203,9 @@ set_grid (TrnModel *model, GError **error)
   }
   guint32 data = grid->size[TRN_DIM_CP] * grid->size[TRN_DIM_DP];
   const TrnHsdpSpec *hsdp = &model->spec->model.hsdp;
-  grid->shard = hsdp->head.set ? (guint32)hsdp->shard.v : data;
+  const TrnLocalSpec *local = &model->spec->model.local;
+  const guint32 workers = local->head.set && data % (guint32)local->workers.v == 0 ? (guint32)local->workers.v : 1;
+  grid->shard = hsdp->head.set ? (guint32)hsdp->shard.v : data / workers;
   if (data % grid->shard != 0)
     return col_fail_at (error, hsdp->shard.mark, "shards of %u ranks do not divide the %u of dp x cp", grid->shard, data);
   grid->ep = (guint32)p->ep.v;
@@ -368,6 +370,7 @@ set_ask (TrnModel *model)
   query->cp_kind = (MdlCpKind)m->cp.kind.v;
   query->micro_batch = m->micro_batch.v;
   query->packed = m->packing.head.set ? m->packing.mean_length.v : 0;
+  trn_images_of (&model->llm, m, &query->images, &query->patches);
   query->framework = (MdlFramework)m->framework.v;
   query->flash = m->flash.v;
   query->dropout = m->dropout.v;
@@ -451,7 +454,8 @@ trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
   mdl_llm_count (&model->llm, &model->count);
   if (!trn_model_check_keys (job, error))
     return FALSE;
-  if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error))
+  if (!set_grid (model, error) || !set_batch (model, error) || !set_pipeline (model, error) || !check_sizes (model, error) ||
+      !trn_model_check_kinds (model, error) || !trn_local_check (model, error))
     return FALSE;
   model->sync = sync_of (model);
   if (!check_replicas (model, error) || !check_copies (model, error))
@@ -461,8 +465,8 @@ trn_model_plan (const TrnJob *job, TrnModel *model, GError **error)
   trn_model_take_gpus (model);
   settle_router (model);
   trn_model_take_software (model);
-  if (!check_formats (model, error) || !check_gpu (model, error) || !read_lora (model, error) ||
-      !trn_model_cut (model, error) || !trn_model_read_again (model, error))
+  if (!check_formats (model, error) || !trn_compress_check (model, error) || !check_gpu (model, error) ||
+      !read_lora (model, error) || !trn_model_cut (model, error) || !trn_model_read_again (model, error))
     return FALSE;
   count_ep_nodes (model);
   return trn_model_check_stragglers (model, error);

@@ -185,6 +185,7 @@ summarise_model (const TrnBuild *b, TrnResult *out)
   MdlLlmFlop flop;
   mdl_llm_token_flop (&model->llm, spec->sequence.v, model->query.packed, &flop);
   mdl_llm_add_mtp_flop (&model->llm, spec->sequence.v, model->query.packed, model->mtp, &flop);
+  mdl_llm_add_vision_flop (&model->llm, spec->sequence.v, model->query.images, model->query.patches, &flop);
   double lora = model->query.lora_rank > 0 ? 2.0 / 3 : 1; /* a frozen base has no weight gradients */
   double tokens = (double)model->m * out->dp * spec->micro_batch.v * spec->sequence.v;
   double peak = trn_model_peak_flop_per_s (model), seconds = out->step_time_s * out->n_ranks;
@@ -199,7 +200,9 @@ summarise_model (const TrnBuild *b, TrnResult *out)
   *(out->is_net ? &out->samples_per_s : &out->tokens_per_s) = tokens / out->step_time_s;
   out->model_flop_per_s = tokens * lora * (flop.matrix_flop + flop.attention_flop) / seconds;
   out->mfu = out->model_flop_per_s / peak;
-  out->mfu_causal = tokens * lora * (flop.matrix_flop + (out->is_net ? 1 : 0.5) * flop.attention_flop) / seconds / peak;
+  const gboolean mixed = model->llm.recurrent.heads.v > 0 || model->llm.vision.layers.v > 0; /* with work that no mask halves */
+  const double causal_flop = mixed ? flop.attention_causal_flop : (out->is_net ? 1 : 0.5) * flop.attention_flop;
+  out->mfu_causal = tokens * lora * (flop.matrix_flop + causal_flop) / seconds / peak;
   out->hfu = done_flop (b) / out->step_time_s / peak;
 }
 

@@ -105,6 +105,8 @@ extern const char *const trn_role_names[TRN_ROLES];
 EngStream trn_build_stream (TrnBuild *b, guint32 lane, TrnRole role);
 /* Tasks; `wait` (EngTask, may be NULL) all end before. Compute of no time is a join. `item`: what a part of is computed; NULL:
  * what others do not slow. */
+/* kernels.c: names of an item's works, "norm, qkv, rope, attention". Returned: full; NULL: it has none. */
+char *trn_item_kernels (TrnBuild *b, guint32 lane, const TrnTaskPlace *at, const TrnItem *item);
 EngTask trn_build_compute (TrnBuild *b, guint32 lane, TrnStepKind kind, double time_s, const TrnItem *item, const char *name);
 /* Communication of a pipeline rank on its stream `role`. */
 typedef struct {
@@ -153,7 +155,7 @@ void trn_step_terms (const TrnBuild *b, const GArray *told, TrnResult *out);
 
 /* What ran when, from a graph that has run. The order of turns and what they became, by pipeline rank: `order` (arrays of MdlTurn)
  * and `done` beside it. Returned: full. */
-TrnTrace *trn_step_trace (const TrnBuild *b, GArray *const *order, TrnDone *const *done);
+TrnTrace *trn_step_trace (TrnBuild *b, GArray *const *order, TrnDone *const *done);
 
 /* The breakdown of the lane that ends last. */
 void trn_step_account (const TrnBuild *b, TrnResult *out);

@@ -8,6 +8,8 @@
 typedef struct {
   double bytes;
   guint32 n; /* buckets closed */
+  /* of them, with PowerSGD: elements of matrices that go as two factors, whose elements these are */
+  double matrices, left, right;
 } TrnBucket;
 
 typedef struct {
@@ -35,6 +37,7 @@ struct TrnSyncer {
   GHashTable *gathered; /* of (chunk, unit) in the chunk's turn under way: EngTask + 1 */
   EngTask copied;       /* the latest copy out of a buffer of this turn */
   EngTask scattered;    /* the latest scatter */
+  double unpack_B[2];   /* compressed gradients: bytes read and written behind their collectives */
   double root_elements; /* gradients of embedding and head that wait for the end of the turn */
 };
 
@@ -54,6 +57,13 @@ typedef struct {
   TrnExchangeOf of;
   guint32 chunk, k;
 } TrnExchange;
+
+/* compress.c. A tensor that went into a bucket; and the bucket's collectives, with what is computed before and behind them:
+ * *out is the last. */
+void trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnBucket *bucket);
+EngTask trn_compress_finish (TrnSyncer *sync, EngTask ready); /* all that is unpacked, once all has come */
+gboolean trn_compress_reduce (TrnSyncer *sync, TrnBucket *bucket, const TrnExchange *gradients, EngTask after, EngTask *out,
+                              GError **error);
 
 /* One collective, after `after`, beside what is computed then. FALSE and *error as of prices. */
 gboolean trn_sync_add (TrnSyncer *sync, const TrnExchange *e, EngTask after, EngTask *out, GError **error);

@@ -141,11 +141,11 @@ add_between (TrnSyncer *sync, const TrnExchange *e, EngTask after, EngTask *out,
 
 /* Gradients of `bytes` after `after`: what the policy does with them. */
 static gboolean
-reduce (TrnSyncer *sync, gboolean expert, double bytes, EngTask after, GError **error)
+reduce (TrnSyncer *sync, gboolean expert, double bytes, TrnBucket *bucket, EngTask after, GError **error)
 {
   const TrnModel *model = sync->model;
-  gboolean all = model->sync == TRN_SYNC_DDP;
-  TrnGroupKind group = expert ? TRN_GROUP_EDP : TRN_GROUP_SHARD, whole = expert ? TRN_GROUP_EDP : TRN_GROUP_DP;
+  gboolean all = model->sync == TRN_SYNC_DDP, alone = trn_local_steps (model);
+  TrnGroupKind group = expert ? TRN_GROUP_EDP : TRN_GROUP_SHARD, whole = expert || alone ? group : TRN_GROUP_DP;
   EngTask task;
   if (bytes <= 0 || ranks_of (model, whole) <= 1)
     return TRUE;
@@ -162,10 +162,12 @@ reduce (TrnSyncer *sync, gboolean expert, double bytes, EngTask after, GError **
     TRN_ROLE_REPLICA,           TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, model->reduce, bytes / ranks_of (model, group),
     .name = "all_reduce shards"
   };
-  if (!add_between (sync, &gradients, after, &task, error))
+  if (bucket != NULL && trn_compression (model) != TRN_COMPRESS_NONE
+          ? !trn_compress_reduce (sync, bucket, &gradients, after, &task, error)
+          : !add_between (sync, &gradients, after, &task, error))
     return FALSE;
   sync->scattered = task;
-  if (!expert && !all && ranks_of (model, TRN_GROUP_REPLICA) > 1 && !trn_sync_add (sync, &shards, task, &task, error))
+  if (!expert && !all && !alone && ranks_of (model, TRN_GROUP_REPLICA) > 1 && !trn_sync_add (sync, &shards, task, &task, error))
     return FALSE;
   g_array_append_val (sync->reduced, task);
   return TRUE;
@@ -181,7 +183,7 @@ close_bucket (TrnSyncer *sync, TrnBucket *bucket, gboolean expert, EngTask after
     return TRUE;
   bucket->bytes = 0;
   bucket->n++;
-  return reduce (sync, expert, bytes, after, error);
+  return reduce (sync, expert, bytes, bucket, after, error);
 }
 
 /* Tensors of a unit go in from the last; each is one piece. */
@@ -193,6 +195,7 @@ fill (TrnSyncer *sync, const TrnUnit *unit, EngTask after, GError **error)
     const TrnTensor *tensor = &g_array_index (unit->tensor, TrnTensor, i);
     TrnBucket *bucket = tensor->expert ? &sync->expert : &sync->dense;
     bucket->bytes += tensor->trained * element_B;
+    trn_compress_take (sync->model, tensor, bucket);
     if (bucket->bytes >= trn_model_bucket_B (sync->model, sync->lane, bucket->n == 0, element_B) &&
         !close_bucket (sync, bucket, tensor->expert, after, error))
       return FALSE;
@@ -386,7 +389,7 @@ leave_shards (TrnSyncer *sync, const MdlTurn *turn, guint32 u, const TrnUnit *un
   double copy_s = !trn_model_fsdp_copies (sync->model) ? 0 : trn_costs_memory_s (sync->b->costs, n * from_B, n * to_B);
   EngTask copied = trn_build_compute (sync->b, sync->lane, copy_s > 0 ? TRN_STEP_COPY : TRN_STEP_JOIN, copy_s, NULL, "copy in");
   trn_build_after_one (sync->b, copied, sync->scattered);
-  return reduce (sync, FALSE, dense * to_B, copied, error) && reduce (sync, TRUE, expert * to_B, copied, error);
+  return reduce (sync, FALSE, dense * to_B, NULL, copied, error) && reduce (sync, TRUE, expert * to_B, NULL, copied, error);
 }
 
 /* ---- parameters of a sharded optimizer, gathered beside the first forward passes ---- */
@@ -506,7 +509,7 @@ static gboolean
 add_norm (TrnSyncer *sync, EngTask ready, EngTask *out, GError **error)
 {
   const TrnModel *model = sync->model;
-  static const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, TRN_GROUP_DP };
+  const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, trn_local_steps (model) ? TRN_GROUP_SHARD : TRN_GROUP_DP };
   *out = ready;
   if (!trn_model_clips (model))
     return TRUE;
@@ -561,6 +564,7 @@ trn_sync_finish (TrnSyncer *sync, GError **error)
     return FALSE;
   EngTask ready = trn_build_compute (b, sync->lane, TRN_STEP_JOIN, 0, NULL, NULL), summed;
   trn_build_after (b, ready, sync->reduced);
+  ready = trn_compress_finish (sync, ready);
   lane->ready = ready;
   if (!add_norm (sync, ready, &summed, error))
     return FALSE;

@@ -5,12 +5,6 @@
 #include "build-private.h"
 #include "models/net.h"
 
-static const char *const part_names[MDL_PART_N + 1] = {
-  [MDL_PART_EMBEDDING] = "embedding", [MDL_PART_DENSE] = "layer", [MDL_PART_MOE] = "expert layer",
-  [MDL_PART_HEAD] = "head",           [MDL_PART_MTP] = "mtp",     [MDL_PART_N] = "optimizer",
-  [MDL_PART_NET] = "layer",
-};
-
 /* Units on the rank's chunks that are priced as this one. */
 static double
 units_like (const TrnBuild *b, const TrnPricedWork *told)
@@ -29,7 +23,7 @@ units_like (const TrnBuild *b, const TrnPricedWork *told)
                  : 0;
         continue;
       }
-      MdlPart part = mdl_llm_is_moe (&model->llm, l) ? MDL_PART_MOE : MDL_PART_DENSE;
+      MdlPart part = mdl_llm_part (&model->llm, l);
       gboolean alike = mdl_llm_is_windowed (&model->llm, l) == told->windowed && trn_is_first_fused (model, l) == told->first;
       n += part == told->part && alike ? 1 : 0;
     }
@@ -112,9 +106,9 @@ static const char *
 part_name (const TrnModel *model, const TrnPricedWork *told)
 {
   if (told->part != MDL_PART_NET)
-    return part_names[told->part];
+    return told->part == MDL_PART_N ? "optimizer" : mdl_part_facts (told->part)->name;
   const char *name = BASE_LIST_AT (model->llm.net->layers, MdlNetLayer, mdl_net_item (model->llm.net, told->layer))->name.v;
-  return name != NULL ? name : part_names[told->part];
+  return name != NULL ? name : mdl_part_facts (MDL_PART_NET)->name;
 }
 
 static void

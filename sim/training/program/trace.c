@@ -111,8 +111,9 @@ trn_trace_written (const TrnTrace *trace)
 /* ---- what is written ---- */
 
 typedef struct {
-  const TrnBuild *b;
+  TrnBuild *b;
   TrnTrace *trace;
+  GHashTable *kernels; /* TrnItem -> the names of its works, borrowed from the trace */
   guint32 *role_of;    /* by stream: lane x TRN_ROLES + role */
   guint32 *stretch_of; /* by stream: its last stretch + 1; 0: none yet */
   double gap_s;        /* that a stretch may have within */
@@ -209,6 +210,19 @@ name_of (const Writer *w, EngTask task)
   return g_string_chunk_insert_const (w->trace->texts, text);
 }
 
+/* Alike items of alike units are one. */
+static const char *
+kernels_of (Writer *w, guint32 lane, const TrnNote *note)
+{
+  gpointer known = NULL;
+  if (note->item == NULL || g_hash_table_lookup_extended (w->kernels, note->item, NULL, &known))
+    return known;
+  g_autofree char *text = trn_item_kernels (w->b, lane, &note->at, note->item);
+  const char *kept = text != NULL && *text != '\0' ? g_string_chunk_insert_const (w->trace->texts, text) : NULL;
+  g_hash_table_insert (w->kernels, (gpointer)note->item, (gpointer)kept);
+  return kept;
+}
+
 static void
 add_slice (Writer *w, EngTask task)
 {
@@ -218,6 +232,7 @@ add_slice (Writer *w, EngTask task)
                      .thread = at % TRN_ROLES,
                      .kind = kind_of (eng_graph_task_kind (w->b->graph, task)),
                      .name = name_of (w, task),
+                     .kernels = kernels_of (w, at / TRN_ROLES, note),
                      .start_s = start_of (w->b, task),
                      .end_s = end_of (w->b, task),
                      .alone_s = note->alone_s,
@@ -491,7 +506,7 @@ add_in_flight (Writer *w, guint32 lane, const GArray *order, const TrnDone *done
 }
 
 TrnTrace *
-trn_step_trace (const TrnBuild *b, GArray *const *order, TrnDone *const *done)
+trn_step_trace (TrnBuild *b, GArray *const *order, TrnDone *const *done)
 {
   TrnTrace *trace = g_new0 (TrnTrace, 1);
   trace->texts = g_string_chunk_new (4096);
@@ -502,7 +517,7 @@ trn_step_trace (const TrnBuild *b, GArray *const *order, TrnDone *const *done)
   trace->counters = g_array_new (FALSE, FALSE, sizeof (TrnCounter));
   g_array_set_clear_func (trace->counters, clear_counter);
   trace->samples = g_array_new (FALSE, FALSE, sizeof (TrnSample));
-  Writer w = { .b = b, .trace = trace };
+  Writer w = { .b = b, .trace = trace, .kernels = g_hash_table_new (NULL, NULL) };
   choose (&w);
   index_streams (&w);
   add_processes (&w);
@@ -515,6 +530,7 @@ trn_step_trace (const TrnBuild *b, GArray *const *order, TrnDone *const *done)
   add_links (&w);
   for (guint32 s = 0; s < b->model->pipe.p; s++)
     add_in_flight (&w, s, order[s], done[s]);
+  g_hash_table_unref (w.kernels);
   g_free (w.role_of);
   g_free (w.stretch_of);
   return trace;

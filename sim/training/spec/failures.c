@@ -56,6 +56,24 @@ const BaseSchema trn_schema_failure_rates = { .name = "failure rates",
                                               .help = "How often parts fail. Shipped files: calibrate/defaults/failures.",
                                               .fields = rates_fields };
 
+static const BaseName state_names[] = { { "peers", 0, "from the replicas that are left: no work is lost (torchft)" },
+                                        { "checkpoint", 1, "all start from the last checkpoint (torchrun's elastic agent)" },
+                                        { NULL, 0, NULL } };
+static const BaseField elastic_fields[] = {
+  BASE_ROW_NUM (TrnElasticSpec, "replicas", replicas, COUNT, .min = "2", .max = "10 M",
+                .help = "replicas of the model, of which one fails with a node of its own; default: the data-parallel ranks that "
+                        "hold whole copies"),
+  BASE_ROW_NUM (TrnElasticSpec, "minimum", minimum, COUNT, .min = "1", .max = "10 M", .fallback = "1",
+                .help = "replicas with which it goes on; with fewer it waits for all"),
+  BASE_ROW_NUM (TrnElasticSpec, "reform", reform, TIME, .max = "30 days", .required = TRUE,
+                .help = "time to go on with other replicas: new communicators"),
+  BASE_ROW (TrnElasticSpec, "state", state, ENUM, .names = state_names, .fallback = "peers", .help = "what they go on from"),
+  BASE_ROW_END,
+};
+static const BaseSchema elastic_schema = { .name = "elastic",
+                                           .help = "A job that goes on with fewer replicas until a lost one is replaced.",
+                                           .fields = elastic_fields };
+
 static const BaseField failures_fields[] = {
   BASE_ROW (TrnFailuresSpec, "rates", rates, REF, .sub = &trn_schema_failure_rates, .item_size = sizeof (MdlFailureRates),
             .folder = "calibrate/defaults/failures", .required = TRUE, .help = "failure rates (`forerun list failures`)"),
@@ -80,6 +98,8 @@ static const BaseField failures_fields[] = {
                 .help = "healthy step time, instead of the simulated one"),
   BASE_ROW_NUM (TrnFailuresSpec, "seeds", seeds, COUNT, .min = "1", .max = "1 M", .fallback = "1000",
                 .help = "runs with different failures; the bands are over them"),
+  BASE_ROW (TrnFailuresSpec, "elastic", elastic, MAP, .sub = &elastic_schema,
+            .help = "go on with fewer replicas; default: all restart"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_failures = { .name = "failures",

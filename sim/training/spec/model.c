@@ -171,6 +171,62 @@ static const BaseField packing_fields[] = {
 };
 const BaseSchema trn_schema_packing = { .name = "packing", .help = "Several documents per sequence.", .fields = packing_fields };
 
+static const BaseField images_fields[] = {
+  BASE_ROW_NUM (TrnImagesSpec, "count", count, COUNT, .min = "1", .max = "100000", .required = TRUE,
+                .help = "images per sequence; their tokens are some of the sequence's"),
+  BASE_ROW_NUM (TrnImagesSpec, "height", height, COUNT, .min = "1", .max = "100000", .required = TRUE,
+                .help = "pixels, as the encoder gets them"),
+  BASE_ROW_NUM (TrnImagesSpec, "width", width, COUNT, .min = "1", .max = "100000", .required = TRUE, .help = "pixels"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_images = { .name = "images", .help = "Images for a model's vision encoder.", .fields = images_fields };
+
+const BaseName trn_outer_names[] = {
+  { "fp32", TRN_OUTER_FP32, "4 B a parameter" },
+  { "bf16", TRN_OUTER_BF16, "2 B" },
+  { "fp16", TRN_OUTER_FP16, "2 B" },
+  { "int8", TRN_OUTER_INT8, "1 B" },
+  { "int4", TRN_OUTER_INT4, "half a byte" },
+  { NULL, 0, NULL },
+};
+
+const BaseName trn_compression_names[] = {
+  { "none", TRN_COMPRESS_NONE, "gradients as they are" },
+  { "fp16", TRN_COMPRESS_FP16, "cast to fp16 (fp16_compress_hook)" },
+  { "bf16", TRN_COMPRESS_BF16, "cast to bf16 (bf16_compress_hook)" },
+  { "int8", TRN_COMPRESS_INT8, "scaled to 8 bits and gathered (quantization_perchannel_hook)" },
+  { "powersgd", TRN_COMPRESS_POWERSGD, "two factors of low rank for each matrix (powerSGD_hook)" },
+  { NULL, 0, NULL },
+};
+
+static const BaseField local_fields[] = {
+  BASE_ROW_NUM (TrnLocalSpec, "workers", workers, COUNT, .min = "2", .max = "10000", .required = TRUE,
+                .help = "workers (DiLoCo's islands): equal parts of the data-parallel ranks, e.g. one a site"),
+  BASE_ROW_NUM (TrnLocalSpec, "every", every, COUNT, .min = "1", .max = "1 M", .required = TRUE,
+                .help = "steps between two exchanges (H)"),
+  BASE_ROW (TrnLocalSpec, "format", format, ENUM, .names = trn_outer_names, .fallback = "fp32",
+            .help = "format of the pseudo-gradients on the network"),
+  BASE_ROW_NUM (TrnLocalSpec, "fragments", fragments, COUNT, .min = "1", .max = "10000", .fallback = "1",
+                .help = "fragments that are exchanged one after the other, every / fragments steps apart (Streaming DiLoCo)"),
+  BASE_ROW_NUM (TrnLocalSpec, "overlap", overlap, COUNT, .max = "1 M", .fallback = "0",
+                .help = "steps that pass before an exchange is waited for; 0: it is waited for at once"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_local = { .name = "local_steps",
+                                      .help = "Workers train alone and exchange what changed every so many steps (DiLoCo).",
+                                      .fields = local_fields };
+
+static const BaseField compress_fields[] = {
+  BASE_ROW (TrnCompressSpec, "kind", kind, ENUM, .names = trn_compression_names, .required = TRUE, .help = "method"),
+  BASE_ROW_NUM (TrnCompressSpec, "rank", rank, COUNT, .min = "1", .max = "4096", .fallback = "1",
+                .help = "powersgd: rank of the two factors of a matrix (matrix_approximation_rank)"),
+  BASE_ROW_END,
+};
+const BaseSchema trn_schema_compress = { .name = "compress",
+                                         .help = "Gradients compressed before DDP's all-reduce, by its communication hooks.",
+                                         .fields = compress_fields,
+                                         .scalar_key = "kind" };
+
 static const BaseField straggler_fields[] = {
   BASE_ROW_NUM (TrnStragglerSpec, "rank", rank, COUNT, .help = "GPU, by its global number; needs `slowdown`"),
   BASE_ROW_NUM (TrnStragglerSpec, "slowdown", slowdown, NUMBER, .min = "1", .max = "1000",

@@ -48,9 +48,13 @@ typedef struct {
   guint32 nics;            /* its adapters a node */
   const char *only;        /* which topology of topology.yaml; NULL: the cluster's default, or the first */
   const char *origin;      /* who says what hangs where; NULL: Slurm */
+  guint32 gpus;            /* a node */
 } CluSlurmLike;
 
 /* Slurm's topology.conf or topology.yaml (tree: a custom fabric; block: NVLink domains). */
 char *clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GError **error);
+
+/* An infrastructure of MLCommons' InfraGraph (YAML or JSON): a custom fabric. like->only and origin: not looked at. */
+char *clu_import_infragraph (const CluImport *input, const CluSlurmLike *like, GError **error);
 
 #endif

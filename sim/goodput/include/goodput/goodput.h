@@ -38,6 +38,14 @@ typedef struct {
   double lost_s; /* likewise: time that went because of it, all of `lost_s` but checkpoints that are taken anyway */
 } GdpCause;
 
+/* A job that goes on with the replicas that are left; replicas 0: it does not. */
+typedef struct {
+  double replicas, minimum;
+  double per_node; /* replicas that are lost with a node */
+  double reform_s;
+  gboolean peers; /* they hold the state: no work is lost */
+} GdpElastic;
+
 /* One interval between checkpoints. */
 typedef struct {
   double every_steps, interval_s; /* s of work */
@@ -45,6 +53,15 @@ typedef struct {
   double closed;             /* the closed form */
   double lost_s[GDP_LOST_N]; /* of a run, in the mean */
 } GdpInterval;
+
+/* What one run did from start_s to end_s. */
+typedef struct {
+  const char *what;   /* static: "train", "recompute" … as gdp_lost_names */
+  const char *cause;  /* of the failure that it is because of; NULL: none. Borrowed from the goodput */
+  double replicas;    /* of an elastic job, that are left; 0: all */
+  double checkpoints; /* that were taken meanwhile */
+  double start_s, end_s;
+} GdpSpan;
 
 typedef struct {
   const char *rates, *summary; /* borrowed from the scenario */
@@ -58,6 +75,9 @@ typedef struct {
   double restart_s, create_s; /* of a restart; communicators, on top of it */
   double spares;              /* infinite: always enough */
   double mttf_s;              /* between failures that stop the job; infinite: none */
+  GdpElastic elastic;
+  GdpBand restarting; /* goodput of the same runs if all restarted; of an elastic job */
+  double fewer_s;     /* of an elastic run, in the mean: that it had fewer replicas */
   unsigned runs;
   double horizon_s;               /* the run's length; infinite: until steps are done */
   double steps, tokens;           /* to do; NAN: as many as fit; tokens NAN without a model */
@@ -91,6 +111,8 @@ GArray *gdp_scenario_slow_parts (const Scn *scenario);
  * gdp_scenario_slow_parts gave them, filled; NULL where there are none. Returned: full, free before the scenario; NULL
  * and *error (BASE_ERROR_INPUT: no failures in it, an interval longer than the run, no progress) on failure. */
 Gdp *gdp_scenario_goodput (const Scn *scenario, const ScnResult *result, const GArray *slow_parts, GError **error);
+/* The first of its runs, from the begin to its end. Returned: full, of GdpSpan, rising. */
+GArray *gdp_timeline (const Gdp *goodput, guint64 seed);
 void gdp_free (Gdp *goodput);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Gdp, gdp_free)
 

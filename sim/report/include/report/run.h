@@ -41,12 +41,21 @@ void rep_goodput_sensitivity_text (const GArray *goodput_sensitivity, double tim
 void rep_goodput_sensitivity_json (const GArray *goodput_sensitivity, double time_s, JsonBuilder *json);
 void rep_goodput_sensitivity_tsv (const GArray *goodput_sensitivity, double time_s, GString *out);
 
+/* What a trace says of its run (otherData). NULL: not said. */
+typedef struct {
+  const char *scenario, *version, *topology, *library;
+  guint64 seed;
+} RepTraceInfo;
+
 /* Chrome's trace format (Trace Event Format, "X" complete events, microseconds): opens in Perfetto and chrome://tracing. Lanes
  * become threads in the order of their first span. */
-void rep_trace_json (const GPtrArray *spans, const char *scenario, GString *out);
+void rep_trace_json (const GPtrArray *spans, const RepTraceInfo *info, GString *out);
 /* The same of a training step of a model: a process a pipeline rank, a thread a stream, categories and colours by kind, arrows
  * ("s", "f") from a send to what waited for it, counters ("C") of links and of what is held, and a marker ("i") where micro-batches
  * are left out. `beside`: ColSpan of what the step has besides its operations; NULL: nothing. */
-void rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const char *scenario, GString *out);
+void rep_step_trace_json (const TrnTrace *trace, const GPtrArray *beside, const RepTraceInfo *info, GString *out);
+/* Days of failures: GdpSpan of one run as slices of one lane, the failures that they are because of on another, and a counter of
+ * the replicas that are left. A microsecond of the trace is one of the run. */
+void rep_days_trace_json (const GArray *timeline, const Gdp *goodput, const RepTraceInfo *info, GString *out);
 
 #endif

@@ -27,6 +27,9 @@ gboolean trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSche
  * experts a token than there are … FALSE and errors in the diag. A published count that the keys do not make up is a warning. */
 gboolean trn_llm_settle (MdlLlm *llm, BaseDiag *diag);
 
+/* What of that is about recurrent layers, `pattern` and the vision encoder. */
+gboolean trn_llm_check_layers (const MdlLlm *llm, BaseDiag *diag);
+
 /* The model_type values that are understood, "gpt2, llama, …". Returned: full. */
 char *trn_llm_hf_types (void);
 

@@ -38,7 +38,6 @@ typedef struct {
   BaseBool queues_sends;            /* sends and receives of a pipeline rank */
 } TrnSoftwareSpec;
 
-
 typedef struct {
   BaseHead head;
   BaseBool reshard, copies;
@@ -91,6 +90,33 @@ typedef struct {
   BaseNum compute; /* standard deviation of a rank's compute, relative */
 } TrnJitterSpec;
 
+/* Local steps: workers that train alone between two exchanges (DiLoCo). */
+typedef enum { TRN_OUTER_FP32, TRN_OUTER_BF16, TRN_OUTER_FP16, TRN_OUTER_INT8, TRN_OUTER_INT4 } TrnOuterFormat;
+extern const BaseName trn_outer_names[];
+typedef struct {
+  BaseHead head;
+  BaseNum workers;
+  BaseNum every;     /* steps */
+  BaseEnum format;   /* TrnOuterFormat, of what is exchanged */
+  BaseNum fragments; /* that it is exchanged in, one after the other */
+  BaseNum overlap;   /* steps that the exchange of one may take */
+} TrnLocalSpec;
+
+/* What a hook makes of gradients before they are reduced (PyTorch's DDP communication hooks). */
+typedef enum { TRN_COMPRESS_NONE, TRN_COMPRESS_FP16, TRN_COMPRESS_BF16, TRN_COMPRESS_INT8, TRN_COMPRESS_POWERSGD } TrnCompression;
+extern const BaseName trn_compression_names[];
+typedef struct {
+  BaseHead head;
+  BaseEnum kind; /* TrnCompression */
+  BaseNum rank;  /* of PowerSGD's factors */
+} TrnCompressSpec;
+
+/* Images of a sequence, for the model's vision encoder; all of one size, in pixels. */
+typedef struct {
+  BaseHead head;
+  BaseNum count, height, width;
+} TrnImagesSpec;
+
 /* What leaves the GPU between its uses. */
 typedef struct {
   BaseHead head;
@@ -122,6 +148,9 @@ typedef struct {
   TrnCpSpec cp;
   TrnMoeSpec moe;
   TrnPackingSpec packing;
+  TrnImagesSpec images;
+  TrnLocalSpec local;
+  TrnCompressSpec compress;
   BaseNum mtp; /* modules of multi-token prediction that are trained */
   BaseBool flash, dropout;
   BaseStrs placement;

@@ -26,6 +26,7 @@ typedef struct {
   guint32 process, thread; /* pipeline rank, stream: numbers of TrnTrace's lists */
   TrnTraceKind kind;
   const char *name;
+  const char *kernels; /* of compute: the works that it is made of, "norm, qkv"; NULL: not known */
   double start_s, end_s;
   double alone_s;            /* what it takes where nothing slows it */
   gint32 micro_batch, chunk; /* below 0: of none */

@@ -180,6 +180,22 @@ typedef struct {
   char link[64]; /* what bounds a collective */
 } TrnStepTerm;
 
+/* What local steps come to (methods/local_steps.c). */
+typedef struct {
+  gboolean set;
+  double every, workers, fragments, overlap;
+  const char *format;
+  double size_B;     /* of a fragment, that the ranks of a replica's stages give to the all-reduce */
+  double exchange_s; /* of a fragment */
+  double wait_s;     /* of it, behind the steps that may pass */
+  double update_s;   /* of the outer parameters, a round */
+  double inner_s;    /* a step inside a worker */
+  double rate_Bps;
+  char bound_by[64];
+  double band; /* of the exchange */
+  BaseSource source;
+} TrnLocalResult;
+
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
   double part_s[TRN_PART_N];    /* of the stage that ends last; sums to step_time_s */
@@ -221,6 +237,7 @@ typedef struct {
   double restore_B;            /* all that all ranks hold of it */
   TrnLoaderResult loader;      /* where the workload has one; likewise */
   TrnCheckpointResult checkpoint;
+  TrnLocalResult local;        /* likewise */
   BaseSource provenance;
 } TrnResult;
 

@@ -1,0 +1,44 @@
+/* What the readers of HuggingFace config.json share. Values keep their place; errors go to the diag of the context. */
+#ifndef TRAINING_LLM_HF_PRIVATE_H
+#define TRAINING_LLM_HF_PRIVATE_H
+
+#include "training/llm.h"
+
+typedef struct {
+  const char *model_type;
+  const BaseYamlNode *root; /* that keys are looked for in */
+  const BaseSchemaContext *context;
+  MdlLlm *llm;
+} TrnHf;
+
+/* Keys may be alternatives: "hidden_size|n_embd", of which the first that is there and not null counts. */
+const BaseYamlNode *trn_hf_find (const TrnHf *hf, const char *keys);
+void trn_hf_missing (const TrnHf *hf, const char *keys);
+/* At least 1; an error where it is neither there nor set before. */
+void trn_hf_need (const TrnHf *hf, const char *keys, BaseNum *out);
+/* As trn_hf_need, where it is there; 0 stands for absent. */
+void trn_hf_may (const TrnHf *hf, const char *keys, BaseNum *out);
+void trn_hf_assume (BaseNum *out, double value); /* where it is not set */
+gboolean trn_hf_truth (const TrnHf *hf, const char *key, gboolean fallback);
+/* An error where the key, or what its absence means, is not `accepted`. */
+void trn_hf_refuse (const TrnHf *hf, const char *key, gboolean fallback, gboolean accepted);
+BaseBool trn_hf_yes (gboolean value);
+void trn_hf_set_norm (const TrnHf *hf, MdlNormKind kind);
+void trn_hf_set_positions (const TrnHf *hf, MdlPositionKind kind);
+void trn_hf_set_biases (const TrnHf *hf, gboolean projections, gboolean output);
+void trn_hf_tie (const TrnHf *hf, gboolean fallback);
+
+/* ---- families ---- */
+
+void trn_hf_read_llama_like (const TrnHf *hf);
+void trn_hf_read_experts (const TrnHf *hf, const char *experts, const char *ffn);
+void trn_hf_read_qwen2 (const TrnHf *hf);
+void trn_hf_read_qwen3_moe (const TrnHf *hf);
+void trn_hf_read_gemma3_text (const TrnHf *hf);
+/* llm_hf_layers.c: recurrent layers, and encoders of images. */
+void trn_hf_read_qwen3_next (const TrnHf *hf);
+void trn_hf_read_nemotron_h (const TrnHf *hf);
+void trn_hf_read_qwen2_5_vl (const TrnHf *hf);
+void trn_hf_read_gemma3 (const TrnHf *hf);
+
+#endif
