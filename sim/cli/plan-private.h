@@ -12,6 +12,7 @@
 typedef struct {
   FrPlanFlags search;
   char *plot, *report, *sensitivity;
+  char *measured; /* of plans for a service */
 } CliPlanFlags;
 extern const CliFlag cli_plan_flags[];
 
@@ -24,6 +25,8 @@ gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts 
 Pln *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
 /* The same of a path, and no more: no warnings, inputs are not taken. Returned: full; NULL and *error. */
 Pln *cli_plan_read (Cli *cli, const char *path, GError **error);
+/* What --set, --seed and stdin say of a plan. */
+PlnOptions cli_plan_options (const Cli *cli);
 /* Writes the answer. */
 gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                           const PlnResult *result, GError **error);

@@ -180,10 +180,10 @@ machine_free (PlnFleetMachine *machine)
 static void
 priced_free (gpointer data)
 {
-  PlnMachine *machine = data;
-  scn_free (machine->scenario);
-  g_clear_pointer (&machine->parts, g_array_unref);
-  g_free (machine);
+  PlnFleetPriced *priced = data;
+  scn_free (priced->machine.scenario);
+  g_clear_pointer (&priced->machine.parts, g_array_unref);
+  g_free (priced);
 }
 
 /* What prices a cluster of a plan for training: here without machines. */
@@ -192,8 +192,15 @@ read_prices (PlnFleet *fleet, const BaseSchemaContext *context, GError **error)
 {
   Pln *prices = fleet->prices = g_new0 (Pln, 1);
   prices->spec.acquire = fleet->spec.acquire;
+  prices->spec.name = fleet->spec.name;
+  prices->spec.description = fleet->spec.description;
+  prices->lookup = fleet->lookup;
+  prices->inputs = fleet->inputs;
+  prices->machines = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
+  prices->bare = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
   prices->has_prices = fleet->spec.prices != NULL && !base_yaml_is_null (fleet->spec.prices);
-  return !prices->has_prices || pln_read_prices (fleet->yaml, "prices", context, &prices->prices, error);
+  return pln_read_comparisons (prices, "serving", context, error) &&
+         (!prices->has_prices || pln_read_prices (fleet->yaml, "prices", context, &prices->prices, error));
 }
 
 PlnFleet *
@@ -251,6 +258,10 @@ pln_fleet_free (PlnFleet *fleet)
   for (guint i = 0; i < fleet->machines->len; i++)
     machine_free (&g_array_index (fleet->machines, PlnFleetMachine, i));
   g_array_unref (fleet->machines);
+  if (fleet->prices != NULL) {
+    g_clear_pointer (&fleet->prices->machines, g_array_unref);
+    g_clear_pointer (&fleet->prices->bare, g_array_unref);
+  }
   g_free (fleet->prices);
   g_ptr_array_unref (fleet->inputs);
   base_yaml_free (fleet->yaml);
@@ -295,9 +306,28 @@ pln_fleet_model (const PlnFleet *fleet)
 }
 
 const char *
+pln_fleet_model_source (const PlnFleet *fleet)
+{
+  return fleet->llm.source.v;
+}
+
+guint
+pln_fleet_n_topologies (const PlnFleet *fleet)
+{
+  return fleet->machines->len;
+}
+
+const char *
 pln_fleet_topology (const PlnFleet *fleet, guint machine)
 {
   return g_array_index (fleet->machines, PlnFleetMachine, machine).topology;
+}
+
+const char *
+pln_fleet_gpu (const PlnFleet *fleet, guint machine)
+{
+  const Scn *scenario = g_array_index (fleet->machines, PlnFleetMachine, machine).scenario;
+  return scenario != NULL ? clu_gpu_spec (scenario->system.clu, 0)->name.v : "";
 }
 
 PlnFleetAim

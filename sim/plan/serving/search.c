@@ -34,8 +34,8 @@ size_row (const PlnFleetMachine *machine, PlnFleetRow *row)
   row->good = row->busy[0] = row->busy[1] = row->own_usd = row->rent_usd = row->usd_per_Mtok = (double)NAN;
 }
 
-static gboolean
-wants (const PlnFleet *fleet, const char *pools)
+gboolean
+pln_fleet_wants (const PlnFleet *fleet, const char *pools)
 {
   const BaseStrs *list = &fleet->spec.free.pools;
   gboolean found = !list->set;
@@ -52,6 +52,8 @@ row_of (const PlnFleet *fleet, guint machine, guint first, guint second, gboolea
   const double rate = fleet->spec.goal.load.rate.v;
   PlnFleetRow row = { .machine = machine, .apart = apart, .pools = { a->layout, b->layout }, .layouts = { first, second } };
   row.replicas[0] = replicas_for (rate, apart ? a->prefill_rate : a->all_rate);
+  row.need_gpus = apart ? rate * (a->layout.gpus / a->prefill_rate + b->layout.gpus / b->decode_rate)
+                        : rate * a->layout.gpus / a->all_rate;
   row.replicas[1] = apart ? replicas_for (rate, b->decode_rate) : 0;
   size_row (its, &row);
   return row;
@@ -99,14 +101,14 @@ add_rows (const PlnFleet *fleet, guint number, GArray *rows)
   const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, number);
   g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
   g_autoptr (GArray) apart = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
-  for (guint i = 0; i < machine->cuts->len && wants (fleet, "all"); i++)
+  for (guint i = 0; i < machine->cuts->len && pln_fleet_wants (fleet, "all"); i++)
     if (g_array_index (machine->cuts, PlnFleetCut, i).all_rate > 0) {
       const PlnFleetRow row = row_of (fleet, number, i, i, FALSE);
       g_array_append_val (all, row);
     }
   g_autoptr (GArray) prefill = best_of_pool (machine, FALSE);
   g_autoptr (GArray) decode = best_of_pool (machine, TRUE);
-  for (guint i = 0; i < prefill->len && wants (fleet, "apart"); i++)
+  for (guint i = 0; i < prefill->len && pln_fleet_wants (fleet, "apart"); i++)
     for (guint k = 0; k < decode->len; k++) {
       const guint a = g_array_index (prefill, Ranked, i).cut, b = g_array_index (decode, Ranked, k).cut;
       const PlnFleetRow row = row_of (fleet, number, a, b, TRUE);
@@ -314,6 +316,12 @@ find_misses (const PlnFleet *fleet, const GArray *limits, PlnFleetResult *out)
   g_array_sort (out->misses, by_miss);
 }
 
+void
+pln_fleet_leave_out (PlnFleet *fleet, guint machine)
+{
+  g_array_index (fleet->machines, PlnFleetMachine, machine).left_out = TRUE;
+}
+
 PlnFleetResult *
 pln_fleet_search (PlnFleet *fleet, guint best, gboolean per_machine, GError **error)
 {
@@ -325,6 +333,8 @@ pln_fleet_search (PlnFleet *fleet, guint best, gboolean per_machine, GError **er
   out->texts = g_ptr_array_new_with_free_func (g_free);
   for (guint m = 0; m < fleet->machines->len; m++) {
     PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, m);
+    if (machine->left_out)
+      continue;
     if (machine->scenario == NULL)
       pln_fleet_screen (fleet, machine);
     out->n_layouts += machine->cuts->len;
