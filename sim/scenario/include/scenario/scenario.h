@@ -20,6 +20,7 @@
   ROW (FLOWS, flows, "random or listed flows between hosts")                            \
   ROW (SERVING, serving, "requests that replicas of an engine answer")                  \
   ROW (SERVING_STEP, serving_step, "one step of an engine that serves a model")         \
+  ROW (RL, rl, "a step of reinforcement learning: answers are generated, scored and learned from") \
   ROW (MOE, moe, "tokens go to experts on other ranks, or return")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
