@@ -129,10 +129,19 @@ typedef struct {
   GPtrArray *jobs; /* ScnJobResult *, in the scenario's order, and links those of all; NULL: one workload */
 } ScnResult;
 
+/* What users of a service among other jobs see. */
+typedef struct {
+  double ttft_p50_s, ttft_p99_s, tpot_p50_s, tpot_p99_s;
+  double transfer_s;   /* mean of KV from prefill to decode; 0: none moves */
+  double duration_s;   /* from the first request to the last answer */
+} ScnJobService;
+
 /* One of several jobs. */
 typedef struct {
   char *name, *nodes;     /* owned; nodes as written, or a transfer's ends */
-  double time_s, alone_s; /* beside the others, and alone: all repeats, all copies, all steps */
+  double time_s, alone_s; /* beside the others, and alone: all repeats, all copies, all steps; of a service an answer's mean */
+  gboolean serves;        /* then: */
+  ScnJobService service, service_alone;
   TrnRoundsResult rounds, rounds_alone;
   ScnResult *alone; /* owned: the whole answer of the job alone */
 } ScnJobResult;
