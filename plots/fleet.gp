@@ -36,10 +36,12 @@ if (limit > X_min / 1.15 && limit < X_max * 1.15) {
   set label 1 "SLO" at limit, graph 0.97 left offset 0.6, 0 font ",14" textcolor rgb "#444444"
 }
 has_mark (m) = int (system ("awk -F '\\t' '$2 == \"".m."\" { n++ } END { print n + 0 }' ".quoted (data)))
-is (i, m) = (n_series == 1 || label (1) eq name[i]) && strcol ("mark") eq m ? column ("y") : NaN
+of (i) = (n_series == 1 || label (1) eq name[i]) && strcol ("mark") eq "front" ? column ("y") : NaN
+number (dummy) = n_series == 1 ? 1 : (sum [k = 1:n_series] (label (1) eq name[k] ? k : 0))
 only = n_series == 1 ? system ("awk -F '\\t' 'NR == 2 { print $1 }' ".quoted (data)) : ""
-plot for [i = 1:n_series] data using (column ("x")):(is (i, "front")) with lines linetype i title n_series == 1 ? only : name[i], \
-  for [i = 1:n_series] data using (column ("x")):(is (i, "simulated")) with points linetype i pointtype 7 pointsize 1.3 notitle, \
-  for [i = 1:n_series] data using (column ("x")):(is (i, "measured")) with points linetype i pointtype 6 pointsize 1.1 notitle, \
-  NaN with points linecolor rgb "#444444" pointtype 7 pointsize 1.3 title has_mark ("simulated") ? "simulated" : "", \
-  NaN with points linecolor rgb "#444444" pointtype 6 pointsize 1.1 title has_mark ("measured") ? "measured" : ""
+# points of a mark, each in the colour of its series
+points (m, kind) = has_mark (m) == 0 ? "" : sprintf (", data using (column ('x')):(strcol ('mark') eq '%s' ? column ('y') : NaN)" \
+  .":(number (0)) with points linecolor variable pointtype %d pointsize 1.2 notitle" \
+  .", keyentry with points linecolor rgb '#444444' pointtype %d pointsize 1.2 title '%s'", m, kind, kind, m)
+eval "plot for [i = 1:n_series] data using (column ('x')):(of (i)) with lines linetype i title n_series == 1 ? only : name[i]" \
+  .points ("simulated", 7).points ("measured", 6)

@@ -4,6 +4,7 @@
 
 #include "api/plan.h"
 #include "cli-private.h"
+#include "plan/fleet.h"
 #include "plan/work.h"
 
 /* ---- the answer (cmd_plan.c) ---- */
@@ -36,6 +37,8 @@ gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCount
 /* Searches and answers a plan for a service (pln_is_fleet). `other`: a flag of the verb that such plans do not take; NULL: none. */
 gboolean cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const char *other,
                            GError **error);
+/* Writes a row of its answer (text of its number, NULL: the first) as a deployment. */
+gboolean cli_fleet_export (Cli *cli, const char *word, const char *row, PlnFleetDeployment kind, GError **error);
 gboolean cli_fleet_check (Cli *cli, const char *path, GError **error); /* whether it can be read */
 
 /* ---- what is done of a search, in a file (plan_part.c) ---- */

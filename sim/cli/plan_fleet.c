@@ -11,6 +11,7 @@
 #include "report/workbook.h"
 
 #define MEASURED_B ((gsize)64 << 20)
+#define BEST       6u /* options that the engine plays */
 
 static PlnFleet *
 load (Cli *cli, const char *path, GError **error)
@@ -213,10 +214,11 @@ cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *count
   if (fleet == NULL)
     return FALSE;
   cli_take_inputs (cli, pln_fleet_inputs (fleet));
-  const guint best = flags->search.best != NULL ? (guint)counts->best : flags->search.per_machine ? 100 : 6;
+  const guint best = flags->search.best != NULL ? (guint)counts->best : flags->search.per_machine ? 100 : BEST;
   g_autoptr (PlnFleetResult) result = pln_fleet_search (fleet, best, flags->search.per_machine, error);
   g_autoptr (PlnResult) money = NULL;
   g_autoptr (StdSensitivity) sensitivity = NULL;
+  g_autoptr (GArray) capacity = NULL;
   const Pln *plan = result != NULL ? pln_fleet_money (fleet, result, &money, error) : NULL;
   if (plan == NULL || !find_sensitivity (cli, flags, path, fleet, result, &sensitivity, error))
     return FALSE;
@@ -225,7 +227,9 @@ cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *count
     base_fail (error, BASE_ERROR_INFEASIBLE, "forerun plan: %s", infeasible);
     return FALSE;
   }
-  const Answer answer = { fleet, result, { plan, money }, sensitivity, (guint)counts->rows };
+  if (result->rows->len > 0 && (capacity = pln_fleet_capacity (fleet, result, error)) == NULL)
+    return FALSE;
+  const Answer answer = { fleet, result, { plan, money, capacity }, sensitivity, (guint)counts->rows };
   if (!write_answer (cli, &answer, error))
     return FALSE;
   if (infeasible != NULL) {
@@ -233,4 +237,38 @@ cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *count
     g_string_append_printf (cli->talk, "forerun plan: %s\n", infeasible);
   }
   return add_files (cli, flags, path, &answer, error);
+}
+
+/* ---- a deployment ---- */
+
+gboolean
+cli_fleet_export (Cli *cli, const char *word, const char *row, PlnFleetDeployment kind, GError **error)
+{
+  guint64 number = 1;
+  if (!cli_count_value (cli, "--row", row, 1, 1000000, &number, error) || !cli_lookup (cli, error))
+    return FALSE;
+  g_autofree char *path = fr_plan_path (cli->lookup, word, error);
+  if (path == NULL)
+    return FALSE;
+  if (!pln_is_fleet (path, NULL))
+    return cli_fail (cli, error, "'%s' is not a plan for a service, whose 'goal' has a 'load' and an 'slo'", word);
+  g_autoptr (PlnFleet) fleet = load (cli, path, error);
+  g_autoptr (PlnFleetResult) result = fleet != NULL ? pln_fleet_search (fleet, BEST, FALSE, error) : NULL;
+  if (result == NULL)
+    return FALSE;
+  g_autofree char *infeasible = rep_fleet_infeasible (fleet, result);
+  if (infeasible != NULL)
+    return base_fail (error, BASE_ERROR_INFEASIBLE, "forerun export: %s", infeasible);
+  if (number > result->rows->len)
+    return cli_fail (cli, error, "--row %" G_GUINT64_FORMAT ": the answer of '%s' has %u row%s", number, pln_fleet_name (fleet),
+                     result->rows->len, result->rows->len == 1 ? "" : "s");
+  const PlnFleetRow *its = &g_array_index (result->rows, PlnFleetRow, number - 1);
+  g_autofree char *text = pln_fleet_deployment (fleet, its, kind, error), *choice = rep_fleet_choice (fleet, its);
+  if (text == NULL)
+    return FALSE;
+  g_string_append_printf (cli->out, "# Row %" G_GUINT64_FORMAT " of plan %s: %u x %s. The model has the name of the plan: write that of "
+                                    "your checkpoint (weights in %s).\n%s",
+                          number, pln_fleet_name (fleet), its->nodes, choice,
+                          base_name (srv_format_names, (int)its->pools[0].weights), text);
+  return TRUE;
 }

@@ -20,6 +20,8 @@ typedef struct {
   SrvLoadSpec load;
   PlnSloSpec slo;
   BaseNum capex;
+  BaseNum users, every; /* in place of the load's rate */
+  BaseNum peak, lost_nodes;
 } PlnFleetGoalSpec;
 
 typedef struct {
@@ -89,6 +91,7 @@ struct PlnFleet {
   ScnLibraryLoad load;
   void *user;
   guint64 seed;
+  double mean_rate;             /* requests/s; the load's rate is that of the peak */
   double input, output, cached; /* mean tokens of a request; of a prompt that all share */
   GArray *machines;             /* PlnFleetMachine */
   guint n_runs;
@@ -100,6 +103,8 @@ Scn *pln_fleet_cluster (const PlnFleet *fleet, const char *topology, guint nodes
  * nodes that they fit into. */
 guint pln_fleet_first (const PlnFleetMachine *machine, const PlnFleetRow *row, guint pool);
 guint pln_fleet_nodes (const PlnFleetMachine *machine, const PlnFleetRow *row);
+/* The same with the nodes that may be lost: each takes a replica of several nodes with it. */
+guint pln_fleet_bought_nodes (const PlnFleet *fleet, const PlnFleetMachine *machine, const PlnFleetRow *row);
 /* Whether the plan takes replicas that do both ("all"), or pools that are apart ("apart"). */
 gboolean pln_fleet_wants (const PlnFleet *fleet, const char *pools);
 /* A topology's cluster of so many nodes with its prices; kept. NULL and *error. Borrowed. */

@@ -17,16 +17,16 @@ machine_number (const Pln *view, const PlnFleetRow *row, const char *topology)
 
 /* Fraction of the time that a GPU of the cluster works, of all that are bought. */
 static double
-busy_of (const PlnFleetRow *row)
+busy_of (const PlnFleet *fleet, const PlnFleetRow *row)
 {
   double sum = 0;
   for (guint i = 0; i < (row->apart ? 2u : 1u); i++)
-    sum += row->replicas[i] * row->pools[i].gpus * (row->simulated ? fmin (row->busy[i], 1) : 1);
+    sum += row->replicas[i] * row->pools[i].gpus * (row->simulated ? fmin (row->busy[i], 1) / fleet->spec.goal.peak.v : 1);
   return sum / row->gpus;
 }
 
 static PlnChoiceRow
-choice_of (const Pln *view, const PlnFleetRow *row, guint machine)
+choice_of (const PlnFleet *fleet, const Pln *view, const PlnFleetRow *row, guint machine)
 {
   PlnChoiceRow out = { .machine = machine, .simulated = row->simulated };
   out.query.tp = row->pools[0].tp;
@@ -35,7 +35,7 @@ choice_of (const Pln *view, const PlnFleetRow *row, guint machine)
   out.step.fits = TRUE;
   out.step.tokens = pln_tokens (view);
   out.step.step_time_s = out.step_time_s = out.step_time_lo_s = out.step_time_hi_s = PLN_FLEET_MONTH_S;
-  out.step.part_s[TRN_PART_COMPUTE] = busy_of (row) * PLN_FLEET_MONTH_S;
+  out.step.part_s[TRN_PART_COMPUTE] = busy_of (fleet, row) * PLN_FLEET_MONTH_S;
   pln_price (view, &out);
   out.formula = pln_least (view, &out);
   out.formula_s = out.run_s;
@@ -64,7 +64,7 @@ pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out,
   Pln *view = fleet->prices;
   view->spec.aim.v = fleet->spec.aim.v == PLN_FLEET_GPUS ? PLN_AIM_GPUS : PLN_AIM_COST;
   view->spec.goal.tokens =
-      (BaseNum){ .set = TRUE, .v = fleet->spec.goal.load.rate.v * fleet->output * PLN_FLEET_MONTH_S };
+      (BaseNum){ .set = TRUE, .v = fleet->mean_rate * fleet->output * PLN_FLEET_MONTH_S };
   view->spec.goal.capex = fleet->spec.goal.capex;
   view->spec.limits.gpus = fleet->spec.limits.gpus;
   g_array_set_size (view->machines, 0);
@@ -85,7 +85,7 @@ pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out,
       g_array_append_val (view->machines, priced->machine);
       g_array_append_val (view->bare, priced->bare);
     }
-    const PlnChoiceRow choice = choice_of (view, row, number);
+    const PlnChoiceRow choice = choice_of (fleet, view, row, number);
     g_array_append_val (money->rows, choice);
   }
   if (money->rows->len > 0 && !pln_distinguish (view, money, error)) {

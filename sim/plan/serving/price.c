@@ -21,6 +21,15 @@ pln_fleet_nodes (const PlnFleetMachine *machine, const PlnFleetRow *row)
   return (pln_fleet_first (machine, row, 2) + machine->gpus_per_node - 1) / machine->gpus_per_node;
 }
 
+guint
+pln_fleet_bought_nodes (const PlnFleet *fleet, const PlnFleetMachine *machine, const PlnFleetRow *row)
+{
+  guint span = 1; /* nodes of the largest replica */
+  for (guint i = 0; i < (row->apart ? 2u : 1u); i++)
+    span = MAX (span, (row->pools[i].gpus + machine->gpus_per_node - 1) / machine->gpus_per_node);
+  return pln_fleet_nodes (machine, row) + pln_fleet_lost_nodes (fleet) * span;
+}
+
 const PlnFleetPriced *
 pln_fleet_priced (PlnFleet *fleet, PlnFleetMachine *its, guint nodes, GError **error)
 {
@@ -67,7 +76,7 @@ gboolean
 pln_fleet_price (PlnFleet *fleet, PlnFleetRow *row, GError **error)
 {
   PlnFleetMachine *its = &g_array_index (fleet->machines, PlnFleetMachine, row->machine);
-  row->nodes = pln_fleet_nodes (its, row);
+  row->nodes = pln_fleet_bought_nodes (fleet, its, row);
   row->gpus = row->nodes * its->gpus_per_node;
   const PlnFleetPriced *priced = pln_fleet_priced (fleet, its, row->nodes, error);
   if (priced == NULL)
@@ -76,7 +85,7 @@ pln_fleet_price (PlnFleet *fleet, PlnFleetRow *row, GError **error)
   const double pue = machine->own.pue;
   double gpus_W = 0, used = 0;
   for (guint i = 0; i < (row->apart ? 2u : 1u); i++) { /* the closed form does not say how busy they are: at load */
-    const double gpus = row->replicas[i] * row->pools[i].gpus, busy = row->simulated ? fmin (row->busy[i], 1) : 1;
+    const double gpus = row->replicas[i] * row->pools[i].gpus, busy = row->simulated ? fmin (row->busy[i], 1) / fleet->spec.goal.peak.v : 1;
     gpus_W += gpus * mdl_power_W (machine->load_W, machine->idle_W, busy);
     used += gpus;
   }

@@ -32,6 +32,12 @@ static SCHEMA (goal_schema, "goal", "The service and its limits.",
                ROW (PlnFleetGoalSpec, model, NODE, "a name of `forerun list llms`, a path, or its keys", .required = TRUE),
                MAP (PlnFleetGoalSpec, load, &srv_schema_load, "requests: a `rate` and lengths", .required = TRUE),
                MAP (PlnFleetGoalSpec, slo, &slo_schema, "what is promised", .required = TRUE),
+               NUM (PlnFleetGoalSpec, users, COUNT, "users at once, in place of `rate` of `load`", .min = "1", .max = "1 G"),
+               NUM (PlnFleetGoalSpec, every, TIME, "time from one request of a user to the next", .min = "1 ms", .fallback = "60 s"),
+               NUM (PlnFleetGoalSpec, peak, NUMBER, "requests/s of the busiest time over the mean; the promises hold then, and costs "
+                    "are spread over the mean", .min = "1", .max = "1000", .fallback = "1"),
+               NUM (PlnFleetGoalSpec, lost_nodes, COUNT, "nodes that may be lost while the promises hold", .max = "1000",
+                    .fallback = "0"),
                NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy", .min = "$0.01"));
 static SCHEMA (choices_schema, "choices", "Cluster options.",
                ROW (PlnFleetChoicesSpec, topology, STRS, "names or paths of topologies", .required = TRUE));
@@ -101,9 +107,13 @@ check (const PlnFleet *fleet, GError **error)
   static const BaseName pools[] = { { "all", 0, "" }, { "apart", 1, "" }, { NULL, 0, NULL } };
   const PlnFleetSpec *s = &fleet->spec;
   const SrvLoadSpec *load = &s->goal.load;
-  if (!load->rate.set)
+  if (load->rate.set && s->goal.users.set)
+    return col_fail_at (error, s->goal.users.mark, "'users' and 'rate' of 'load' say the same; give one");
+  if (s->goal.every.set && !s->goal.users.set)
+    return col_fail_at (error, s->goal.every.mark, "'every' is of 'users'; write how many there are, or leave it out");
+  if (!load->rate.set && !s->goal.users.set)
     return col_fail_at (error, load->head.mark,
-                        "a plan for a service needs the requests per second that it must answer; write 'rate' in 'load'");
+                        "a plan for a service needs the requests per second that it must answer; write 'rate' in 'load', or 'users' in 'goal'");
   if (load->trace.set || load->ramp_to.set || load->closed.set || (load->turns.set && load->turns.v > 1))
     return col_fail_at (
         error, load->head.mark,
@@ -230,7 +240,12 @@ pln_fleet_load (const char *path, const BaseLookup *lookup, const PlnOptions *op
     base_diag_finish (diag, error);
     return NULL;
   }
-  if (!check (fleet, error) || !read_prices (fleet, &context, error) || !measure_load (fleet, error))
+  if (!check (fleet, error))
+    return NULL;
+  PlnFleetGoalSpec *goal = &fleet->spec.goal;
+  fleet->mean_rate = goal->users.set ? goal->users.v / goal->every.v : goal->load.rate.v;
+  goal->load.rate = (BaseNum){ .set = TRUE, .v = fleet->mean_rate * goal->peak.v, .mark = goal->load.head.mark };
+  if (!read_prices (fleet, &context, error) || !measure_load (fleet, error))
     return NULL;
   for (guint i = 0; i < fleet->spec.choices.topology.n; i++) {
     const PlnFleetMachine machine = { .topology = fleet->spec.choices.topology.item[i].v,
@@ -348,6 +363,25 @@ pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, double *o
   *rate = fleet->spec.goal.load.rate.v;
   *input = fleet->input;
   *output = fleet->output;
+}
+
+double
+pln_fleet_mean_rate (const PlnFleet *fleet)
+{
+  return fleet->mean_rate;
+}
+
+double
+pln_fleet_users (const PlnFleet *fleet)
+{
+  const PlnFleetGoalSpec *goal = &fleet->spec.goal;
+  return goal->users.set ? goal->users.v : 0;
+}
+
+guint
+pln_fleet_lost_nodes (const PlnFleet *fleet)
+{
+  return (guint)fleet->spec.goal.lost_nodes.v;
 }
 
 void

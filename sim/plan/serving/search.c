@@ -27,9 +27,9 @@ replicas_for (double rate, double each)
 }
 
 static void
-size_row (const PlnFleetMachine *machine, PlnFleetRow *row)
+size_row (const PlnFleet *fleet, const PlnFleetMachine *machine, PlnFleetRow *row)
 {
-  row->nodes = pln_fleet_nodes (machine, row);
+  row->nodes = pln_fleet_bought_nodes (fleet, machine, row);
   row->gpus = row->nodes * machine->gpus_per_node;
   row->good = row->busy[0] = row->busy[1] = row->own_usd = row->rent_usd = row->usd_per_Mtok = (double)NAN;
 }
@@ -55,7 +55,7 @@ row_of (const PlnFleet *fleet, guint machine, guint first, guint second, gboolea
   row.need_gpus = apart ? rate * (a->layout.gpus / a->prefill_rate + b->layout.gpus / b->decode_rate)
                         : rate * a->layout.gpus / a->all_rate;
   row.replicas[1] = apart ? replicas_for (rate, b->decode_rate) : 0;
-  size_row (its, &row);
+  size_row (fleet, its, &row);
   return row;
 }
 
@@ -142,7 +142,7 @@ choose_basis (PlnFleet *fleet, const GArray *rows)
 static void
 take_price (const PlnFleet *fleet, PlnFleetRow *row)
 {
-  const double month_tokens = fleet->spec.goal.load.rate.v * fleet->output * 30 * 86400;
+  const double month_tokens = fleet->mean_rate * fleet->output * PLN_FLEET_MONTH_S;
   row->usd_per_Mtok = usd_of (fleet, row) / month_tokens * 1e6;
 }
 
@@ -314,6 +314,39 @@ find_misses (const PlnFleet *fleet, const GArray *limits, PlnFleetResult *out)
     g_array_append_val (out->misses, miss);
   }
   g_array_sort (out->misses, by_miss);
+}
+
+/* A replica's rate in that pool: the closed form's, less where the engine needed more replicas than it, and what each had where
+ * the engine needed fewer. */
+static double
+rate_of_pool (const PlnFleet *fleet, const PlnFleetCut *cut, const PlnFleetRow *first, guint pool)
+{
+  const double rate = !first->apart ? cut->all_rate : pool == 0 ? cut->prefill_rate : cut->decode_rate;
+  const double load = fleet->spec.goal.load.rate.v, guess = replicas_for (load, rate), needed = first->replicas[pool];
+  return needed > guess ? rate * guess / needed : fmax (rate, load / needed);
+}
+
+GArray *
+pln_fleet_capacity (PlnFleet *fleet, const PlnFleetResult *result, GError **error)
+{
+  static const double times[] = { 0.1, 0.25, 0.5, 1, 2, 4, 10 };
+  const PlnFleetRow *first = &g_array_index (result->rows, PlnFleetRow, 0);
+  const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, first->machine);
+  g_autoptr (GArray) out = g_array_new (FALSE, FALSE, sizeof (PlnFleetCapacity));
+  const double mean = fleet->mean_rate;
+  for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
+    PlnFleetCapacity at = { .rate = mean * times[i], .users = pln_fleet_users (fleet) * times[i], .row = *first };
+    at.users = at.users > 0 ? at.users : (double)NAN;
+    for (guint k = 0; k < (first->apart ? 2u : 1u) && times[i] != 1; k++) {
+      const PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, first->layouts[k]);
+      at.row.replicas[k] = replicas_for (at.rate * fleet->spec.goal.peak.v, rate_of_pool (fleet, cut, first, k));
+    }
+    if (!pln_fleet_price (fleet, &at.row, error))
+      return NULL;
+    at.row.usd_per_Mtok = usd_of (fleet, &at.row) / (at.rate * fleet->output * PLN_FLEET_MONTH_S) * 1e6;
+    g_array_append_val (out, at);
+  }
+  return g_steal_pointer (&out);
 }
 
 void

@@ -54,6 +54,12 @@ rep_fleet_html_tables (const PlnFleet *fleet, const PlnFleetResult *result, cons
   rep_html_table (html, rows);
   if (pln_basis (money->plan) != PLN_ACQUISITION_NONE)
     rep_plan_html_order (money->plan, money->result, html);
+  if (money->capacity != NULL) {
+    g_autoptr (BaseTable) capacity = rep_fleet_capacity (fleet, money->capacity);
+    rep_html_heading (html, "More and fewer requests");
+    rep_html_paragraph (html, "soft", "The recommended option's layout, estimated: how many nodes other loads need.");
+    rep_html_table (html, capacity);
+  }
   g_autoptr (GPtrArray) misses = rep_fleet_misses (fleet, result);
   if (misses->len > 0)
     rep_html_heading (html, "Options that do not meet the goal");

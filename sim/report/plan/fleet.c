@@ -272,6 +272,51 @@ rep_fleet_misses (const PlnFleet *fleet, const PlnFleetResult *result)
   return out;
 }
 
+/* ---- capacity ---- */
+
+typedef struct {
+  double users, rate, nodes, gpus, month, mtok;
+  char *replicas; /* owned */
+} Scaled;
+
+#define SCALED(...) BASE_MEMBER (Scaled, __VA_ARGS__)
+static const BaseMember scaled_members[] = {
+  SCALED ("users", users, BASE_SHOWN ("users", 1, "%.0f")),
+  SCALED ("requests_per_s", rate, BASE_SHOWN ("requests/s", 1, "%.4g")),
+  SCALED ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f")),
+  SCALED ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f")),
+  SCALED ("replicas", replicas, .title = "replicas"),
+  SCALED ("month_usd", month, BASE_SHOWN ("USD/month", 1, "%.0f")),
+  SCALED ("cost_per_Mtok", mtok, BASE_SHOWN ("USD/Mtok", 1, "%.4g")),
+  BASE_MEMBER_END,
+};
+
+static void
+scaled_clear (gpointer data)
+{
+  g_free (((Scaled *)data)->replicas);
+}
+
+BaseTable *
+rep_fleet_capacity (const PlnFleet *fleet, const GArray *capacity)
+{
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Scaled));
+  g_array_set_clear_func (rows, scaled_clear);
+  const gboolean own = pln_fleet_basis (fleet) == PLN_ACQUISITION_BUY;
+  for (guint i = 0; i < capacity->len; i++) {
+    const PlnFleetCapacity *at = &g_array_index (capacity, PlnFleetCapacity, i);
+    const Scaled row = { .users = at->users,
+                         .rate = at->rate,
+                         .nodes = at->row.nodes,
+                         .gpus = at->row.gpus,
+                         .month = own ? at->row.own_usd : at->row.rent_usd,
+                         .mtok = at->row.usd_per_Mtok,
+                         .replicas = rep_fleet_replicas (&at->row) };
+    g_array_append_val (rows, row);
+  }
+  return base_members_table (scaled_members, rows);
+}
+
 void
 rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
 {
@@ -282,6 +327,12 @@ rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *
   pln_fleet_load_of (fleet, &rate, &input, &output);
   g_string_append_printf (out, "# %.4g requests/s of %.0f tokens in and %.0f out (means); %.4g %% of them keep %s\n", rate, input,
                           output, 100 * fraction, promises);
+  const double mean = pln_fleet_mean_rate (fleet);
+  if (rate > mean * (1 + 1e-9))
+    g_string_append_printf (out, "# that is the busiest time; the mean is %.4g requests/s, over which costs are spread\n", mean);
+  if (pln_fleet_lost_nodes (fleet) > 0)
+    g_string_append_printf (out, "# the promises hold with %u node%s lost: spare nodes start the replicas that it had\n",
+                            pln_fleet_lost_nodes (fleet), pln_fleet_lost_nodes (fleet) == 1 ? "" : "s");
   g_string_append_printf (out, "# %u layouts estimated; %u options checked by the engine in %u runs. Ranked by %s\n",
                           result->n_layouts, result->n_simulated, result->n_runs,
                           base_name (pln_fleet_aim_names, (int)pln_fleet_aim (fleet)));
@@ -309,6 +360,10 @@ rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, const RepFl
       rep_plan_rivals_text (money->plan, money->result, out);
       rep_plan_flips_text (money->plan, money->result, out);
     }
+    if (money->capacity != NULL && pln_fleet_users (fleet) > 0) {
+      g_string_append (out, "\nThe recommended option for more and fewer users (estimated):\n");
+      rep_text (rep_fleet_capacity (fleet, money->capacity), out);
+    }
     g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
     for (guint i = 0; i < commands->len; i++)
       g_string_append_printf (out, "%s%s\n", i == 0 ? "\n# each replica is started by\n" : "", (const char *)commands->pdata[i]);
@@ -332,6 +387,8 @@ rep_fleet_json (const PlnFleet *fleet, const PlnFleetResult *result, const RepFl
     rep_plan_rivals_json (money->plan, money->result, json);
     rep_plan_flips_json (money->plan, money->result, json);
   }
+  if (money->capacity != NULL)
+    rep_json_table (json, "capacity", rep_fleet_capacity (fleet, money->capacity));
   json_builder_set_member_name (json, "misses");
   json_builder_begin_array (json);
   g_autoptr (GPtrArray) misses = rep_fleet_misses (fleet, result);

@@ -76,12 +76,20 @@ guint pln_fleet_n_topologies (const PlnFleet *fleet);
 const char *pln_fleet_topology (const PlnFleet *fleet, guint machine);
 PlnFleetAim pln_fleet_aim (const PlnFleet *fleet);
 PlnAcquisition pln_fleet_basis (const PlnFleet *fleet); /* what is ranked; NONE: no prices */
-/* requests/s, mean tokens of a request. */
+/* requests/s on the mean; users, 0: the plan has a rate; nodes that may be lost. */
+double pln_fleet_mean_rate (const PlnFleet *fleet);
+double pln_fleet_users (const PlnFleet *fleet);
+guint pln_fleet_lost_nodes (const PlnFleet *fleet);
+/* requests/s of the busiest time, mean tokens of a request. */
 void pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, double *output);
 /* s, INFINITY: no limit; and the fraction of requests that keep both. */
 void pln_fleet_slo (const PlnFleet *fleet, double *ttft_s, double *tpot_s, double *fraction);
 /* Commands that start the replicas of a row, one a pool: of vLLM, SGLang or TensorRT-LLM. Returned: full, char *. */
 GPtrArray *pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row);
+/* The same as a DynamoGraphDeployment, or as values of llm-d's Helm chart. NULL and *error (BASE_ERROR_INPUT) of an engine that
+ * these do not start. Returned: full. */
+typedef enum { PLN_FLEET_DYNAMO, PLN_FLEET_LLM_D } PlnFleetDeployment;
+char *pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetDeployment kind, GError **error);
 /* A scenario (YAML) that runs a row. Returned: full. */
 char *pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row);
 
@@ -90,6 +98,13 @@ char *pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row);
  * this is called again. NULL and *error where a cluster cannot be priced. */
 const Pln *pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out, GError **error);
 
+/* What the recommended option becomes for more and fewer requests. */
+typedef struct {
+  double rate, users; /* requests/s on the mean; users NAN where the plan has none */
+  PlnFleetRow row;    /* by the closed form, corrected by what the engine said of the first row; priced */
+} PlnFleetCapacity;
+/* By rising rate. Of a result with a row. NULL and *error where a cluster cannot be built. Returned: full, PlnFleetCapacity. */
+GArray *pln_fleet_capacity (PlnFleet *fleet, const PlnFleetResult *result, GError **error);
 /* Leaves a topology out of searches from now on. */
 void pln_fleet_leave_out (PlnFleet *fleet, guint machine);
 /* What is set against what, of the best layouts of a topology. */

@@ -12,6 +12,7 @@
 typedef struct {
   const Pln *plan;
   const PlnResult *result;
+  const GArray *capacity; /* PlnFleetCapacity; NULL: of no row */
 } RepFleetMoney;
 
 /* The answer in sentences, the first `most` rows, what topologies miss, and commands that start the recommended one. */
@@ -34,6 +35,8 @@ BaseTable *rep_fleet_table (const PlnFleet *fleet, const PlnFleetResult *result,
 /* "no option keeps the promises: …", with the nearest; full. NULL where some do. */
 char *rep_fleet_infeasible (const PlnFleet *fleet, const PlnFleetResult *result);
 
+/* What the recommended option becomes for more and fewer requests. Returned: full. */
+BaseTable *rep_fleet_capacity (const PlnFleet *fleet, const GArray *capacity);
 /* The workbook, as rep_plan_workbook(). NULL and *error. Returned: full. */
 GString *rep_fleet_workbook (PlnFleet *fleet, const PlnFleetResult *result, guint most, const char *header, GError **error);
 /* Fronts of the cluster options: throughput of a GPU against tokens/s of a user, and cost against TTFT and TPOT, with the rows that
