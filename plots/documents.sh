@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws the pictures of docs/images that show measurements: fits (fit_*, overlap, kernels), a service (fleet), rings on H200 and, where its points are
-# given, training steps. plots/gallery.sh draws those of docs/pictures.md.
+# Draws the pictures of docs/images that show measurements: fits (fit_*, overlap, kernels), a service (fleet), rings on H200 and,
+# where its points are given, training steps. plots/gallery.sh draws those of docs/pictures.md.
 #
 #   plots/documents.sh FORERUN FOLDER [TRAINING.tsv]     (to renew the pages': docs/images)
 #

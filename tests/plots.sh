@@ -219,7 +219,8 @@ a_b measured 12 80
 c front 10 200
 c simulated 15 120
 ROWS
-draws fleet.gp "data='fleet.tsv'; title='t_t'; x_name='x of a user'; y_name='y of a GPU'; limit=15" 't_t' 'x of a user, logarithmic' 'a_b' SLO simulated measured
+draws fleet.gp "data='fleet.tsv'; title='t_t'; x_name='x of a user'; y_name='y of a GPU'; limit=15" \
+  't_t' 'x of a user, logarithmic' 'a_b' SLO simulated measured
 refuses fleet.gp "data='coll.tsv'" "no column 'series'"
 refuses fleet.gp "out='x.svg'" 'data is not set'
 table latency.tsv <<'ROWS'

@@ -47,7 +47,7 @@ read_spot (Reader *reader, char **cells, guint n, unsigned line, GError **error)
   const struct {
     Key key;
     double *to, unit;
-  } numbers[] = { { INPUT, &spot.input, 1 }, { OUTPUT, &spot.output, 1 },   { IN_FLIGHT, &spot.in_flight, 1 },
+  } numbers[] = { { INPUT, &spot.input, 1 }, { OUTPUT, &spot.output, 1 },  { IN_FLIGHT, &spot.in_flight, 1 },
                   { GPUS, &spot.gpus, 1 },   { TTFT, &spot.ttft_s, 1e-3 }, { TPOT, &spot.tpot_s, 1e-3 } };
   if (n != reader->n_columns)
     return cal_fail (reader->text, CAL_LINE (line), error, "%u cells where the first line has %u; write one for each column", n,

@@ -251,8 +251,8 @@ const CliVerb cli_verb_export = {
   .notes =
       "slurm-topology writes topology.conf or topology.yaml. slurm-gres writes gres.conf: the GPUs of each node, the cores of "
       "their socket, and the NVLinks between them. sbatch simulates a training scenario, or a row of a plan's answer, and "
-      "writes a batch script with its nodes and parallel layout. dynamo and llm-d search a plan for a service and write its row as a "
-      "DynamoGraphDeployment or as values of llm-d's Helm chart. tuner-conf writes the file of forerun compare --tuner-conf and "
+      "writes a batch script with its nodes and parallel layout. dynamo and llm-d search a plan for a service and write its row as "
+      "a DynamoGraphDeployment or as values of llm-d's Helm chart. tuner-conf writes the file of forerun compare --tuner-conf and "
       "takes the same flags. dot prints the graph of forerun topo --dot. To read topologies of Slurm, use forerun import "
       "slurm-topology.\n",
   .flags = { flags_table, cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },

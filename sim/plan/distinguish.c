@@ -287,8 +287,8 @@ compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow
   g_auto (Net) a = { 0 };
   g_auto (Net) b = { 0 };
   const TrnClosedQuery *const cuts[] = { &first->query, &other->query };
-  if (machine_of (plan, first)->nodes == 1 || machine_of (plan, first)->scenario->kind != SCN_KIND_TRAINING || !net_open (plan, first->machine, band, &a) ||
-      !net_open (plan, other->machine, band, &b))
+  if (machine_of (plan, first)->nodes == 1 || machine_of (plan, first)->scenario->kind != SCN_KIND_TRAINING ||
+      !net_open (plan, first->machine, band, &a) || !net_open (plan, other->machine, band, &b))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (cuts); i++) {
     double as_is = least_of (plan, &b, 0, cuts[i]) / least_of (plan, &a, 0, cuts[i]);

@@ -264,7 +264,7 @@ take_time (const ScnRunning *running, ScnJobResult *job, GError **error)
 static gboolean
 run_together (Scn *scenario, ScnResult *result, GError **error)
 {
-  g_autoptr (ColNet) net = col_net_new (scenario->system.clu); /* outlives what runs on it */
+  g_autoptr (ColNet) net = col_net_new (scenario->system.clu);                       /* outlives what runs on it */
   g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (scn_running_free); /* NULL: of a job that drives */
   double longest_s = 0;
   for (guint j = 0; j < scenario->jobs->len; j++) {
@@ -382,7 +382,8 @@ scn_jobs_run (Scn *scenario, ScnResult *result, GError **error)
     return FALSE;
   for (guint j = 0; result->run.spans != NULL && j < result->jobs->len; j++) {
     const ScnJobResult *job = result->jobs->pdata[j];
-    col_run_span (&result->run, g_strdup (job->name), g_strdup (job->nodes), 0, job->serves ? job->service.duration_s : job->time_s);
+    col_run_span (&result->run, g_strdup (job->name), g_strdup (job->nodes), 0,
+                  job->serves ? job->service.duration_s : job->time_s);
   }
   return TRUE;
 }

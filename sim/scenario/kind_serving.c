@@ -629,8 +629,6 @@ scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunR
   return play_once (&own, NULL, out, error);
 }
 
-/* ---- among other jobs ---- */
-
 static ScnJobService
 service_of (const SrvRunResult *run)
 {
@@ -646,7 +644,6 @@ service_of (const SrvRunResult *run)
 static gboolean
 drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error)
 {
-  const Scn *view = &job->view;
   SrvRunResult run = { 0 };
   out->serves = TRUE;
   if (!together) {
@@ -655,7 +652,7 @@ drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GEr
     out->alone_s = alone->run.e2e.mean;
     return TRUE;
   }
-  if (!play_once (view, net, &run, error))
+  if (!play_once (&job->view, net, &run, error))
     return FALSE;
   out->service = service_of (&run);
   out->time_s = run.e2e.mean;

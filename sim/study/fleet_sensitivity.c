@@ -3,8 +3,8 @@
 
 #include "study/sensitivity.h"
 
-/* A topology that is worse than the recommended one by this factor is not asked again: a constant that is a fifth less or more moves
- * a ratio of two by a quarter, where it is in one of them in full. */
+/* A topology that is worse than the recommended one by this factor is not asked again: a constant that is a fifth less or more
+ * moves a ratio of two by a quarter, where it is in one of them in full. */
 #define NEAR 1.5
 
 typedef struct {
@@ -13,7 +13,8 @@ typedef struct {
   guint n;
 } Question;
 
-/* What a row costs (USD a million tokens), or has of GPUs, where neither replicas nor nodes are whole: whole ones hide what moves. */
+/* What a row costs (USD a million tokens), or has of GPUs, where neither replicas nor nodes are whole: whole ones hide what moves.
+ * */
 static double
 value_of (const PlnFleet *fleet, const PlnFleetRow *row)
 {
@@ -28,8 +29,7 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->lookup));
   base_lookup_set_watch (lookup, watch);
   g_auto (CstStore) constants = { .lookup = lookup };
-  g_autoptr (PlnFleet) fleet =
-      pln_fleet_load (question->path, lookup, &question->options, cst_store_share, &constants, error);
+  g_autoptr (PlnFleet) fleet = pln_fleet_load (question->path, lookup, &question->options, cst_store_share, &constants, error);
   for (guint i = 0; fleet != NULL && reach == STD_REACH_NEAR && i < search->n; i++)
     if (search->far[i])
       pln_fleet_leave_out (fleet, i);

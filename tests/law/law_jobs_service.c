@@ -11,7 +11,8 @@ static const char text[] =
     "  topology:\n"
     "    topology: tapered\n"
     "    nodes: 4\n"
-    "    node: {gpus: {type: h100_sxm, count: 2}, nvlink: {kind: switch, switches: 4}, pcie: {generation: 5, lanes: 16}, nics: {type: "
+    "    node: {gpus: {type: h100_sxm, count: 2}, nvlink: {kind: switch, switches: 4}, pcie: {generation: 5, lanes: 16}, nics: "
+    "{type: "
     "cx7_ndr400, count: 2, per_gpu: 1}}\n"
     "    fabric: {kind: fat_tree, leaf: {type: qm9700, radix: 5}, spine: {type: qm9700}, oversubscription: 4, routing: adaptive}\n"
     "jobs:\n"
@@ -42,14 +43,10 @@ ask (const char *const *sets)
     g_error ("%s", error->message);
   const ScnJobResult *a = result->jobs->pdata[0], *b = result->jobs->pdata[1];
   TEST_TRUE (!a->serves && b->serves);
-  const Both out = { a->time_s,
-                     a->alone_s,
-                     b->service.transfer_s,
-                     b->service_alone.transfer_s,
-                     b->service.ttft_p99_s,
-                     b->service_alone.ttft_p99_s,
-                     b->time_s,
-                     b->alone_s };
+  const Both out = {
+    a->time_s, a->alone_s, b->service.transfer_s, b->service_alone.transfer_s, b->service.ttft_p99_s, b->service_alone.ttft_p99_s,
+    b->time_s, b->alone_s
+  };
   scn_result_free (result);
   scn_free (scenario);
   cst_free (cal);
@@ -80,7 +77,9 @@ shared_links_slow_both (void)
 static void
 more_uplinks_are_never_slower (void)
 {
-  static const char *const tapers[] = { "topology.fabric.oversubscription=4", "topology.fabric={kind: fat_tree, leaf: {type: qm9700, radix: 8}, spine: {type: qm9700}, oversubscription: 1, routing: adaptive}" };
+  static const char *const tapers[] = { "topology.fabric.oversubscription=4",
+                                        "topology.fabric={kind: fat_tree, leaf: {type: qm9700, radix: 8}, spine: {type: qm9700}, "
+                                        "oversubscription: 1, routing: adaptive}" };
   double gradients_s = (double)INFINITY, transfer_s = (double)INFINITY;
   for (guint i = 0; i < G_N_ELEMENTS (tapers); i++) {
     const char *const sets[] = { tapers[i], NULL };

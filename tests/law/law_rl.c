@@ -5,16 +5,17 @@
 #include "library_fixture.h"
 #include "scenario/rl.h"
 
-static const char text[] = "scenario: rl\n"
-                           "cluster: {topology: hgx_h100, nodes: 4}\n"
-                           "workload:\n"
-                           "  kind: rl\n"
-                           "  model: qwen3_8b\n"
-                           "  prompts: 32\n"
-                           "  samples: 4\n"
-                           "  lengths: {input: {law: uniform, min: 100, max: 500}, output: {law: lognormal, median: 300, sigma: 0.8, max: 2000}}\n"
-                           "  rollout: {engine: {name: vllm}, parallel: {tp: 2}}\n"
-                           "  train: {kind: training, fsdp: {}}\n";
+static const char text[] =
+    "scenario: rl\n"
+    "cluster: {topology: hgx_h100, nodes: 4}\n"
+    "workload:\n"
+    "  kind: rl\n"
+    "  model: qwen3_8b\n"
+    "  prompts: 32\n"
+    "  samples: 4\n"
+    "  lengths: {input: {law: uniform, min: 100, max: 500}, output: {law: lognormal, median: 300, sigma: 0.8, max: 2000}}\n"
+    "  rollout: {engine: {name: vllm}, parallel: {tp: 2}}\n"
+    "  train: {kind: training, fsdp: {}}\n";
 
 static ScnRlResult
 ask (const char *const *sets)

@@ -29,9 +29,9 @@ typedef struct {
   double ttft_s, tpot_s; /* means */
 } CalServingSpot;
 
-/* A CSV with a line a run and the columns gpu, model, isl, osl, concurrency, gpus, ttft_ms and tpot_ms; framework if it has it; other
- * columns are left out, and so are lines where one of these is empty or 0 (tests/data/serving/serving.csv). Returned: full, CalServingSpot; NULL and *error (BASE_ERROR_INPUT, with file
- * and line). */
+/* A CSV with a line a run and the columns gpu, model, isl, osl, concurrency, gpus, ttft_ms and tpot_ms; framework if it has it;
+ * other columns are left out, and so are lines where one of these is empty or 0 (tests/data/serving/serving.csv). Returned: full,
+ * CalServingSpot; NULL and *error (BASE_ERROR_INPUT, with file and line). */
 GArray *cal_serving_spots (const CalText *text, GError **error);
 /* Output tokens/s of a GPU: all slots are always busy. */
 double cal_serving_spot_tokens (const CalServingSpot *spot);

@@ -1,7 +1,8 @@
-/* A row as it is deployed: commands that start its engines, and the scenario that runs it here.
+/* A row as it is deployed: commands that start its engines, deployments of Dynamo and llm-d, and the scenario that runs it here.
  *
  * * Flags: `vllm serve` (docs.vllm.ai, engine arguments), `sglang.launch_server` (docs.sglang.ai, server arguments), `trtllm-serve`
- * (TensorRT-LLM, command line); ai-dynamo/dynamo's DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats other than bf16 are those of the checkpoint, so that no flag names them. */
+ * (TensorRT-LLM, command line); ai-dynamo/dynamo's DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats other than
+ * bf16 are those of the checkpoint, so that no flag names them. */
 #include <math.h>
 #include <string.h>
 
@@ -131,11 +132,12 @@ dynamo (const PlnFleet *fleet, const PlnFleetRow *row, SrvEngineName engine)
   g_autofree char *name = g_ascii_strdown (fleet->spec.name.v, -1); /* names of Kubernetes have letters, digits and '-' */
   for (char *c = name; *c != '\0'; c++)
     *c = g_ascii_isalnum (*c) ? *c : '-';
-  g_string_append_printf (out,
-                          "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: %s\nspec:\n  services:\n"
-                          "    Frontend:\n      componentType: frontend\n      replicas: 1\n      envs:\n"
-                          "        - {name: DYN_ROUTER_MODE, value: least-loaded}\n",
-                          name);
+  g_string_append_printf (
+      out,
+      "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: %s\nspec:\n  services:\n"
+      "    Frontend:\n      componentType: frontend\n      replicas: 1\n      envs:\n"
+      "        - {name: DYN_ROUTER_MODE, value: least-loaded}\n",
+      name);
   for (guint i = 0; i < commands->len; i++) {
     const char *const of_role[] = { i == 0 ? "--is-prefill-worker" : "--is-decode-worker", NULL };
     const guint pod = gpus_of_pod (fleet, row, i);
@@ -184,9 +186,10 @@ pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetDep
     return NULL;
   }
   if (engine == SRV_ENGINE_TRTLLM) {
-    col_fail_at (error, mark,
-                 "Dynamo reads options of TensorRT-LLM from a file of its own, which is not written; the commands of 'forerun plan' "
-                 "have them");
+    col_fail_at (
+        error, mark,
+        "Dynamo reads options of TensorRT-LLM from a file of its own, which is not written; the commands of 'forerun plan' "
+        "have them");
     return NULL;
   }
   return kind == PLN_FLEET_DYNAMO ? dynamo (fleet, row, engine) : llm_d (fleet, row);

@@ -164,7 +164,8 @@ pln_fleet_front (PlnFleet *fleet, const PlnFleetResult *result, PlnFleetFront wh
     double gpus_s;
     for (guint i = 0; i < machine->cuts->len && pln_fleet_wants (fleet, "all"); i++)
       add_loads (&walk, &g_array_index (machine->cuts, PlnFleetCut, i), PLN_FLEET_ALL);
-    const PlnFleetCut *other = fleet->output > 1 && pln_fleet_wants (fleet, "apart") ? best_of_pool (machine, decode, &gpus_s) : NULL;
+    const PlnFleetCut *other =
+        fleet->output > 1 && pln_fleet_wants (fleet, "apart") ? best_of_pool (machine, decode, &gpus_s) : NULL;
     for (guint i = 0; i < machine->cuts->len && other != NULL; i++) {
       PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, i);
       if (cut->layout.weights != other->layout.weights)

@@ -85,7 +85,8 @@ pln_fleet_price (PlnFleet *fleet, PlnFleetRow *row, GError **error)
   const double pue = machine->own.pue;
   double gpus_W = 0, used = 0;
   for (guint i = 0; i < (row->apart ? 2u : 1u); i++) { /* the closed form does not say how busy they are: at load */
-    const double gpus = row->replicas[i] * row->pools[i].gpus, busy = row->simulated ? fmin (row->busy[i], 1) / fleet->spec.goal.peak.v : 1;
+    const double gpus = row->replicas[i] * row->pools[i].gpus,
+                 busy = row->simulated ? fmin (row->busy[i], 1) / fleet->spec.goal.peak.v : 1;
     gpus_W += gpus * mdl_power_W (machine->load_W, machine->idle_W, busy);
     used += gpus;
   }

@@ -33,9 +33,12 @@ static SCHEMA (goal_schema, "goal", "The service and its limits.",
                MAP (PlnFleetGoalSpec, load, &srv_schema_load, "requests: a `rate` and lengths", .required = TRUE),
                MAP (PlnFleetGoalSpec, slo, &slo_schema, "what is promised", .required = TRUE),
                NUM (PlnFleetGoalSpec, users, COUNT, "users at once, in place of `rate` of `load`", .min = "1", .max = "1 G"),
-               NUM (PlnFleetGoalSpec, every, TIME, "time from one request of a user to the next", .min = "1 ms", .fallback = "60 s"),
-               NUM (PlnFleetGoalSpec, peak, NUMBER, "requests/s of the busiest time over the mean; the promises hold then, and costs "
-                    "are spread over the mean", .min = "1", .max = "1000", .fallback = "1"),
+               NUM (PlnFleetGoalSpec, every, TIME, "time from one request of a user to the next", .min = "1 ms",
+                    .fallback = "60 s"),
+               NUM (PlnFleetGoalSpec, peak, NUMBER,
+                    "requests/s of the busiest time over the mean; the promises hold then, and costs "
+                    "are spread over the mean; default: 1",
+                    .min = "1", .max = "1000"),
                NUM (PlnFleetGoalSpec, lost_nodes, COUNT, "nodes that may be lost while the promises hold", .max = "1000",
                     .fallback = "0"),
                NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy", .min = "$0.01"));
@@ -112,8 +115,9 @@ check (const PlnFleet *fleet, GError **error)
   if (s->goal.every.set && !s->goal.users.set)
     return col_fail_at (error, s->goal.every.mark, "'every' is of 'users'; write how many there are, or leave it out");
   if (!load->rate.set && !s->goal.users.set)
-    return col_fail_at (error, load->head.mark,
-                        "a plan for a service needs the requests per second that it must answer; write 'rate' in 'load', or 'users' in 'goal'");
+    return col_fail_at (
+        error, load->head.mark,
+        "a plan for a service needs the requests per second that it must answer; write 'rate' in 'load', or 'users' in 'goal'");
   if (load->trace.set || load->ramp_to.set || load->closed.set || (load->turns.set && load->turns.v > 1))
     return col_fail_at (
         error, load->head.mark,
@@ -243,6 +247,8 @@ pln_fleet_load (const char *path, const BaseLookup *lookup, const PlnOptions *op
   if (!check (fleet, error))
     return NULL;
   PlnFleetGoalSpec *goal = &fleet->spec.goal;
+  if (!goal->peak.set) /* no default of the schema: studies would vary it */
+    goal->peak.v = 1;
   fleet->mean_rate = goal->users.set ? goal->users.v / goal->every.v : goal->load.rate.v;
   goal->load.rate = (BaseNum){ .set = TRUE, .v = fleet->mean_rate * goal->peak.v, .mark = goal->load.head.mark };
   if (!read_prices (fleet, &context, error) || !measure_load (fleet, error))

@@ -239,7 +239,11 @@ pln_fleet_estimate (PlnFleet *fleet, PlnFleetRow *row)
   for (guint i = 0; i < (row->apart ? 2u : 1u); i++) {
     PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, row->layouts[i]);
     SrvSteadyTimes now;
-    if (!pln_fleet_times (fleet, cut, !row->apart ? PLN_FLEET_ALL : i == 0 ? PLN_FLEET_PREFILL : PLN_FLEET_DECODE, rate / row->replicas[i], &now))
+    if (!pln_fleet_times (fleet, cut,
+                          !row->apart ? PLN_FLEET_ALL
+                          : i == 0    ? PLN_FLEET_PREFILL
+                                      : PLN_FLEET_DECODE,
+                          rate / row->replicas[i], &now))
       continue;
     if (i == 0)
       row->ttft_s = now.ttft_s;

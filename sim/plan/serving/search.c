@@ -52,8 +52,8 @@ row_of (const PlnFleet *fleet, guint machine, guint first, guint second, gboolea
   const double rate = fleet->spec.goal.load.rate.v;
   PlnFleetRow row = { .machine = machine, .apart = apart, .pools = { a->layout, b->layout }, .layouts = { first, second } };
   row.replicas[0] = replicas_for (rate, apart ? a->prefill_rate : a->all_rate);
-  row.need_gpus = apart ? rate * (a->layout.gpus / a->prefill_rate + b->layout.gpus / b->decode_rate)
-                        : rate * a->layout.gpus / a->all_rate;
+  row.need_gpus =
+      apart ? rate * (a->layout.gpus / a->prefill_rate + b->layout.gpus / b->decode_rate) : rate * a->layout.gpus / a->all_rate;
   row.replicas[1] = apart ? replicas_for (rate, b->decode_rate) : 0;
   size_row (fleet, its, &row);
   return row;

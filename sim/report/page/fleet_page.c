@@ -49,8 +49,8 @@ rep_fleet_html_tables (const PlnFleet *fleet, const PlnFleetResult *result, cons
 {
   g_autoptr (BaseTable) rows = rep_fleet_table (fleet, result, most);
   rep_html_heading (html, "Options");
-  rep_html_paragraph (html, "soft",
-                      "By engine: simulated, times at the percentile of the SLO. By formula: estimates, means. A month has 30 days.");
+  rep_html_paragraph (
+      html, "soft", "By engine: simulated, times at the percentile of the SLO. By formula: estimates, means. A month has 30 days.");
   rep_html_table (html, rows);
   if (pln_basis (money->plan) != PLN_ACQUISITION_NONE)
     rep_plan_html_order (money->plan, money->result, html);

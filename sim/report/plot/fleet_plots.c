@@ -147,7 +147,8 @@ add_front (PlnFleet *fleet, const PlnFleetResult *result, PlnFleetFront which, c
   double ttft_s, tpot_s, fraction;
   pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
   const double limit_s = which == PLN_FLEET_BY_TTFT ? ttft_s : which == PLN_FLEET_BY_TPOT ? tpot_s : (double)INFINITY;
-  g_autofree char *title = title_of (fleet, best_point (points, which, limit_s), which), *x_name = rep_plot_quote (w->x_name), *y_name = rep_plot_quote (w->y_name);
+  g_autofree char *title = title_of (fleet, best_point (points, which, limit_s), which), *x_name = rep_plot_quote (w->x_name),
+                  *y_name = rep_plot_quote (w->y_name);
   char at[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd (at, sizeof at, "%.9g", isfinite (limit_s) ? limit_s * 1e3 : 0);
   rep_plots_add (plots, w->name, "fleet.gp", w->caption, title, tsv,

@@ -93,9 +93,9 @@ char *pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFl
 /* A scenario (YAML) that runs a row. Returned: full. */
 char *pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row);
 
-/* The money of a result in the terms of plans for training: a month of each row is a run. Flip points, rivals with their odds, costs
- * by part and prices are asked of what is returned, with *out (full), whose rows are those of `result`. Borrowed from the plan, until
- * this is called again. NULL and *error where a cluster cannot be priced. */
+/* The money of a result in the terms of plans for training: a month of each row is a run. Flip points, rivals with their odds,
+ * costs by part and prices are asked of what is returned, with *out (full), whose rows are those of `result`. Borrowed from the
+ * plan, until this is called again. NULL and *error where a cluster cannot be priced. */
 const Pln *pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out, GError **error);
 
 /* What the recommended option becomes for more and fewer requests. */
@@ -114,7 +114,8 @@ typedef enum {
   PLN_FLEET_BY_TPOT, /* likewise */
 } PlnFleetFront;
 
-/* A layout of a topology at some load, by the closed form. Of pools that are apart: GPUs of both, in the ratio that the load needs. */
+/* A layout of a topology at some load, by the closed form. Of pools that are apart: GPUs of both, in the ratio that the load
+ * needs. */
 typedef struct {
   guint machine;
   gboolean apart;

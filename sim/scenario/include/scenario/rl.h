@@ -64,9 +64,9 @@ typedef struct {
 
 /* ScnResult.own */
 typedef struct {
-  double time_s, time_lo_s, time_hi_s; /* of a step */
-  double phase_s[SCN_RL_N];            /* as each takes; they sum to the step where nothing overlaps */
-  double hidden_s;                     /* of them, beside others: of staleness 1 and more */
+  double time_s, time_lo_s, time_hi_s;  /* of a step */
+  double phase_s[SCN_RL_N];             /* as each takes; they sum to the step where nothing overlaps */
+  double hidden_s;                      /* of them, beside others: of staleness 1 and more */
   double answers, tokens, tokens_per_s; /* of a step: answers, their prompts and their own tokens */
   double output_mean;                   /* tokens of an answer */
   double longest_s;                     /* generation of the longest answer */

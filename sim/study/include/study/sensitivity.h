@@ -108,8 +108,8 @@ typedef struct {
   char *(*name) (const PlnFleet *fleet, const PlnFleetRow *row); /* what tells a row from others. Returned: full */
 } StdFleetQuestion;
 
-/* The same of a plan for a service, in closed form: USD a million output tokens, or GPUs, where neither replicas nor nodes are whole.
- * `fleet`, `result`: as it is. */
+/* The same of a plan for a service, in closed form: USD a million output tokens, or GPUs, where neither replicas nor nodes are
+ * whole. `fleet`, `result`: as it is. */
 StdSensitivity *std_sensitivity_fleet (const StdFleetQuestion *question, const PlnFleet *fleet, const PlnFleetResult *result,
                                        StdScope scope, GError **error);
 

@@ -170,7 +170,8 @@ static gboolean
 check_flags (const Cli *cli, const CliPlanFlags *flags, const char *other, GError **error)
 {
   if (other != NULL)
-    return cli_fail (cli, error, "%s shares the search of a plan of training; a plan of a service takes seconds: leave it out", other);
+    return cli_fail (cli, error, "%s shares the search of a plan of training; a plan of a service takes seconds: leave it out",
+                     other);
   return flags->measured == NULL || flags->plot != NULL || flags->report != NULL ||
          cli_fail (cli, error, "--measured is drawn into a plot: --plot F.svg or --report F.html makes one");
 }
@@ -266,8 +267,9 @@ cli_fleet_export (Cli *cli, const char *word, const char *row, PlnFleetDeploymen
   g_autofree char *text = pln_fleet_deployment (fleet, its, kind, error), *choice = rep_fleet_choice (fleet, its);
   if (text == NULL)
     return FALSE;
-  g_string_append_printf (cli->out, "# Row %" G_GUINT64_FORMAT " of plan %s: %u x %s. The model has the name of the plan: write that of "
-                                    "your checkpoint (weights in %s).\n%s",
+  g_string_append_printf (cli->out,
+                          "# Row %" G_GUINT64_FORMAT " of plan %s: %u x %s. The model has the name of the plan: write that of "
+                          "your checkpoint (weights in %s).\n%s",
                           number, pln_fleet_name (fleet), its->nodes, choice,
                           base_name (srv_format_names, (int)its->pools[0].weights), text);
   return TRUE;

@@ -2,8 +2,8 @@
  *
  *     generation   the engine answers prompts · samples requests that come at once; it ends with the longest answer
  *     reward       answers · time / workers, where that is longer than nothing
- *     logprobs     a forward pass over all tokens, a third of what passes of a training step take: of the actor again (engines round
- *                  otherwise), of the reference; of PPO the values of a critic
+ *     logprobs     a forward pass over all tokens, a third of what passes of a training step take: of the actor again, of the
+ *                  reference; of PPO the values of a critic
  *     update       `updates` training steps on the tokens that were generated; of PPO the critic's too
  *     sync         weights to the replicas: an all-gather over all GPUs if colocated; else a broadcast from the trainer to all GPUs
  *                  of the replicas while the trainer gathers, whichever takes longer
@@ -144,7 +144,9 @@ take_part (const Scn *scenario, gboolean rollout, Part *part)
   const ScnRlSpec *spec = scenario->own;
   const GArray *all = scenario->system.gpus;
   const guint behind = spec->placement.v == SCN_RL_SEPARATED ? gpus_per_node (scenario) * (guint)spec->rollout.nodes.v : 0;
-  const guint first = rollout && behind > 0 ? all->len - behind : 0, n = behind == 0 ? all->len : rollout ? behind : all->len - behind;
+  const guint first = rollout && behind > 0 ? all->len - behind : 0, n = behind == 0 ? all->len
+                                                                         : rollout   ? behind
+                                                                                     : all->len - behind;
   part->system = scenario->system;
   part->gpus = part->system.gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
   g_array_append_vals (part->gpus, &g_array_index (all, guint32, first), n);
@@ -161,8 +163,9 @@ check_lengths (const ScnRlSpec *spec, GError **error)
 {
   const gboolean file = spec->lengths.file.v != NULL, in = spec->input.set || spec->lengths.input.head.set || file,
                  out = spec->output.set || spec->lengths.output.head.set || file;
-  return (in && out) || col_fail_at (error, spec->head.mark,
-                                     "how long are prompts and answers? write 'input' and 'output' in tokens, or laws in 'lengths'");
+  return (in && out) ||
+         col_fail_at (error, spec->head.mark,
+                      "how long are prompts and answers? write 'input' and 'output' in tokens, or laws in 'lengths'");
 }
 
 static gboolean
@@ -175,13 +178,16 @@ check (const Scn *scenario, GError **error)
   if (!check_lengths (spec, error))
     return FALSE;
   if (apart && !rollout->nodes.set)
-    return col_fail_at (error, rollout->head.mark, "separated generation needs 'nodes' of its own (e.g. nodes: %u)", MAX (nodes / 2, 1));
+    return col_fail_at (error, rollout->head.mark, "separated generation needs 'nodes' of its own (e.g. nodes: %u)",
+                        MAX (nodes / 2, 1));
   if (apart && rollout->nodes.v >= nodes)
-    return col_fail_at (error, rollout->nodes.mark, "generation takes %.0f of %u nodes, and none is left to train; accepted: 1 to %u",
-                        rollout->nodes.v, nodes, nodes - 1);
+    return col_fail_at (error, rollout->nodes.mark,
+                        "generation takes %.0f of %u nodes, and none is left to train; accepted: 1 to %u", rollout->nodes.v, nodes,
+                        nodes - 1);
   if (!apart && rollout->nodes.set)
-    return col_fail_at (error, rollout->nodes.mark, "colocated generation is on all nodes; leave 'nodes' out, or write 'placement: "
-                                                    "separated'");
+    return col_fail_at (error, rollout->nodes.mark,
+                        "colocated generation is on all nodes; leave 'nodes' out, or write 'placement: "
+                        "separated'");
   if (!apart && spec->staleness.v > 0)
     return col_fail_at (error, spec->staleness.mark,
                         "colocated generation and training share GPUs, so they do not overlap; write 'staleness: 0' or 'placement: "
@@ -213,9 +219,12 @@ play (const Scn *scenario, SrvRunSpec *run, int band, SrvRunResult *out, GError 
 {
   const ScnRlSpec *spec = scenario->own;
   const BaseNum answers = { .set = TRUE, .v = spec->prompts.v * spec->samples.v };
-  const SrvLoadSpec load = {
-    .head = spec->head, .closed = answers, .requests = answers, .input = spec->input, .output = spec->output, .lengths = spec->lengths
-  };
+  const SrvLoadSpec load = { .head = spec->head,
+                             .closed = answers,
+                             .requests = answers,
+                             .input = spec->input,
+                             .output = spec->output,
+                             .lengths = spec->lengths };
   g_autoptr (SrvLoad) requests = srv_load_new (&load, NULL, scenario->seed, error);
   if (requests == NULL)
     return FALSE;
@@ -273,7 +282,8 @@ set_batch (TrnSpec *train, guint gpus, double answers, double tokens)
 {
   const TrnParallelSpec *p = &train->parallel;
   TrnModelSpec *model = &train->model;
-  const double cut = fmax (p->tp.v, 1) * fmax (p->pp.v, 1) * fmax (p->cp.v, 1), each = fmax (floor (gpus / cut), 1) * fmax (model->micro_batch.v, 1);
+  const double cut = fmax (p->tp.v, 1) * fmax (p->pp.v, 1) * fmax (p->cp.v, 1),
+               each = fmax (floor (gpus / cut), 1) * fmax (model->micro_batch.v, 1);
   if (!model->sequence.set)
     model->sequence = (BaseNum){ .set = TRUE, .v = ceil (tokens / answers / 64) * 64, .source = BASE_SOURCE_ASSUMED };
   const double batch = tokens / model->sequence.v;
@@ -434,8 +444,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
                   step.fullest.capacity_B / (1 << 30));
   if (good) {
     take_training (spec, &step, own);
-    own->weights_B = answers.memory.weights_B * srv_replica_gpus (&spec->rollout.replica) /
-                     fmax (spec->rollout.replica.parallel.dp_attn.v, 1);
+    own->weights_B =
+        answers.memory.weights_B * srv_replica_gpus (&spec->rollout.replica) / fmax (spec->rollout.replica.parallel.dp_attn.v, 1);
     good = send_weights (scenario, &engine, &trainer, own->weights_B, &own->phase_s[SCN_RL_SYNC], error);
   }
   trn_result_clear (&step);
