@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws the pictures of docs/images that show measurements: fits (fit_*, overlap, kernels), rings on H200 and, where its points are
-# given, training steps. plots/gallery.sh draws those of docs/pictures.md.
+# Draws the pictures of docs/images that show measurements: fits (fit_*, overlap, kernels), a service (fleet), rings on H200 and,
+# where its points are given, training steps. plots/gallery.sh draws those of docs/pictures.md.
 #
 #   plots/documents.sh FORERUN FOLDER [TRAINING.tsv]     (to renew the pages': docs/images)
 #
@@ -26,6 +26,18 @@ data=$root/tests/data
 "$root/plots/fit.sh" "$work/goal.tsv" "$work/trees" \
   'algo == "tree" && proto == "simple" && launch != "serial" && (ranks == 2 || ranks == 4 || ranks == 8)'
 mv -- "$work/trees/fit_all_reduce.svg" "$folder/fit_tree_simple.svg"
+
+# a plan for a service with measured runs beside: only its first picture is of the page
+cat >"$work/qwen.yaml" <<'PLAN'
+plan: qwen3_32b_fp8
+goal: {model: qwen3_32b, load: {rate: 10, input: 2048, output: 512}, slo: {ttft: 2 s, tpot: 40 ms}}
+choices: {topology: [hgx_h100, hgx_h200, hgx_b200]}
+engine: {name: trtllm}
+free: {tp: [1, 2, 4, 8], weights: [fp8]}
+prices: us_2026
+PLAN
+"$forerun" plan "$work/qwen.yaml" --quiet --plot "$work/fleet.svg" --measured "$data/serving/serving.csv" -o "$work/qwen.txt"
+mv -- "$work/fleet.svg" "$folder/fleet.svg"
 
 probe=$data/probe/h200x4.json.gz
 printf 'calibration: bare\nlibrary: {}\n' >"$work/bare.yaml" # not over the shipped constants, which have seen these points

@@ -210,6 +210,19 @@ ROWS
 draws frontier.gp "data='frontier.tsv'; title='a_b'" 'a_b' 'time per output token (ms), median' 'output tokens/s a GPU' vllm sglang
 refuses frontier.gp "data='coll.tsv'" "no column 'tpot_s'"
 refuses frontier.gp "out='x.svg'" 'data is not set'
+
+table fleet.tsv <<'ROWS'
+series mark x y
+a_b front 10 100
+a_b front 20 50
+a_b measured 12 80
+c front 10 200
+c simulated 15 120
+ROWS
+draws fleet.gp "data='fleet.tsv'; title='t_t'; x_name='x of a user'; y_name='y of a GPU'; limit=15" \
+  't_t' 'x of a user, logarithmic' 'a_b' SLO simulated measured
+refuses fleet.gp "data='coll.tsv'" "no column 'series'"
+refuses fleet.gp "out='x.svg'" 'data is not set'
 table latency.tsv <<'ROWS'
 load ttft_p50_s ttft_p99_s tpot_p50_s tpot_p99_s
 1 0.03 0.05 0.007 0.007

@@ -9,9 +9,8 @@
 
 #define MOST_COLUMNS 64
 
-/* Cuts a line into cells, without quotes and blanks around them. Returned: how many, at most `most`. */
-static guint
-cut (char *line, char **cells, guint most)
+guint
+cal_serving_cut (char *line, char **cells, guint most)
 {
   guint n = 0;
   for (char *at = line; at != NULL && n < most; n++) {
@@ -33,9 +32,8 @@ cut (char *line, char **cells, guint most)
   return n;
 }
 
-/* "1,146.31" too. */
-static gboolean
-number_of (const char *cell, double *out)
+gboolean
+cal_serving_number (const char *cell, double *out)
 {
   g_autoptr (GString) plain = g_string_new (cell);
   g_string_replace (plain, ",", "", 0);
@@ -107,7 +105,7 @@ read_metric (Reader *reader, char **cells, guint n, unsigned number, GError **er
   for (guint i = 0; i < G_N_ELEMENTS (metrics); i++) {
     if (!g_str_has_prefix (name, metrics[i].name))
       continue;
-    if (n <= reader->avg || !number_of (cells[reader->avg], &reader->metric[i]))
+    if (n <= reader->avg || !cal_serving_number (cells[reader->avg], &reader->metric[i]))
       return cal_fail (reader->text, CAL_LINE (number), error, "the mean of '%s' is not a number above 0; leave this run out",
                        cells[0]);
     reader->metric[i] *= metrics[i].unit;
@@ -192,7 +190,7 @@ read_run (Reader *reader, char **cells, guint n, unsigned number, GError **error
       cal_serving_set (run, "workload.%s=%s", column, cells[i]);
       continue;
     }
-    if (!number_of (cells[i], &value)) {
+    if (!cal_serving_number (cells[i], &value)) {
       g_autofree char *shown = cal_shown (cells[i]);
       return cal_fail (reader->text, ((CalPlace){ number, i + 1, NULL }), error,
                        "%s '%s' is not a number above 0; leave the cell empty if it was not measured", column, shown);
@@ -212,7 +210,7 @@ visit (void *user, char *line, unsigned number, GError **error)
   g_strchomp (line);
   if (*line == '\0' || *line == '#')
     return TRUE;
-  const guint n = cut (line, cells, MOST_COLUMNS);
+  const guint n = cal_serving_cut (line, cells, MOST_COLUMNS);
   if (reader->aiperf)
     return read_metric (reader, cells, n, number, error);
   return reader->n_columns == 0 ? read_header (reader, cells, n, error) : read_run (reader, cells, n, number, error);
@@ -230,7 +228,7 @@ first_line_has (const CalText *text, const char *word, gboolean first)
   g_autofree char *copy = g_strndup (line, n_B);
   char *cells[MOST_COLUMNS];
   g_strchomp (copy);
-  const guint n = cut (copy, cells, MOST_COLUMNS);
+  const guint n = cal_serving_cut (copy, cells, MOST_COLUMNS);
   for (guint i = 0; i < (first ? 1 : n); i++)
     if (g_ascii_strcasecmp (cells[i], word) == 0)
       return TRUE;

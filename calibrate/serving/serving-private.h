@@ -12,6 +12,10 @@ void cal_serving_set (CalServingRun *run, const char *format, ...) G_GNUC_PRINTF
 /* AIPerf's load; `closed`, `rate` NAN: the scenario's hold. */
 void cal_serving_aiperf_load (CalServingRun *run, double closed, double rate, double input, double output, double requests);
 
+/* Cuts a line into cells, without quotes and blanks around them. Returned: how many, at most `most`. */
+guint cal_serving_cut (char *line, char **cells, guint most);
+/* "1,146.31" too. FALSE: not a number above 0. */
+gboolean cal_serving_number (const char *cell, double *out);
 gboolean cal_serving_is_csv (const CalText *text);
 gboolean cal_serving_read_csv (const CalText *text, GPtrArray *runs, GError **error);
 

@@ -95,6 +95,7 @@ struct Cli {
   GPtrArray *yamls;    /* BaseYaml *: documents that must live until the end */
   GPtrArray *kept;     /* BaseYaml *: likewise, but no inputs of the answer */
   GPtrArray *inputs;   /* RepInput * */
+  char *piped;         /* text of a plan on stdin, which is read once; NULL */
   GPtrArray *read;     /* char *: files that were read, as they were opened */
   GPtrArray *warnings; /* char * */
   CstStore constants;  /* kept until the end: settings point into them */

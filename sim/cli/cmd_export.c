@@ -26,7 +26,7 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "plugin", 0, offsetof (Flags, plugin), "P",
     "tree (default): switches; block: NVLink domains wider than a node" },
   { CLI_FLAG_SWITCH, "yaml", 0, offsetof (Flags, yaml), NULL, "write topology.yaml, not topology.conf" },
-  { CLI_FLAG_HEADING, "sbatch", 0, 0, NULL, NULL },
+  { CLI_FLAG_HEADING, "sbatch, dynamo, llm-d", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "row", 0, offsetof (Flags, row), "N", "of a plan: the row of its answer (default: 1, the recommended option)" },
   { CLI_FLAG_HEADING, "dot", 0, 0, NULL, NULL },
   { CLI_FLAG_SWITCH, "no-fold", 0, offsetof (Flags, no_fold), NULL,
@@ -37,12 +37,14 @@ static const CliFlag flags_table[] = {
 /* Slurm's files have no quotes: other characters would write other lines. */
 #define HOST_SET G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_."
 
-enum { SLURM, TUNER, DOT, GRES, SBATCH };
+enum { SLURM, TUNER, DOT, GRES, SBATCH, DYNAMO, LLM_D };
 static const BaseName kinds[] = { { "slurm-topology", SLURM, "topology.conf, or topology.yaml" },
                                   { "tuner-conf", TUNER, "what NCCL should take" },
                                   { "dot", DOT, "a picture" },
                                   { "slurm-gres", GRES, "gres.conf" },
                                   { "sbatch", SBATCH, "a batch script" },
+                                  { "dynamo", DYNAMO, "a DynamoGraphDeployment" },
+                                  { "llm-d", LLM_D, "values of llm-d's chart" },
                                   { NULL, 0, NULL } };
 static const BaseName plugins[] = { { "tree", 0, NULL }, { "block", 1, NULL }, { NULL, 0, NULL } };
 
@@ -220,6 +222,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (words[1] == NULL)
     return cli_fail (cli, error,
                      kind == TUNER    ? "of which operation? all_reduce, all_gather …"
+                     : kind >= DYNAMO ? "which plan for a service? a file, or a name of forerun list plans"
                      : kind == SBATCH ? "which scenario or plan? a file, or a name of forerun list scenarios or plans"
                                       : "which topology? a file, or a name of forerun list topologies");
   if (words[2] != NULL)
@@ -229,8 +232,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_fail (cli, error, "--hosts, --plugin and --yaml go with slurm-topology, --hosts with slurm-gres too");
   if (kind == SBATCH)
     return export_sbatch (cli, words[1], flags->row, error);
+  if (kind == DYNAMO || kind == LLM_D)
+    return cli_fleet_export (cli, words[1], flags->row, kind == DYNAMO ? PLN_FLEET_DYNAMO : PLN_FLEET_LLM_D, error);
   if (flags->row != NULL)
-    return cli_fail (cli, error, "--row goes with sbatch");
+    return cli_fail (cli, error, "--row goes with sbatch, dynamo and llm-d");
   if (kind != DOT && flags->no_fold)
     return cli_fail (cli, error, "--no-fold goes with dot");
   return kind == TUNER ? cli_export_tuner_conf (cli, &flags->coll, words + 1, error)
@@ -242,11 +247,12 @@ const CliVerb cli_verb_export = {
   .summary = "write a cluster for Slurm or Graphviz, or a tuner file for NCCL",
   .usage = "KIND TOPOLOGY|SCENARIO|PLAN|OP [flags]",
   .example = "forerun export slurm-topology hgx_h200 -n 128 --hosts 'gpu[001-128]' -o topology.conf",
-  .completes = "=slurm-topology slurm-gres sbatch dot tuner-conf",
+  .completes = "=slurm-topology slurm-gres sbatch dynamo llm-d dot tuner-conf",
   .notes =
       "slurm-topology writes topology.conf or topology.yaml. slurm-gres writes gres.conf: the GPUs of each node, the cores of "
       "their socket, and the NVLinks between them. sbatch simulates a training scenario, or a row of a plan's answer, and "
-      "writes a batch script with its nodes and parallel layout. tuner-conf writes the file of forerun compare --tuner-conf and "
+      "writes a batch script with its nodes and parallel layout. dynamo and llm-d search a plan for a service and write its row as "
+      "a DynamoGraphDeployment or as values of llm-d's Helm chart. tuner-conf writes the file of forerun compare --tuner-conf and "
       "takes the same flags. dot prints the graph of forerun topo --dot. To read topologies of Slurm, use forerun import "
       "slurm-topology.\n",
   .flags = { flags_table, cli_coll_flags_where, cli_coll_flags_sizes, cli_coll_flags_how },

@@ -33,6 +33,8 @@ const CliFlag cli_plan_flags[] = {
     "also plot time against cost into F, and cost by part into F_cost; with --sensitivity also F_tornado" },
   { CLI_FLAG_OUTPUT, "report", 0, offsetof (CliPlanFlags, report), "F.html",
     "also write a report to share: question, answer, plots, and the data that the answer depends on" },
+  { CLI_FLAG_TEXT, "measured", 0, offsetof (CliPlanFlags, measured), "F.csv",
+    "of a plan for a service: also draw measured runs (columns gpu, model, isl, osl, concurrency, gpus, ttft_ms, tpot_ms)" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -165,10 +167,10 @@ add_files (Cli *cli, const CliPlanFlags *flags, const Answer *answer, GError **e
          (flags->report == NULL || add_page (cli, flags->report, answer, plots, error));
 }
 
-static PlnOptions
-plan_options (const Cli *cli)
+PlnOptions
+cli_plan_options (const Cli *cli)
 {
-  return (PlnOptions){ .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
+  return (PlnOptions){ .text = cli->piped, .sets = (const char *const *)cli->sets, .has_seed = TRUE, .seed = cli->seed };
 }
 
 /* Sensitivity of the recommended option; *out NULL where it was not requested. */
@@ -182,13 +184,11 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const P
     return TRUE;
   if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, std_scope_names, &scope, error))
     return FALSE;
-  if (strcmp (path, "/dev/stdin") == 0)
-    return cli_fail (cli, error, "--sensitivity reads its input many times; write the plan to a file and name it");
   if (pln_aim (plan) == PLN_AIM_PARETO)
     return cli_fail (cli, error,
                      "--sensitivity needs one recommended option, and a Pareto front has several; write 'objective' as time, cost, "
                      "energy or cost_per_token");
-  const StdPlanQuestion question = { plan, path, cli->lookup, plan_options (cli), threads, rep_plan_choice };
+  const StdPlanQuestion question = { plan, path, cli->lookup, cli_plan_options (cli), threads, rep_plan_choice };
   *out = std_sensitivity_plan (&question, (StdScope)scope, error);
   return *out != NULL;
 }
@@ -213,7 +213,7 @@ cli_plan_plot_check (const Cli *cli, const CliPlanFlags *flags, const Pln *plan,
 Pln *
 cli_plan_read (Cli *cli, const char *path, GError **error)
 {
-  const PlnOptions options = plan_options (cli);
+  const PlnOptions options = cli_plan_options (cli);
   return pln_load (path, cli->lookup, &options, cst_store_share, &cli->constants, error);
 }
 
@@ -348,6 +348,16 @@ search (Cli *cli, const Flags *flags, const Ask *query, Pln *plan, CliPlanWatch 
          cli_plan_answer (cli, &flags->answer, &query->counts, query->path, plan, result, error);
 }
 
+/* Both kinds of plans are told apart by their text, and a pipe is read once. */
+static gboolean
+read_stdin (Cli *cli, GError **error)
+{
+  gsize n_B;
+  if (!base_file_read ("-", BASE_YAML_MAX_B, &cli->piped, &n_B, error))
+    return FALSE;
+  return strlen (cli->piped) == n_B || cli_fail (cli, error, "stdin: byte %zu is zero; a plan is text", strlen (cli->piped) + 1);
+}
+
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
@@ -361,8 +371,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (!cli_plan_read_flags (cli, &flags->answer, &query.counts, error) || !cli_ranks_wanted (cli, flags->mpi, &wanted, error) ||
       !check_share (cli, flags, words[0], wanted, error) || !read_shard (cli, flags, &query, error))
     return FALSE;
-  g_autofree char *service = strcmp (words[0], "-") == 0 ? NULL : fr_plan_path (cli->lookup, words[0], NULL);
-  if (service != NULL && pln_is_fleet (service, NULL)) {
+  if (strcmp (words[0], "-") == 0 && !read_stdin (cli, error))
+    return FALSE;
+  g_autofree char *service = cli->piped != NULL ? g_strdup ("/dev/stdin") : fr_plan_path (cli->lookup, words[0], NULL);
+  if (service != NULL && pln_is_fleet (service, cli->piped)) {
     const char *other = flags->shard != NULL ? "--shard" : flags->resume != NULL ? "--resume" : wanted ? "MPI" : NULL;
     return cli_fleet_answer (cli, &flags->answer, &query.counts, service, other, error);
   }
@@ -388,7 +400,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   return search (cli, flags, &query, plan, watch, ranks, error);
 }
 
-static const char *const headlines[] = { "total_usd", "days",   "step_time_s", "topology",   "variant",     "nodes",
+static const char *const headlines[] = { "cost_per_Mtok", "gpus", "replicas", "ttft_s", "tpot_s", "good_fraction",
+                                         "total_usd", "days",   "step_time_s", "topology",   "variant",     "nodes",
                                          "tp",        "pp",     "cp",          "zero",       "micro_batch", "schedule",
                                          "recompute", "margin", "rival",       "rival_more", "rival_odds",  NULL };
 

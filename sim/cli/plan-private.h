@@ -4,6 +4,7 @@
 
 #include "api/plan.h"
 #include "cli-private.h"
+#include "plan/fleet.h"
 #include "plan/work.h"
 
 /* ---- the answer (cmd_plan.c) ---- */
@@ -12,6 +13,7 @@
 typedef struct {
   FrPlanFlags search;
   char *plot, *report, *sensitivity;
+  char *measured; /* of plans for a service */
 } CliPlanFlags;
 extern const CliFlag cli_plan_flags[];
 
@@ -24,15 +26,19 @@ gboolean cli_plan_read_flags (Cli *cli, const CliPlanFlags *flags, FrPlanCounts 
 Pln *cli_plan_load (Cli *cli, const char *word, char **path, GError **error);
 /* The same of a path, and no more: no warnings, inputs are not taken. Returned: full; NULL and *error. */
 Pln *cli_plan_read (Cli *cli, const char *path, GError **error);
+/* What --set, --seed and stdin say of a plan. */
+PlnOptions cli_plan_options (const Cli *cli);
 /* Writes the answer. */
 gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                           const PlnResult *result, GError **error);
 
-/* ---- plans of services (plan_fleet.c) ---- */
+/* ---- plans of services (plan/plan_fleet.c) ---- */
 
 /* Searches and answers a plan for a service (pln_is_fleet). `other`: a flag of the verb that such plans do not take; NULL: none. */
 gboolean cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const char *other,
                            GError **error);
+/* Writes a row of its answer (text of its number, NULL: the first) as a deployment. */
+gboolean cli_fleet_export (Cli *cli, const char *word, const char *row, PlnFleetDeployment kind, GError **error);
 gboolean cli_fleet_check (Cli *cli, const char *path, GError **error); /* whether it can be read */
 
 /* ---- what is done of a search, in a file (plan_part.c) ---- */

@@ -173,6 +173,7 @@ void
 cli_free (Cli *cli)
 {
   cli_flags_clear (cli_common_flags, cli);
+  g_free (cli->piped);
   g_strfreev (cli->command);
   g_ptr_array_unref (cli->files);
   g_array_unref (cli->outputs);

@@ -22,7 +22,6 @@
 #include "plan-private.h"
 
 #define FOLDER "calibrate/defaults/comparisons"
-#define NAME   "steps"
 
 #define LEAST_ODDS 1e-3 /* that some hundreds of pairs can show */
 
@@ -69,9 +68,9 @@ const BaseSchema pln_schema_comparisons = { .name = "comparisons",
                                             .fields = fields };
 
 gboolean
-pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error)
+pln_read_comparisons (Pln *plan, const char *name, const BaseSchemaContext *context, GError **error)
 {
-  g_autofree char *path = base_lookup_find (plan->lookup, NAME, FOLDER, NULL, error);
+  g_autofree char *path = base_lookup_find (plan->lookup, name, FOLDER, NULL, error);
   BaseYaml *yaml = path != NULL ? base_yaml_load_file (path, error) : NULL;
   if (yaml == NULL)
     return FALSE;
@@ -288,8 +287,8 @@ compare_networks (const Pln *plan, const PlnChoiceRow *first, const PlnChoiceRow
   g_auto (Net) a = { 0 };
   g_auto (Net) b = { 0 };
   const TrnClosedQuery *const cuts[] = { &first->query, &other->query };
-  if (machine_of (plan, first)->nodes == 1 || !net_open (plan, first->machine, band, &a) ||
-      !net_open (plan, other->machine, band, &b))
+  if (machine_of (plan, first)->nodes == 1 || machine_of (plan, first)->scenario->kind != SCN_KIND_TRAINING ||
+      !net_open (plan, first->machine, band, &a) || !net_open (plan, other->machine, band, &b))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (cuts); i++) {
     double as_is = least_of (plan, &b, 0, cuts[i]) / least_of (plan, &a, 0, cuts[i]);

@@ -167,12 +167,14 @@ gboolean pln_are_twins (const PlnChoiceRow *a, const PlnChoiceRow *b);
 /* The engine on the best few of rows in order; rows that it puts beyond a constraint leave. */
 gboolean pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out, GError **error);
 
-/* Reads calibrate/defaults/comparisons. */
-gboolean pln_read_comparisons (Pln *plan, const BaseSchemaContext *context, GError **error);
+/* Reads `name` of calibrate/defaults/comparisons. */
+gboolean pln_read_comparisons (Pln *plan, const char *name, const BaseSchemaContext *context, GError **error);
 /* Half-width of the 90 % band of ln time that a machine has whose steps were never measured; 0: they were. */
 double pln_doubt (const Pln *plan, const PlnMachine *machine);
 /* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */
 double pln_odds (double more, double half, double most);
+/* Without rows. Returned: full. */
+PlnResult *pln_result_new (void);
 /* Marks rows that are indistinguishable from the first, or from the front, and fills the rivals. */
 gboolean pln_distinguish (const Pln *plan, PlnResult *out, GError **error);
 

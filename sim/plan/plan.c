@@ -567,8 +567,9 @@ pln_load (const char *path, const BaseLookup *lookup, const PlnOptions *options,
                  "'fixed' must be a mapping with keys of a training workload (e.g. fixed: {sequence: 8192, global_batch: 1024})");
     return NULL;
   }
-  if (!pln_read_comparisons (plan, &context, error) || !read_prices (plan, &context, error) || !check_lists (plan, error) ||
-      !check_goal (plan, error) || !pln_check_deadline (plan, error) || !pln_check_failures (plan, error) ||
+  if (!pln_read_comparisons (plan, "steps", &context, error) || !read_prices (plan, &context, error) ||
+      !check_lists (plan, error) || !check_goal (plan, error) || !pln_check_deadline (plan, error) ||
+      !pln_check_failures (plan, error) ||
       !flatten (plan, plan->spec.fixed, "workload", error) ||
       (plan->spec.degrade != NULL && !flatten (plan, plan->spec.degrade, "degrade", error)) || !add_machines (plan, error) ||
       !check_free (plan, error) || !check_priced (plan, error) || !check_limits (plan, error))

@@ -37,11 +37,8 @@ pln_work_search (PlnWork *work, const PlnQuery *query, GError **error)
                  pln_work_n_pieces (work));
     return NULL;
   }
-  PlnResult *out = g_new0 (PlnResult, 1);
-  out->rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+  PlnResult *out = pln_result_new ();
   out->per_machine = query->per_machine;
-  out->misses = g_array_new (FALSE, FALSE, sizeof (PlnNearest));
-  out->rivals = g_array_new (FALSE, FALSE, sizeof (PlnAlternative));
   gather (work, out);
   if (pln_second_stage (work, query, out, error) && (query->only_rank || pln_distinguish (work->plan, out, error))) {
     if (!query->only_rank)
@@ -58,6 +55,16 @@ pln_search (Pln *plan, const PlnQuery *query, GError **error)
   const PlnWorkers workers = { .threads = query->threads };
   g_autoptr (PlnWork) work = pln_work_new (plan, &workers, error);
   return work != NULL ? pln_work_search (work, query, error) : NULL;
+}
+
+PlnResult *
+pln_result_new (void)
+{
+  PlnResult *out = g_new0 (PlnResult, 1);
+  out->rows = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+  out->misses = g_array_new (FALSE, FALSE, sizeof (PlnNearest));
+  out->rivals = g_array_new (FALSE, FALSE, sizeof (PlnAlternative));
+  return out;
 }
 
 void

@@ -68,6 +68,19 @@ check_training (const ScnJob *job, BaseDiag *diag)
         checkpoint->every.v, job->spec.steps.v, checkpoint->every.v);
 }
 
+/* Returned: how many there are with this one. */
+static guint
+check_driven (const ScnJob *job, guint before, BaseDiag *diag)
+{
+  const BaseYamlNode *offload = base_yaml_get (job->spec.workload, "offload");
+  if (before > 0)
+    base_diag_error (diag, base_yaml_mark (job->spec.workload),
+                     "only one service can run among jobs; make one of the two a job of 'flows' or 'transfer', or run them apart");
+  if (offload != NULL)
+    base_diag_error (diag, base_yaml_mark (offload), "'offload' is of a service that runs alone; among jobs leave it out");
+  return before + 1;
+}
+
 /* The answer tells jobs by their names, in one column. */
 static void
 check_name (const Scn *scenario, guint number, BaseDiag *diag)
@@ -93,6 +106,7 @@ scn_jobs_read (Scn *scenario, const BaseSchemaContext *context)
     return;
   }
   scenario->jobs = g_ptr_array_new_with_free_func ((GDestroyNotify)scn_job_free);
+  guint n_driven = 0;
   for (unsigned i = 0; i < base_yaml_n (list); i++) {
     ScnJob *job = g_new0 (ScnJob, 1);
     g_ptr_array_add (scenario->jobs, job);
@@ -103,7 +117,9 @@ scn_jobs_read (Scn *scenario, const BaseSchemaContext *context)
     scn_read_workload (&job->view, job->spec.workload, context);
     job->view.spec.workload = job->spec.workload;
     gboolean copies = job->view.kind == SCN_KIND_TRANSFER;
-    if (scn_kind_ops (job->view.kind)->start == NULL)
+    if (scn_kind_ops (job->view.kind)->drive != NULL)
+      n_driven = check_driven (job, n_driven, context->diag);
+    else if (scn_kind_ops (job->view.kind)->start == NULL)
       base_diag_error (context->diag, base_yaml_mark (job->spec.workload), "a workload of kind '%s' runs alone, not among jobs",
                        base_name (scn_kind_names, (int)job->view.kind));
     if (job->view.kind != SCN_KIND_TRAINING && job->spec.steps.set)
@@ -182,6 +198,8 @@ scn_jobs_place (Scn *scenario, GError **error)
     view->system.clu = scenario->system.clu;
     view->training.system = &view->system;
     view->training.seed = scenario->seed;
+    if (scn_kind_ops (view->kind)->drive != NULL)
+      view->seed = scenario->seed;
     view->system.gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
     for (guint i = 0; i < scenario->system.gpus->len; i++) {
       guint32 gpu = g_array_index (scenario->system.gpus, guint32, i);
@@ -259,24 +277,30 @@ add_steps (const ScnRunning *running, const ScnJobResult *job, ColRunInfo *info)
 static gboolean
 run_together (Scn *scenario, ScnResult *result, GError **error)
 {
-  g_autoptr (ColNet) net = col_net_new (scenario->system.clu); /* outlives what runs on it */
-  g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (scn_running_free);
+  g_autoptr (ColNet) net = col_net_new (scenario->system.clu);                       /* outlives what runs on it */
+  g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (scn_running_free); /* NULL: of a job that drives */
   double longest_s = 0;
   for (guint j = 0; j < scenario->jobs->len; j++) {
     const ScnJobResult *job = result->jobs->pdata[j];
-    ScnRunning *started = start_job (scenario->jobs->pdata[j], job->alone, net, error);
-    if (started == NULL)
+    ScnRunning *started = job->serves ? NULL : start_job (scenario->jobs->pdata[j], job->alone, net, error);
+    if (started == NULL && !job->serves)
       return FALSE;
     g_ptr_array_add (running, started);
+  }
+  for (guint j = 0; j < scenario->jobs->len; j++) {
+    const ScnJob *job = scenario->jobs->pdata[j];
+    if (running->pdata[j] == NULL && !scn_kind_ops (job->view.kind)->drive (job, result->jobs->pdata[j], net, TRUE, error))
+      return FALSE;
   }
   if (!eng_run (col_net_engine (net), ENG_TIME_NEVER, 0, error))
     return FALSE;
   for (guint j = 0; j < scenario->jobs->len; j++) {
     ScnJobResult *job = result->jobs->pdata[j];
-    if (!take_time (running->pdata[j], job, error))
+    if (!job->serves && !take_time (running->pdata[j], job, error))
       return FALSE;
-    add_steps (running->pdata[j], job, &result->run);
-    longest_s = MAX (longest_s, job->time_s);
+    if (!job->serves)
+      add_steps (running->pdata[j], job, &result->run);
+    longest_s = MAX (longest_s, job->serves ? job->service.duration_s : job->time_s);
   }
   result->run.n_events += eng_stats (col_net_engine (net)).events;
   col_run_add_links (&result->run, scenario->system.clu, net, longest_s);
@@ -297,6 +321,9 @@ job_result_free (gpointer data)
 static gboolean
 time_alone (const ScnJob *job, ScnJobResult *out, ScnResult *result, GError **error)
 {
+  const ScnKindOps *ops = scn_kind_ops (job->view.kind);
+  if (ops->drive != NULL)
+    return ops->drive (job, out, NULL, FALSE, error);
   out->alone_s = scn_result_time_s (out->alone);
   if (job->view.system.settings.mode == COL_MODE_MODEL || !(scn_job_has_rounds (job) || job->view.kind == SCN_KIND_IO)) {
     out->alone_s *= job->spec.steps.v;
@@ -370,7 +397,8 @@ scn_jobs_run (Scn *scenario, ScnResult *result, GError **error)
     return FALSE;
   for (guint j = 0; result->run.spans != NULL && j < result->jobs->len; j++) {
     const ScnJobResult *job = result->jobs->pdata[j];
-    col_run_span (&result->run, g_strdup (job->name), g_strdup (job->nodes), 0, job->time_s);
+    col_run_span (&result->run, g_strdup (job->name), g_strdup (job->nodes), 0,
+                  job->serves ? job->service.duration_s : job->time_s);
   }
   return TRUE;
 }

@@ -1,7 +1,7 @@
 /* Workloads of kind `serving`: replicas of an engine that serves a model. */
 #include <math.h>
 
-#include "scenario/loaded.h"
+#include "jobs-private.h"
 #include "scenario/serving.h"
 #include "serving-private.h"
 #include "training/llm.h"
@@ -340,6 +340,7 @@ typedef struct {
   SrvRunSpec run, decode;
   GArray *outages;    /* SrvOutage */
   double *acceptance; /* of drafts, in the pool that decodes; NULL: none */
+  ColNet *net;        /* that other jobs are on too, borrowed; NULL: one of its own */
 } Play;
 
 static void
@@ -390,14 +391,15 @@ play (Play *play, int band, SrvRunResult *out, GError **error)
 {
   const ScnServingSpec *spec = play->scenario->own;
   SrvRunSpec *run = &play->run;
-  g_autoptr (ColNet) net = NULL;
+  g_autoptr (ColNet) own = NULL;
+  ColNet *net = NULL;
   g_autoptr (SrvKvFabric) fabric = NULL;
   g_autoptr (SrvTierWays) ways = NULL;
   g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, play->scenario->seed, error);
   if (load == NULL)
     return FALSE;
   if (play->n == 2 || spec->offload.n > 0)
-    net = col_net_new (play->scenario->system.clu);
+    net = play->net != NULL ? play->net : (own = col_net_new (play->scenario->system.clu));
   if (spec->offload.n > 0) {
     ways = tier_ways (play, net);
     run->offload = srv_tier_ways_run (ways);
@@ -606,12 +608,11 @@ scn_serving (const Scn *scenario)
   return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
 }
 
-gboolean
-scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error)
+/* On this network, NULL: one of its own, with the median steps. */
+static gboolean
+play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error)
 {
-  Scn own = *scenario;
-  own.system.engines = engines;
-  g_auto (Play) how = { .scenario = &own };
+  g_auto (Play) how = { .scenario = scenario, .net = net };
   ColRunInfo info = { 0 };
   SrvMemory memory[2];
   if (!read_pools (scenario->own, how.pools, &how.n, error))
@@ -626,6 +627,44 @@ scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunR
   *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance;
   *out = (SrvRunResult){ 0 };
   return play (&how, 0, out, error);
+}
+
+gboolean
+scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error)
+{
+  Scn own = *scenario;
+  own.system.engines = engines;
+  return play_once (&own, NULL, out, error);
+}
+
+static ScnJobService
+service_of (const SrvRunResult *run)
+{
+  return (ScnJobService){ .ttft_p50_s = run->ttft.p50,
+                          .ttft_p99_s = run->ttft.p99,
+                          .tpot_p50_s = run->tpot.p50,
+                          .tpot_p99_s = run->tpot.p99,
+                          .transfer_s = run->transfer.n > 0 ? run->transfer.time_s : 0,
+                          .duration_s = run->duration_s };
+}
+
+/* Its steps are events of its own, between which it runs the engine of all. */
+static gboolean
+drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error)
+{
+  SrvRunResult run = { 0 };
+  out->serves = TRUE;
+  if (!together) {
+    const ScnServingResult *alone = out->alone->own;
+    out->service_alone = out->service = service_of (&alone->run);
+    out->alone_s = alone->run.e2e.mean;
+    return TRUE;
+  }
+  if (!play_once (&job->view, net, &run, error))
+    return FALSE;
+  out->service = service_of (&run);
+  out->time_s = run.e2e.mean;
+  return TRUE;
 }
 
 static void
@@ -661,6 +700,7 @@ const ScnKindOps scn_kind_serving = {
   .clear = clear,
   .time_s = time_s,
   .bound_by = bound_by,
+  .drive = drive,
   .members = members,
   .answer = "{output_tokens_per_s:%.0f} output tokens/s, {output_tokens_per_s_per_gpu:%.0f} a GPU; the median request has its "
             "first token after "

@@ -5,6 +5,8 @@ void
 scn_running_free (gpointer data)
 {
   ScnRunning *running = data;
+  if (running == NULL)
+    return;
   g_array_unref (running->uses);
   g_clear_pointer (&running->exact, col_exact_free);
   g_clear_pointer (&running->comm, col_comm_free);

@@ -103,6 +103,44 @@ more_is_never_cheaper (void)
   }
 }
 
+/* Along a front cost, or throughput of a GPU, only falls. */
+static void
+fronts_only_fall (void)
+{
+  g_auto (Answer) answer = ask (NULL, 1);
+  for (int which = PLN_FLEET_BY_USER; which <= PLN_FLEET_BY_TPOT; which++) {
+    g_autoptr (GArray) points = pln_fleet_front (answer.fleet, answer.result, (PlnFleetFront)which);
+    TEST_TRUE (points->len > 20);
+    for (guint i = 1; i < points->len; i++) {
+      const PlnFleetPoint *a = &g_array_index (points, PlnFleetPoint, i - 1), *b = &g_array_index (points, PlnFleetPoint, i);
+      TEST_TRUE (a->machine <= b->machine);
+      TEST_TRUE (a->machine != b->machine || (a->x < b->x && a->y > b->y));
+    }
+  }
+}
+
+/* A month as a run of a plan for training costs what the row says. */
+static void
+money_is_that_of_the_rows (void)
+{
+  g_auto (Answer) answer = ask (NULL, 2);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PlnResult) money = NULL;
+  const Pln *plan = pln_fleet_money (answer.fleet, answer.result, &money, &error);
+  g_assert_no_error (error);
+  TEST_INT (money->rows->len, answer.result->rows->len);
+  for (guint i = 0; i < money->rows->len; i++) {
+    const PlnFleetRow *row = &g_array_index (answer.result->rows, PlnFleetRow, i);
+    const PlnChoiceRow *run = &g_array_index (money->rows, PlnChoiceRow, i);
+    MdlMoney own, rent;
+    TEST_TRUE (pln_money (plan, run, PLN_ACQUISITION_BUY, &own) && pln_money (plan, run, PLN_ACQUISITION_RENT, &rent));
+    TEST_NEAR (own.total_usd, row->own_usd, 1e-9 * row->own_usd);
+    TEST_NEAR (rent.total_usd, row->rent_usd, 1e-9 * row->rent_usd);
+    TEST_NEAR (run->power_W, row->power_W, 1e-9 * row->power_W);
+  }
+  TEST_INT (money->rivals->len, 1); /* of two topologies */
+}
+
 /* A fleet of more replicas than are played at once: a part of it stands for all. */
 static void
 large_fleets_are_played_in_part (void)
@@ -211,6 +249,8 @@ main (int argc, char **argv)
     { "engines are started by their own flags", engines_are_started_by_their_own_flags },
     { "the tables are sound", the_tables_are_sound },
     { "the reference is what the tables print", reference_is_what_the_tables_print },
+    { "fronts only fall", fronts_only_fall },
+    { "money is that of the rows", money_is_that_of_the_rows },
     { NULL, NULL },
   };
   if (argc == 2 && strcmp (argv[1], "--write") == 0)

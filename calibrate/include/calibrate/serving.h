@@ -21,6 +21,21 @@ gboolean cal_is_serving (const CalText *text);
 /* Appends its runs. FALSE and *error (BASE_ERROR_INPUT, with file and line) on anything that such a file has not. */
 gboolean cal_serving_read (const CalText *text, GPtrArray *runs, GError **error);
 
+/* A run of a closed loop on some deployment, as a table of many names it. */
+typedef struct {
+  char *gpu, *engine, *model; /* owned; engine may be NULL */
+  double input, output;       /* tokens */
+  double in_flight, gpus;
+  double ttft_s, tpot_s; /* means */
+} CalServingSpot;
+
+/* A CSV with a line a run and the columns gpu, model, isl, osl, concurrency, gpus, ttft_ms and tpot_ms; framework if it has it;
+ * other columns are left out, and so are lines where one of these is empty or 0 (tests/data/serving/serving.csv). Returned: full,
+ * CalServingSpot; NULL and *error (BASE_ERROR_INPUT, with file and line). */
+GArray *cal_serving_spots (const CalText *text, GError **error);
+/* Output tokens/s of a GPU: all slots are always busy. */
+double cal_serving_spot_tokens (const CalServingSpot *spot);
+
 /* A constant of an engine's times (MdlEngineTimes). */
 typedef struct {
   const char *key; /* as in calibration files */

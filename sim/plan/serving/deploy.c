@@ -1,8 +1,10 @@
-/* A row as it is deployed: commands that start its engines, and the scenario that runs it here.
+/* A row as it is deployed: commands that start its engines, deployments of Dynamo and llm-d, and the scenario that runs it here.
  *
  * * Flags: `vllm serve` (docs.vllm.ai, engine arguments), `sglang.launch_server` (docs.sglang.ai, server arguments), `trtllm-serve`
- * (TensorRT-LLM, command line). Formats other than bf16 are those of the checkpoint, so that no flag names them. */
+ * (TensorRT-LLM, command line); ai-dynamo/dynamo's DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats other than
+ * bf16 are those of the checkpoint, so that no flag names them. */
 #include <math.h>
+#include <string.h>
 
 #include "fleet-private.h"
 
@@ -92,6 +94,107 @@ pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row)
   return out;
 }
 
+/* ---- deployments ---- */
+
+/* Words behind the program and its model. */
+static void
+add_args (const char *command, const char *indent, const char *const *first, GString *out)
+{
+  g_auto (GStrv) words = NULL;
+  int n = 0;
+  const gboolean parsed = g_shell_parse_argv (command, &n, &words, NULL);
+  g_return_if_fail (parsed); /* it was written here */
+  gboolean behind = FALSE;
+  for (; first != NULL && *first != NULL; first++)
+    g_string_append_printf (out, "%s- %s\n", indent, *first);
+  for (int i = 0; i < n; i++) {
+    g_autofree char *quoted = base_yaml_quote (words[i]);
+    if (behind)
+      g_string_append_printf (out, "%s- %s\n", indent, quoted);
+    behind = behind || strcmp (words[i], "MODEL") == 0;
+  }
+}
+
+static guint
+gpus_of_pod (const PlnFleet *fleet, const PlnFleetRow *row, guint pool)
+{
+  return MIN (row->pools[pool].gpus, g_array_index (fleet->machines, PlnFleetMachine, row->machine).gpus_per_node);
+}
+
+static char *
+dynamo (const PlnFleet *fleet, const PlnFleetRow *row, SrvEngineName engine)
+{
+  static const char *const roles[] = { "prefill", "decode" }, *const names[] = { "PrefillWorker", "DecodeWorker" };
+  const char *module = engine == SRV_ENGINE_VLLM ? "dynamo.vllm" : "dynamo.sglang",
+             *model = engine == SRV_ENGINE_VLLM ? "--model" : "--model-path";
+  GString *out = g_string_new (NULL);
+  g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, row);
+  g_autofree char *name = g_ascii_strdown (fleet->spec.name.v, -1); /* names of Kubernetes have letters, digits and '-' */
+  for (char *c = name; *c != '\0'; c++)
+    *c = g_ascii_isalnum (*c) ? *c : '-';
+  g_string_append_printf (
+      out,
+      "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: %s\nspec:\n  services:\n"
+      "    Frontend:\n      componentType: frontend\n      replicas: 1\n      envs:\n"
+      "        - {name: DYN_ROUTER_MODE, value: least-loaded}\n",
+      name);
+  for (guint i = 0; i < commands->len; i++) {
+    const char *const of_role[] = { i == 0 ? "--is-prefill-worker" : "--is-decode-worker", NULL };
+    const guint pod = gpus_of_pod (fleet, row, i);
+    g_string_append_printf (out, "    %s:\n      componentType: worker\n", row->apart ? names[i] : "Worker");
+    if (row->apart)
+      g_string_append_printf (out, "      subComponentType: %s\n", roles[i]);
+    g_string_append_printf (out, "      replicas: %u\n", row->replicas[i]);
+    if (row->pools[i].gpus > pod)
+      g_string_append_printf (out, "      multinode: {nodeCount: %u}\n", row->pools[i].gpus / pod);
+    g_string_append_printf (out,
+                            "      resources: {limits: {gpu: \"%u\"}}\n      extraPodSpec:\n        mainContainer:\n"
+                            "          command: [python3, -m, %s]\n          args:\n            - %s\n            - %s\n",
+                            pod, module, model, fleet->llm.name.v);
+    add_args (commands->pdata[i], "            ", row->apart && engine == SRV_ENGINE_VLLM ? of_role : NULL, out);
+  }
+  return g_string_free (out, FALSE);
+}
+
+static char *
+llm_d (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  GString *out = g_string_new (NULL);
+  g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, row);
+  g_string_append_printf (out, "modelArtifacts:\n  name: %s\n", fleet->llm.name.v);
+  for (guint i = 0; i < commands->len; i++) {
+    const PlnFleetLayout *layout = &row->pools[i];
+    g_string_append_printf (out,
+                            "%s:\n  create: true\n  replicas: %u\n  parallelism: {tensor: %u, data: %u}\n  containers:\n"
+                            "    - name: vllm\n      modelCommand: vllmServe\n      args:\n",
+                            row->apart && i == 0 ? "prefill" : "decode", row->replicas[i], layout->tp, layout->dp_attn);
+    add_args (commands->pdata[i], "        ", NULL, out);
+    g_string_append_printf (out, "      resources: {limits: {nvidia.com/gpu: \"%u\"}}\n", gpus_of_pod (fleet, row, i));
+  }
+  if (!row->apart)
+    g_string_append (out, "prefill:\n  create: false\n");
+  return g_string_free (out, FALSE);
+}
+
+char *
+pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetDeployment kind, GError **error)
+{
+  const SrvEngineName engine = (SrvEngineName)cut_of (fleet, row, 0)->replica.engine.name.v;
+  const BaseMark mark = fleet->spec.replica.engine.name.mark;
+  if (kind == PLN_FLEET_LLM_D && engine != SRV_ENGINE_VLLM) {
+    col_fail_at (error, mark, "values of llm-d's chart start vLLM; write 'name: vllm', or use 'forerun export dynamo'");
+    return NULL;
+  }
+  if (engine == SRV_ENGINE_TRTLLM) {
+    col_fail_at (
+        error, mark,
+        "Dynamo reads options of TensorRT-LLM from a file of its own, which is not written; the commands of 'forerun plan' "
+        "have them");
+    return NULL;
+  }
+  return kind == PLN_FLEET_DYNAMO ? dynamo (fleet, row, engine) : llm_d (fleet, row);
+}
+
 /* ---- a scenario ---- */
 
 /* A part of the plan in one line. */
@@ -150,6 +253,25 @@ add_precision (const PlnFleet *fleet, const PlnFleetRow *row, const BaseYamlNode
   g_string_append (out, "}\n");
 }
 
+/* `load`, at the rate of the busiest time. */
+static void
+add_load (const PlnFleet *fleet, const BaseYamlNode *goal, GString *out)
+{
+  const BaseYamlNode *load = base_yaml_get (goal, "load");
+  const double rate = fleet->spec.goal.load.rate.v;
+  if (!fleet->spec.goal.users.set && !(rate > fleet->mean_rate)) {
+    add_key (goal, "load", out);
+    return;
+  }
+  g_string_append_printf (out, "  load: {rate: %.9g", rate);
+  for (unsigned i = 0; i < base_yaml_n (load); i++)
+    if (!g_str_equal (base_yaml_key (load, i), "rate") && !base_yaml_is_null (base_yaml_item (load, i))) {
+      g_string_append_printf (out, ", %s: ", base_yaml_key (load, i));
+      add_flow (base_yaml_item (load, i), out);
+    }
+  g_string_append (out, "}\n");
+}
+
 char *
 pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row)
 {
@@ -180,7 +302,7 @@ pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row)
     add_parallel (&row->pools[0], out);
     g_string_append_c (out, '\n');
   }
-  add_key (goal, "load", out);
+  add_load (fleet, goal, out);
   g_string_append (out, "  slo: {");
   if (slo->ttft.set)
     g_string_append_printf (out, "ttft: %.9g s%s", slo->ttft.v, slo->tpot.set ? ", " : "");

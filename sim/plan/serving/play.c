@@ -201,6 +201,7 @@ pln_fleet_check (PlnFleet *fleet, PlnFleetRow *row, gboolean *met, GError **erro
   row->good = played.good;
   row->ttft_s = at_percentile (&played.run.ttft, fraction);
   row->tpot_s = at_percentile (&played.run.tpot, fraction);
+  row->tpot_mean_s = played.run.tpot.mean;
   for (guint i = 0; i < 2; i++)
     row->busy[i] = played.run.pools[i].busy;
   return TRUE;

@@ -3,8 +3,6 @@
 
 #include "fleet-private.h"
 
-#define MONTH_S (30 * 86400.0)
-
 guint
 pln_fleet_first (const PlnFleetMachine *machine, const PlnFleetRow *row, guint pool)
 {
@@ -23,19 +21,28 @@ pln_fleet_nodes (const PlnFleetMachine *machine, const PlnFleetRow *row)
   return (pln_fleet_first (machine, row, 2) + machine->gpus_per_node - 1) / machine->gpus_per_node;
 }
 
-/* A cluster of so many nodes with its prices; kept. NULL and *error. */
-static const PlnMachine *
-machine_of (PlnFleet *fleet, PlnFleetMachine *its, guint nodes, GError **error)
+guint
+pln_fleet_bought_nodes (const PlnFleet *fleet, const PlnFleetMachine *machine, const PlnFleetRow *row)
 {
-  PlnMachine *machine = g_hash_table_lookup (its->priced, GUINT_TO_POINTER (nodes));
-  if (machine != NULL)
-    return machine;
-  machine = g_new0 (PlnMachine, 1);
+  guint span = 1; /* nodes of the largest replica */
+  for (guint i = 0; i < (row->apart ? 2u : 1u); i++)
+    span = MAX (span, (row->pools[i].gpus + machine->gpus_per_node - 1) / machine->gpus_per_node);
+  return pln_fleet_nodes (machine, row) + pln_fleet_lost_nodes (fleet) * span;
+}
+
+const PlnFleetPriced *
+pln_fleet_priced (PlnFleet *fleet, PlnFleetMachine *its, guint nodes, GError **error)
+{
+  PlnFleetPriced *priced = g_hash_table_lookup (its->priced, GUINT_TO_POINTER (nodes));
+  if (priced != NULL)
+    return priced;
+  priced = g_new0 (PlnFleetPriced, 1);
+  PlnMachine *machine = &priced->machine;
   machine->topology = its->topology;
   machine->nodes = nodes;
   machine->scenario = pln_fleet_cluster (fleet, its->topology, nodes, error);
   if (machine->scenario == NULL) {
-    g_free (machine);
+    g_free (priced);
     return NULL;
   }
   const Clu *clu = machine->scenario->system.clu;
@@ -45,12 +52,13 @@ machine_of (PlnFleet *fleet, PlnFleetMachine *its, guint nodes, GError **error)
   machine->load_W = gpu->power.v;
   machine->idle_W = gpu->idle_power.set ? gpu->idle_power.v : gpu->power.v;
   machine->host_W = clu_node_spec (clu, 0)->power.v;
-  g_hash_table_insert (its->priced, GUINT_TO_POINTER (nodes), machine);
-  if (!pln_size_machine (fleet->prices, machine, error) || !pln_price_machine (fleet->prices, machine, error)) {
+  g_hash_table_insert (its->priced, GUINT_TO_POINTER (nodes), priced);
+  gboolean good = pln_size_machine (fleet->prices, machine, error);
+  priced->bare = *machine;
+  good = good && pln_price_machine (fleet->prices, machine, error);
+  if (!good)
     g_hash_table_remove (its->priced, GUINT_TO_POINTER (nodes));
-    return NULL;
-  }
-  return machine;
+  return good ? priced : NULL;
 }
 
 static double
@@ -60,7 +68,7 @@ month_usd (const PlnFleet *fleet, const MdlMoneyQuery *query, double power_W, gb
   MdlMoneyQuery month = *query;
   MdlMoney money;
   month.power_W = power_W / fmax (query->pue, 1);
-  mdl_money (&month, MONTH_S, &money);
+  mdl_money (&month, PLN_FLEET_MONTH_S, &money);
   return has && wanted ? money.total_usd : (double)NAN;
 }
 
@@ -68,15 +76,17 @@ gboolean
 pln_fleet_price (PlnFleet *fleet, PlnFleetRow *row, GError **error)
 {
   PlnFleetMachine *its = &g_array_index (fleet->machines, PlnFleetMachine, row->machine);
-  row->nodes = pln_fleet_nodes (its, row);
+  row->nodes = pln_fleet_bought_nodes (fleet, its, row);
   row->gpus = row->nodes * its->gpus_per_node;
-  const PlnMachine *machine = machine_of (fleet, its, row->nodes, error);
-  if (machine == NULL)
+  const PlnFleetPriced *priced = pln_fleet_priced (fleet, its, row->nodes, error);
+  if (priced == NULL)
     return FALSE;
+  const PlnMachine *machine = &priced->machine;
   const double pue = machine->own.pue;
   double gpus_W = 0, used = 0;
   for (guint i = 0; i < (row->apart ? 2u : 1u); i++) { /* the closed form does not say how busy they are: at load */
-    const double gpus = row->replicas[i] * row->pools[i].gpus, busy = row->simulated ? fmin (row->busy[i], 1) : 1;
+    const double gpus = row->replicas[i] * row->pools[i].gpus,
+                 busy = row->simulated ? fmin (row->busy[i], 1) / fleet->spec.goal.peak.v : 1;
     gpus_W += gpus * mdl_power_W (machine->load_W, machine->idle_W, busy);
     used += gpus;
   }

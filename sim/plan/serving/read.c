@@ -32,6 +32,15 @@ static SCHEMA (goal_schema, "goal", "The service and its limits.",
                ROW (PlnFleetGoalSpec, model, NODE, "a name of `forerun list llms`, a path, or its keys", .required = TRUE),
                MAP (PlnFleetGoalSpec, load, &srv_schema_load, "requests: a `rate` and lengths", .required = TRUE),
                MAP (PlnFleetGoalSpec, slo, &slo_schema, "what is promised", .required = TRUE),
+               NUM (PlnFleetGoalSpec, users, COUNT, "users at once, in place of `rate` of `load`", .min = "1", .max = "1 G"),
+               NUM (PlnFleetGoalSpec, every, TIME, "time from one request of a user to the next", .min = "1 ms",
+                    .fallback = "60 s"),
+               NUM (PlnFleetGoalSpec, peak, NUMBER,
+                    "requests/s of the busiest time over the mean; the promises hold then, and costs "
+                    "are spread over the mean; default: 1",
+                    .min = "1", .max = "1000"),
+               NUM (PlnFleetGoalSpec, lost_nodes, COUNT, "nodes that may be lost while the promises hold", .max = "1000",
+                    .fallback = "0"),
                NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy", .min = "$0.01"));
 static SCHEMA (choices_schema, "choices", "Cluster options.",
                ROW (PlnFleetChoicesSpec, topology, STRS, "names or paths of topologies", .required = TRUE));
@@ -101,9 +110,14 @@ check (const PlnFleet *fleet, GError **error)
   static const BaseName pools[] = { { "all", 0, "" }, { "apart", 1, "" }, { NULL, 0, NULL } };
   const PlnFleetSpec *s = &fleet->spec;
   const SrvLoadSpec *load = &s->goal.load;
-  if (!load->rate.set)
-    return col_fail_at (error, load->head.mark,
-                        "a plan for a service needs the requests per second that it must answer; write 'rate' in 'load'");
+  if (load->rate.set && s->goal.users.set)
+    return col_fail_at (error, s->goal.users.mark, "'users' and 'rate' of 'load' say the same; give one");
+  if (s->goal.every.set && !s->goal.users.set)
+    return col_fail_at (error, s->goal.every.mark, "'every' is of 'users'; write how many there are, or leave it out");
+  if (!load->rate.set && !s->goal.users.set)
+    return col_fail_at (
+        error, load->head.mark,
+        "a plan for a service needs the requests per second that it must answer; write 'rate' in 'load', or 'users' in 'goal'");
   if (load->trace.set || load->ramp_to.set || load->closed.set || (load->turns.set && load->turns.v > 1))
     return col_fail_at (
         error, load->head.mark,
@@ -180,10 +194,10 @@ machine_free (PlnFleetMachine *machine)
 static void
 priced_free (gpointer data)
 {
-  PlnMachine *machine = data;
-  scn_free (machine->scenario);
-  g_clear_pointer (&machine->parts, g_array_unref);
-  g_free (machine);
+  PlnFleetPriced *priced = data;
+  scn_free (priced->machine.scenario);
+  g_clear_pointer (&priced->machine.parts, g_array_unref);
+  g_free (priced);
 }
 
 /* What prices a cluster of a plan for training: here without machines. */
@@ -192,8 +206,15 @@ read_prices (PlnFleet *fleet, const BaseSchemaContext *context, GError **error)
 {
   Pln *prices = fleet->prices = g_new0 (Pln, 1);
   prices->spec.acquire = fleet->spec.acquire;
+  prices->spec.name = fleet->spec.name;
+  prices->spec.description = fleet->spec.description;
+  prices->lookup = fleet->lookup;
+  prices->inputs = fleet->inputs;
+  prices->machines = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
+  prices->bare = g_array_new (FALSE, FALSE, sizeof (PlnMachine));
   prices->has_prices = fleet->spec.prices != NULL && !base_yaml_is_null (fleet->spec.prices);
-  return !prices->has_prices || pln_read_prices (fleet->yaml, "prices", context, &prices->prices, error);
+  return pln_read_comparisons (prices, "serving", context, error) &&
+         (!prices->has_prices || pln_read_prices (fleet->yaml, "prices", context, &prices->prices, error));
 }
 
 PlnFleet *
@@ -223,7 +244,14 @@ pln_fleet_load (const char *path, const BaseLookup *lookup, const PlnOptions *op
     base_diag_finish (diag, error);
     return NULL;
   }
-  if (!check (fleet, error) || !read_prices (fleet, &context, error) || !measure_load (fleet, error))
+  if (!check (fleet, error))
+    return NULL;
+  PlnFleetGoalSpec *goal = &fleet->spec.goal;
+  if (!goal->peak.set) /* no default of the schema: studies would vary it */
+    goal->peak.v = 1;
+  fleet->mean_rate = goal->users.set ? goal->users.v / goal->every.v : goal->load.rate.v;
+  goal->load.rate = (BaseNum){ .set = TRUE, .v = fleet->mean_rate * goal->peak.v, .mark = goal->load.head.mark };
+  if (!read_prices (fleet, &context, error) || !measure_load (fleet, error))
     return NULL;
   for (guint i = 0; i < fleet->spec.choices.topology.n; i++) {
     const PlnFleetMachine machine = { .topology = fleet->spec.choices.topology.item[i].v,
@@ -251,6 +279,10 @@ pln_fleet_free (PlnFleet *fleet)
   for (guint i = 0; i < fleet->machines->len; i++)
     machine_free (&g_array_index (fleet->machines, PlnFleetMachine, i));
   g_array_unref (fleet->machines);
+  if (fleet->prices != NULL) {
+    g_clear_pointer (&fleet->prices->machines, g_array_unref);
+    g_clear_pointer (&fleet->prices->bare, g_array_unref);
+  }
   g_free (fleet->prices);
   g_ptr_array_unref (fleet->inputs);
   base_yaml_free (fleet->yaml);
@@ -295,9 +327,28 @@ pln_fleet_model (const PlnFleet *fleet)
 }
 
 const char *
+pln_fleet_model_source (const PlnFleet *fleet)
+{
+  return fleet->llm.source.v;
+}
+
+guint
+pln_fleet_n_topologies (const PlnFleet *fleet)
+{
+  return fleet->machines->len;
+}
+
+const char *
 pln_fleet_topology (const PlnFleet *fleet, guint machine)
 {
   return g_array_index (fleet->machines, PlnFleetMachine, machine).topology;
+}
+
+const char *
+pln_fleet_gpu (const PlnFleet *fleet, guint machine)
+{
+  const Scn *scenario = g_array_index (fleet->machines, PlnFleetMachine, machine).scenario;
+  return scenario != NULL ? clu_gpu_spec (scenario->system.clu, 0)->name.v : "";
 }
 
 PlnFleetAim
@@ -318,6 +369,25 @@ pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, double *o
   *rate = fleet->spec.goal.load.rate.v;
   *input = fleet->input;
   *output = fleet->output;
+}
+
+double
+pln_fleet_mean_rate (const PlnFleet *fleet)
+{
+  return fleet->mean_rate;
+}
+
+double
+pln_fleet_users (const PlnFleet *fleet)
+{
+  const PlnFleetGoalSpec *goal = &fleet->spec.goal;
+  return goal->users.set ? goal->users.v : 0;
+}
+
+guint
+pln_fleet_lost_nodes (const PlnFleet *fleet)
+{
+  return (guint)fleet->spec.goal.lost_nodes.v;
 }
 
 void

@@ -18,10 +18,8 @@
 
 /* ---- closed forms ---- */
 
-typedef enum { ALL, PREFILL, DECODE } Role;
-
 static SrvSteady
-steady_of (const PlnFleet *fleet, const PlnFleetCut *cut, Role role, double rate)
+steady_of (const PlnFleet *fleet, const PlnFleetCut *cut, PlnFleetRole role, double rate)
 {
   const SrvEngineSpec *engine = &cut->replica.engine;
   SrvSteady load = { .engine = (SrvEngineName)engine->name.v,
@@ -37,36 +35,47 @@ steady_of (const PlnFleet *fleet, const PlnFleetCut *cut, Role role, double rate
                      .output = fleet->output,
                      .cached = fmin (fleet->cached, fleet->input - 1),
                      .rate = rate };
-  if (role == PREFILL)
+  if (role == PLN_FLEET_PREFILL)
     load.output = 1;
-  if (role == DECODE)
+  if (role == PLN_FLEET_DECODE)
     load.cached = fleet->input - 1;
   return load;
 }
 
-/* Times of `rate` requests/s on a replica: means, and what the promises are compared with. FALSE: it cannot serve them. */
-static gboolean
-times_at (const PlnFleet *fleet, PlnFleetCut *cut, Role role, double rate, SrvSteadyTimes *out)
+gboolean
+pln_fleet_times (const PlnFleet *fleet, PlnFleetCut *cut, PlnFleetRole role, double rate, SrvSteadyTimes *out)
 {
   const SrvSteady load = steady_of (fleet, cut, role, rate);
   srv_steady (cut->model, &load, out);
   return out->steady;
 }
 
+double
+pln_fleet_late_ttft_s (const PlnFleetCut *cut, const SrvSteadyTimes *now)
+{
+  return cut->ttft_s + TAIL_WAIT * (now->ttft_s - cut->ttft_s);
+}
+
+double
+pln_fleet_late_tpot_s (const SrvSteadyTimes *now)
+{
+  return TAIL_TPOT * now->tpot_s;
+}
+
 static gboolean
-keeps (const PlnFleet *fleet, PlnFleetCut *cut, Role role, double rate)
+keeps (const PlnFleet *fleet, PlnFleetCut *cut, PlnFleetRole role, double rate)
 {
   SrvSteadyTimes now;
   double ttft_s, tpot_s, fraction;
   pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
-  if (!times_at (fleet, cut, role, rate, &now))
+  if (!pln_fleet_times (fleet, cut, role, rate, &now))
     return FALSE;
-  const gboolean first = role == DECODE || cut->ttft_s + TAIL_WAIT * (now.ttft_s - cut->ttft_s) <= ttft_s;
-  return first && (role == PREFILL || TAIL_TPOT * now.tpot_s <= tpot_s);
+  const gboolean first = role == PLN_FLEET_DECODE || pln_fleet_late_ttft_s (cut, &now) <= ttft_s;
+  return first && (role == PLN_FLEET_PREFILL || pln_fleet_late_tpot_s (&now) <= tpot_s);
 }
 
 static double
-largest_rate (const PlnFleet *fleet, PlnFleetCut *cut, Role role)
+largest_rate (const PlnFleet *fleet, PlnFleetCut *cut, PlnFleetRole role)
 {
   double low = 1e-6, high = 1e-3;
   if (!keeps (fleet, cut, role, low))
@@ -143,12 +152,12 @@ add_cut (PlnFleet *fleet, PlnFleetMachine *machine, const PlnFleetLayout *layout
     return;
   }
   SrvSteadyTimes alone;
-  if (times_at (fleet, &cut, ALL, 1e-6, &alone)) {
+  if (pln_fleet_times (fleet, &cut, PLN_FLEET_ALL, 1e-6, &alone)) {
     cut.ttft_s = alone.ttft_s;
     cut.tpot_s = alone.tpot_s;
-    cut.all_rate = largest_rate (fleet, &cut, ALL);
-    cut.prefill_rate = largest_rate (fleet, &cut, PREFILL);
-    cut.decode_rate = fleet->output > 1 ? largest_rate (fleet, &cut, DECODE) : 0;
+    cut.all_rate = largest_rate (fleet, &cut, PLN_FLEET_ALL);
+    cut.prefill_rate = largest_rate (fleet, &cut, PLN_FLEET_PREFILL);
+    cut.decode_rate = fleet->output > 1 ? largest_rate (fleet, &cut, PLN_FLEET_DECODE) : 0;
   }
   g_array_append_val (machine->cuts, cut);
 }
@@ -230,11 +239,15 @@ pln_fleet_estimate (PlnFleet *fleet, PlnFleetRow *row)
   for (guint i = 0; i < (row->apart ? 2u : 1u); i++) {
     PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, row->layouts[i]);
     SrvSteadyTimes now;
-    if (!times_at (fleet, cut, !row->apart ? ALL : i == 0 ? PREFILL : DECODE, rate / row->replicas[i], &now))
+    if (!pln_fleet_times (fleet, cut,
+                          !row->apart ? PLN_FLEET_ALL
+                          : i == 0    ? PLN_FLEET_PREFILL
+                                      : PLN_FLEET_DECODE,
+                          rate / row->replicas[i], &now))
       continue;
     if (i == 0)
       row->ttft_s = now.ttft_s;
     if (i == 1 || !row->apart)
-      row->tpot_s = now.tpot_s;
+      row->tpot_s = row->tpot_mean_s = now.tpot_s;
   }
 }

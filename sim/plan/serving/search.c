@@ -27,15 +27,15 @@ replicas_for (double rate, double each)
 }
 
 static void
-size_row (const PlnFleetMachine *machine, PlnFleetRow *row)
+size_row (const PlnFleet *fleet, const PlnFleetMachine *machine, PlnFleetRow *row)
 {
-  row->nodes = pln_fleet_nodes (machine, row);
+  row->nodes = pln_fleet_bought_nodes (fleet, machine, row);
   row->gpus = row->nodes * machine->gpus_per_node;
   row->good = row->busy[0] = row->busy[1] = row->own_usd = row->rent_usd = row->usd_per_Mtok = (double)NAN;
 }
 
-static gboolean
-wants (const PlnFleet *fleet, const char *pools)
+gboolean
+pln_fleet_wants (const PlnFleet *fleet, const char *pools)
 {
   const BaseStrs *list = &fleet->spec.free.pools;
   gboolean found = !list->set;
@@ -52,8 +52,10 @@ row_of (const PlnFleet *fleet, guint machine, guint first, guint second, gboolea
   const double rate = fleet->spec.goal.load.rate.v;
   PlnFleetRow row = { .machine = machine, .apart = apart, .pools = { a->layout, b->layout }, .layouts = { first, second } };
   row.replicas[0] = replicas_for (rate, apart ? a->prefill_rate : a->all_rate);
+  row.need_gpus =
+      apart ? rate * (a->layout.gpus / a->prefill_rate + b->layout.gpus / b->decode_rate) : rate * a->layout.gpus / a->all_rate;
   row.replicas[1] = apart ? replicas_for (rate, b->decode_rate) : 0;
-  size_row (its, &row);
+  size_row (fleet, its, &row);
   return row;
 }
 
@@ -99,14 +101,14 @@ add_rows (const PlnFleet *fleet, guint number, GArray *rows)
   const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, number);
   g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
   g_autoptr (GArray) apart = g_array_new (FALSE, FALSE, sizeof (PlnFleetRow));
-  for (guint i = 0; i < machine->cuts->len && wants (fleet, "all"); i++)
+  for (guint i = 0; i < machine->cuts->len && pln_fleet_wants (fleet, "all"); i++)
     if (g_array_index (machine->cuts, PlnFleetCut, i).all_rate > 0) {
       const PlnFleetRow row = row_of (fleet, number, i, i, FALSE);
       g_array_append_val (all, row);
     }
   g_autoptr (GArray) prefill = best_of_pool (machine, FALSE);
   g_autoptr (GArray) decode = best_of_pool (machine, TRUE);
-  for (guint i = 0; i < prefill->len && wants (fleet, "apart"); i++)
+  for (guint i = 0; i < prefill->len && pln_fleet_wants (fleet, "apart"); i++)
     for (guint k = 0; k < decode->len; k++) {
       const guint a = g_array_index (prefill, Ranked, i).cut, b = g_array_index (decode, Ranked, k).cut;
       const PlnFleetRow row = row_of (fleet, number, a, b, TRUE);
@@ -140,7 +142,7 @@ choose_basis (PlnFleet *fleet, const GArray *rows)
 static void
 take_price (const PlnFleet *fleet, PlnFleetRow *row)
 {
-  const double month_tokens = fleet->spec.goal.load.rate.v * fleet->output * 30 * 86400;
+  const double month_tokens = fleet->mean_rate * fleet->output * PLN_FLEET_MONTH_S;
   row->usd_per_Mtok = usd_of (fleet, row) / month_tokens * 1e6;
 }
 
@@ -314,6 +316,45 @@ find_misses (const PlnFleet *fleet, const GArray *limits, PlnFleetResult *out)
   g_array_sort (out->misses, by_miss);
 }
 
+/* A replica's rate in that pool: the closed form's, less where the engine needed more replicas than it, and what each had where
+ * the engine needed fewer. */
+static double
+rate_of_pool (const PlnFleet *fleet, const PlnFleetCut *cut, const PlnFleetRow *first, guint pool)
+{
+  const double rate = !first->apart ? cut->all_rate : pool == 0 ? cut->prefill_rate : cut->decode_rate;
+  const double load = fleet->spec.goal.load.rate.v, guess = replicas_for (load, rate), needed = first->replicas[pool];
+  return needed > guess ? rate * guess / needed : fmax (rate, load / needed);
+}
+
+GArray *
+pln_fleet_capacity (PlnFleet *fleet, const PlnFleetResult *result, GError **error)
+{
+  static const double times[] = { 0.1, 0.25, 0.5, 1, 2, 4, 10 };
+  const PlnFleetRow *first = &g_array_index (result->rows, PlnFleetRow, 0);
+  const PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, first->machine);
+  g_autoptr (GArray) out = g_array_new (FALSE, FALSE, sizeof (PlnFleetCapacity));
+  const double mean = fleet->mean_rate;
+  for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
+    PlnFleetCapacity at = { .rate = mean * times[i], .users = pln_fleet_users (fleet) * times[i], .row = *first };
+    at.users = at.users > 0 ? at.users : (double)NAN;
+    for (guint k = 0; k < (first->apart ? 2u : 1u) && times[i] != 1; k++) {
+      const PlnFleetCut *cut = &g_array_index (machine->cuts, PlnFleetCut, first->layouts[k]);
+      at.row.replicas[k] = replicas_for (at.rate * fleet->spec.goal.peak.v, rate_of_pool (fleet, cut, first, k));
+    }
+    if (!pln_fleet_price (fleet, &at.row, error))
+      return NULL;
+    at.row.usd_per_Mtok = usd_of (fleet, &at.row) / (at.rate * fleet->output * PLN_FLEET_MONTH_S) * 1e6;
+    g_array_append_val (out, at);
+  }
+  return g_steal_pointer (&out);
+}
+
+void
+pln_fleet_leave_out (PlnFleet *fleet, guint machine)
+{
+  g_array_index (fleet->machines, PlnFleetMachine, machine).left_out = TRUE;
+}
+
 PlnFleetResult *
 pln_fleet_search (PlnFleet *fleet, guint best, gboolean per_machine, GError **error)
 {
@@ -325,6 +366,8 @@ pln_fleet_search (PlnFleet *fleet, guint best, gboolean per_machine, GError **er
   out->texts = g_ptr_array_new_with_free_func (g_free);
   for (guint m = 0; m < fleet->machines->len; m++) {
     PlnFleetMachine *machine = &g_array_index (fleet->machines, PlnFleetMachine, m);
+    if (machine->left_out)
+      continue;
     if (machine->scenario == NULL)
       pln_fleet_screen (fleet, machine);
     out->n_layouts += machine->cuts->len;

@@ -370,6 +370,8 @@ add_answer (GString *html, const RepPage *page)
   rep_html_heading (html, "Answer");
   if (page->plan != NULL)
     rep_plan_html_answer (page->plan, page->plan_result, html);
+  else if (page->fleet != NULL)
+    rep_fleet_html_answer (page->fleet, page->fleet_result, html);
   else if (page->result != NULL)
     answer_of (html, page->result);
   for (guint i = 0; page->said != NULL && i < page->said->len; i++)
@@ -384,6 +386,8 @@ add_tables (GString *html, const RepPage *page)
 {
   if (page->plan != NULL)
     rep_plan_html_tables (page->plan, page->plan_result, page->plan_rows, html);
+  if (page->fleet != NULL)
+    rep_fleet_html_tables (page->fleet, page->fleet_result, page->fleet_money, page->plan_rows, html);
   if (page->result != NULL) {
     if (rep_run_step (page->result) != NULL)
       rep_html_heading (html, page->plan != NULL ? "Step time of the recommended option" : "Time of the step");
@@ -397,7 +401,7 @@ add_tables (GString *html, const RepPage *page)
   }
   if (page->rows != NULL)
     rep_html_table (html, page->rows);
-  else if (page->result == NULL && page->plan == NULL)
+  else if (page->result == NULL && page->plan == NULL && page->fleet == NULL)
     rep_html_pre (html, page->text);
   if (page->advice != NULL) {
     rep_html_heading (html, "What would help");
@@ -428,7 +432,7 @@ rep_page (const RepPage *page, const BaseLookup *lookup, gboolean *drawn, GError
   add_record (html, &record);
   add_question (html, page);
   add_inputs (html, page->envelope);
-  if (page->result != NULL || page->rows != NULL || page->plan != NULL)
+  if (page->result != NULL || page->rows != NULL || page->plan != NULL || page->fleet != NULL)
     rep_html_details (html, "The complete answer as text", page->text);
   return rep_html_close (g_steal_pointer (&html));
 }

@@ -142,18 +142,8 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
 }
 
 void
-rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html)
+rep_plan_html_order (const Pln *plan, const PlnResult *result, GString *html)
 {
-  g_autoptr (BaseTable) machines = machines_table (plan, result), ranked = base_table_new (columns), out = out_table (result);
-  for (guint i = 0; i < MIN (most, result->rows->len); i++)
-    add_row (plan, &g_array_index (result->rows, PlnChoiceRow, i), i + 1, ranked);
-  g_autofree char *note = g_strdup_printf ("%u cluster options, %" G_GUINT64_FORMAT " configurations; %" G_GUINT64_FORMAT
-                                           " meet the goal. Simulated ones come first. Within the error: the model cannot "
-                                           "distinguish the option from the recommended one.",
-                                           pln_machines (plan)->len, result->n_asked, result->n_met);
-  rep_html_heading (html, "The best of each cluster option");
-  rep_html_paragraph (html, "soft", note);
-  rep_html_table (html, machines);
   g_autoptr (BaseTable) rivals = rep_plan_rivals (plan, result, MOST_MACHINES);
   if (base_table_n_rows (rivals) > 0) {
     g_autofree char *what = g_strdup_printf (
@@ -173,6 +163,22 @@ rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GStr
                         "The recommended option stays first until one price passes its limit, all others as they are.");
     rep_html_table (html, flips);
   }
+}
+
+void
+rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html)
+{
+  g_autoptr (BaseTable) machines = machines_table (plan, result), ranked = base_table_new (columns), out = out_table (result);
+  for (guint i = 0; i < MIN (most, result->rows->len); i++)
+    add_row (plan, &g_array_index (result->rows, PlnChoiceRow, i), i + 1, ranked);
+  g_autofree char *note = g_strdup_printf ("%u cluster options, %" G_GUINT64_FORMAT " configurations; %" G_GUINT64_FORMAT
+                                           " meet the goal. Simulated ones come first. Within the error: the model cannot "
+                                           "distinguish the option from the recommended one.",
+                                           pln_machines (plan)->len, result->n_asked, result->n_met);
+  rep_html_heading (html, "The best of each cluster option");
+  rep_html_paragraph (html, "soft", note);
+  rep_html_table (html, machines);
+  rep_plan_html_order (plan, result, html);
   rep_html_heading (html, "Best configurations");
   rep_html_table (html, ranked);
   if (base_table_n_rows (out) > 0) {

@@ -6,6 +6,7 @@
 #include "base/layout.h"
 #include "base/member.h"
 #include "json-private.h"
+#include "plan-private.h"
 
 /* ---- words ---- */
 
@@ -24,13 +25,19 @@ layout_text (const PlnFleetLayout *layout)
   return g_string_free (out, FALSE);
 }
 
-/* "6x TP8", "3x TP4 : 5x TP8". Returned: full. */
-static char *
-replicas_text (const PlnFleetRow *row)
+char *
+rep_fleet_replicas (const PlnFleetRow *row)
 {
   g_autofree char *first = layout_text (&row->pools[0]), *second = layout_text (&row->pools[1]);
   return row->apart ? g_strdup_printf ("%ux %s : %ux %s", row->replicas[0], first, row->replicas[1], second)
                     : g_strdup_printf ("%ux %s", row->replicas[0], first);
+}
+
+char *
+rep_fleet_choice (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  g_autofree char *replicas = rep_fleet_replicas (row);
+  return g_strdup_printf ("%s, %s", pln_fleet_topology (fleet, row->machine), replicas);
 }
 
 /* "TTFT <= 2 s and TPOT <= 40 ms". Returned: full. */
@@ -104,7 +111,7 @@ shown_of (const PlnFleet *fleet, const PlnFleetResult *result, guint most)
                           .mode = row->apart ? "apart" : "all",
                           .weights = base_name (srv_format_names, (int)row->pools[0].weights),
                           .by = row->simulated ? "engine" : "formula",
-                          .replicas = replicas_text (row),
+                          .replicas = rep_fleet_replicas (row),
                           .nodes = row->nodes,
                           .gpus = row->gpus,
                           .ttft_s = row->ttft_s,
@@ -212,7 +219,7 @@ append_other (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
   const PlnFleetRow *first = &g_array_index (result->rows, PlnFleetRow, 0), *other = first_of (result, !first->apart);
   if (other == NULL)
     return;
-  g_autofree char *replicas = replicas_text (other);
+  g_autofree char *replicas = rep_fleet_replicas (other);
   g_string_append_printf (out, "%s: %u x %s, %s, %u GPUs", other->apart ? "Prefill and decode apart" : "Replicas that do both",
                           other->nodes, pln_fleet_topology (fleet, other->machine), replicas, other->gpus);
   const double more = other->usd_per_Mtok / first->usd_per_Mtok - 1;
@@ -227,7 +234,7 @@ static void
 append_answer (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
 {
   const PlnFleetRow *row = &g_array_index (result->rows, PlnFleetRow, 0);
-  g_autofree char *replicas = replicas_text (row), *promises = promises_text (fleet);
+  g_autofree char *replicas = rep_fleet_replicas (row), *promises = promises_text (fleet);
   const guint used = row->replicas[0] * row->pools[0].gpus + (row->apart ? row->replicas[1] * row->pools[1].gpus : 0);
   g_string_append_printf (out, "Recommended: %u x %s (%u GPUs, of which %u work), %s%s, weights in %s.\n", row->nodes,
                           pln_fleet_topology (fleet, row->machine), row->gpus, used, row->apart ? "prefill : decode = " : "",
@@ -240,6 +247,76 @@ append_answer (const PlnFleet *fleet, const PlnFleetResult *result, GString *out
   append_other (fleet, result, out);
 }
 
+GPtrArray *
+rep_fleet_sentences (const PlnFleet *fleet, const PlnFleetResult *result)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  GPtrArray *out = g_ptr_array_new_with_free_func (g_free);
+  append_answer (fleet, result, text);
+  g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
+  for (char **line = lines; *line != NULL; line++)
+    if (**line != '\0')
+      g_ptr_array_add (out, g_strdup (*line));
+  return out;
+}
+
+GPtrArray *
+rep_fleet_misses (const PlnFleet *fleet, const PlnFleetResult *result)
+{
+  GPtrArray *out = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < result->misses->len; i++) {
+    GString *text = g_string_new (NULL);
+    append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, i), text);
+    g_ptr_array_add (out, g_string_free (text, FALSE));
+  }
+  return out;
+}
+
+/* ---- capacity ---- */
+
+typedef struct {
+  double users, rate, nodes, gpus, month, mtok;
+  char *replicas; /* owned */
+} Scaled;
+
+#define SCALED(...) BASE_MEMBER (Scaled, __VA_ARGS__)
+static const BaseMember scaled_members[] = {
+  SCALED ("users", users, BASE_SHOWN ("users", 1, "%.0f")),
+  SCALED ("requests_per_s", rate, BASE_SHOWN ("requests/s", 1, "%.4g")),
+  SCALED ("nodes", nodes, BASE_SHOWN ("nodes", 1, "%.0f")),
+  SCALED ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f")),
+  SCALED ("replicas", replicas, .title = "replicas"),
+  SCALED ("month_usd", month, BASE_SHOWN ("USD/month", 1, "%.0f")),
+  SCALED ("cost_per_Mtok", mtok, BASE_SHOWN ("USD/Mtok", 1, "%.4g")),
+  BASE_MEMBER_END,
+};
+
+static void
+scaled_clear (gpointer data)
+{
+  g_free (((Scaled *)data)->replicas);
+}
+
+BaseTable *
+rep_fleet_capacity (const PlnFleet *fleet, const GArray *capacity)
+{
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Scaled));
+  g_array_set_clear_func (rows, scaled_clear);
+  const gboolean own = pln_fleet_basis (fleet) == PLN_ACQUISITION_BUY;
+  for (guint i = 0; i < capacity->len; i++) {
+    const PlnFleetCapacity *at = &g_array_index (capacity, PlnFleetCapacity, i);
+    const Scaled row = { .users = at->users,
+                         .rate = at->rate,
+                         .nodes = at->row.nodes,
+                         .gpus = at->row.gpus,
+                         .month = own ? at->row.own_usd : at->row.rent_usd,
+                         .mtok = at->row.usd_per_Mtok,
+                         .replicas = rep_fleet_replicas (&at->row) };
+    g_array_append_val (rows, row);
+  }
+  return base_members_table (scaled_members, rows);
+}
+
 void
 rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
 {
@@ -250,6 +327,12 @@ rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *
   pln_fleet_load_of (fleet, &rate, &input, &output);
   g_string_append_printf (out, "# %.4g requests/s of %.0f tokens in and %.0f out (means); %.4g %% of them keep %s\n", rate, input,
                           output, 100 * fraction, promises);
+  const double mean = pln_fleet_mean_rate (fleet);
+  if (rate > mean * (1 + 1e-9))
+    g_string_append_printf (out, "# that is the busiest time; the mean is %.4g requests/s, over which costs are spread\n", mean);
+  if (pln_fleet_lost_nodes (fleet) > 0)
+    g_string_append_printf (out, "# the promises hold with %u node%s lost: spare nodes start the replicas that it had\n",
+                            pln_fleet_lost_nodes (fleet), pln_fleet_lost_nodes (fleet) == 1 ? "" : "s");
   g_string_append_printf (out, "# %u layouts estimated; %u options checked by the engine in %u runs. Ranked by %s\n",
                           result->n_layouts, result->n_simulated, result->n_runs,
                           base_name (pln_fleet_aim_names, (int)pln_fleet_aim (fleet)));
@@ -257,8 +340,14 @@ rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *
                    "# times of rows by engine are at the percentile of the SLO, those by formula are means; a month has 30 days\n");
 }
 
+static gboolean
+has_prices (const RepFleetMoney *money)
+{
+  return pln_basis (money->plan) != PLN_ACQUISITION_NONE;
+}
+
 void
-rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, guint most, GString *out)
+rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, const RepFleetMoney *money, guint most, GString *out)
 {
   if (result->rows->len == 0) {
     g_autofree char *why = rep_fleet_infeasible (fleet, result);
@@ -267,14 +356,21 @@ rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, guint most,
     append_answer (fleet, result, out);
     g_string_append_c (out, '\n');
     rep_text (rep_fleet_table (fleet, result, most), out);
+    if (has_prices (money)) {
+      rep_plan_rivals_text (money->plan, money->result, out);
+      rep_plan_flips_text (money->plan, money->result, out);
+    }
+    if (money->capacity != NULL && pln_fleet_users (fleet) > 0) {
+      g_string_append (out, "\nThe recommended option for more and fewer users (estimated):\n");
+      rep_text (rep_fleet_capacity (fleet, money->capacity), out);
+    }
     g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
     for (guint i = 0; i < commands->len; i++)
       g_string_append_printf (out, "%s%s\n", i == 0 ? "\n# each replica is started by\n" : "", (const char *)commands->pdata[i]);
   }
-  for (guint i = result->rows->len == 0 ? 1 : 0; i < result->misses->len; i++) {
-    g_string_append (out, "\n# not on ");
-    append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, i), out);
-  }
+  g_autoptr (GPtrArray) misses = rep_fleet_misses (fleet, result);
+  for (guint i = result->rows->len == 0 ? 1 : 0; i < misses->len; i++)
+    g_string_append_printf (out, "\n# not on %s", (const char *)misses->pdata[i]);
   if (result->misses->len > 0)
     g_string_append_c (out, '\n');
 }
@@ -282,18 +378,22 @@ rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, guint most,
 /* ---- JSON ---- */
 
 void
-rep_fleet_json (const PlnFleet *fleet, const PlnFleetResult *result, guint most, JsonBuilder *json)
+rep_fleet_json (const PlnFleet *fleet, const PlnFleetResult *result, const RepFleetMoney *money, guint most, JsonBuilder *json)
 {
   g_autoptr (GArray) rows = shown_of (fleet, result, most);
   json_builder_set_member_name (json, "rows");
   base_members_list (members, rows, json);
+  if (has_prices (money)) {
+    rep_plan_rivals_json (money->plan, money->result, json);
+    rep_plan_flips_json (money->plan, money->result, json);
+  }
+  if (money->capacity != NULL)
+    rep_json_table (json, "capacity", rep_fleet_capacity (fleet, money->capacity));
   json_builder_set_member_name (json, "misses");
   json_builder_begin_array (json);
-  for (guint i = 0; i < result->misses->len; i++) {
-    g_autoptr (GString) text = g_string_new (NULL);
-    append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, i), text);
-    json_builder_add_string_value (json, text->str);
-  }
+  g_autoptr (GPtrArray) misses = rep_fleet_misses (fleet, result);
+  for (guint i = 0; i < misses->len; i++)
+    json_builder_add_string_value (json, misses->pdata[i]);
   json_builder_end_array (json);
   json_builder_set_member_name (json, "commands");
   json_builder_begin_array (json);

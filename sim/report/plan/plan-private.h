@@ -29,6 +29,10 @@ double rep_plan_run_usd (const Pln *plan, const PlnChoiceRow *row, PlnAcquisitio
 /* A page's sections, of a plan with a row: figures of the first with their bands; tables of machines and of at most `most` rows. */
 void rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html);
 void rep_plan_html_tables (const Pln *plan, const PlnResult *result, guint most, GString *html);
+/* The cost of the best option of each cluster, by part. Of a result whose first row has a price. */
+void rep_plan_cost_plot (const Pln *plan, const PlnResult *result, const char *period, GPtrArray *plots);
+/* How certain the ranking is, and the prices at which it changes. */
+void rep_plan_html_order (const Pln *plan, const PlnResult *result, GString *html);
 /* A figure of a plan's prices. */
 typedef struct {
   const BaseNum *num; /* borrowed from the plan */

@@ -150,7 +150,7 @@ title_of_front (const Pln *plan, const PlnChoiceRow *row)
 
 /* The cheapest option's largest part. Returned: full. */
 static char *
-title_of_cost (const Pln *plan, const PlnResult *result)
+title_of_cost (const Pln *plan, const PlnResult *result, const char *period)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, FALSE);
   g_ptr_array_sort (rows, by_cost);
@@ -161,21 +161,28 @@ title_of_cost (const Pln *plan, const PlnResult *result)
   for (int p = 1; p < PART_N; p++)
     most = usd[p] > usd[most] ? p : most;
   g_autofree char *name = rep_plan_machine (plan, row->machine), *cost = rep_money (row->money.total_usd);
-  return g_strdup_printf ("%s costs least for this run: %s, of which %.0f %% is %s", name, cost,
+  return g_strdup_printf ("%s costs least for %s: %s, of which %.0f %% is %s", name, period, cost,
                           100 * usd[most] / row->money.total_usd, part_names[most]);
+}
+
+void
+rep_plan_cost_plot (const Pln *plan, const PlnResult *result, const char *period, GPtrArray *plots)
+{
+  GString *cost = g_string_new (NULL);
+  cost_tsv (plan, result, cost);
+  g_autofree char *parts = title_of_cost (plan, result, period);
+  rep_plots_add (plots, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost, NULL);
 }
 
 void
 rep_plan_plots (const Pln *plan, const PlnResult *result, GPtrArray *plots)
 {
-  GString *front = g_string_new (NULL), *cost = g_string_new (NULL);
+  GString *front = g_string_new (NULL);
   front_tsv (plan, result, front);
-  cost_tsv (plan, result, cost);
-  g_autofree char *against = title_of_front (plan, &g_array_index (result->rows, PlnChoiceRow, 0)),
-                  *parts = title_of_cost (plan, result);
+  g_autofree char *against = title_of_front (plan, &g_array_index (result->rows, PlnChoiceRow, 0));
   rep_plots_add (plots, "front", "front.gp", "Time and cost of the best layout of each cluster option, with error bands.", against,
                  front, NULL);
-  rep_plots_add (plots, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost, NULL);
+  rep_plan_cost_plot (plan, result, "this run", plots);
 }
 
 /* ---- offers ---- */

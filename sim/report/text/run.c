@@ -224,6 +224,14 @@ static const BaseMember rounds_members[] = {
   BASE_MEMBER_END,
 };
 
+#define SERVICE(...) BASE_MEMBER (ScnJobService, __VA_ARGS__)
+static const BaseMember service_members[] = {
+  SERVICE ("ttft_p50_s", ttft_p50_s), SERVICE ("ttft_p99_s", ttft_p99_s), SERVICE ("tpot_p50_s", tpot_p50_s),
+  SERVICE ("tpot_p99_s", tpot_p99_s), SERVICE ("transfer_s", transfer_s), SERVICE ("duration_s", duration_s),
+  BASE_MEMBER_END,
+};
+BASE_MEMBER_WHEN (is_service, ScnJobResult, it->serves)
+
 static const BaseMember job_members[] = {
   JOB ("name", name, .title = "job"),
   { .key = "kind", .text = kind_of_job },
@@ -234,6 +242,8 @@ static const BaseMember job_members[] = {
   { .key = "bound_by", .text = bound_of_job, .title = "bottleneck alone" },
   JOB ("rounds", rounds, .sub = rounds_members, .when = has_rounds, .optional = TRUE),
   JOB ("rounds_alone", rounds_alone, .sub = rounds_members, .when = has_rounds, .optional = TRUE),
+  JOB ("service", service, .sub = service_members, .when = is_service, .optional = TRUE),
+  JOB ("service_alone", service_alone, .sub = service_members, .when = is_service, .optional = TRUE),
   { .key = "alone", .kind = BASE_MEMBER_WRITTEN, .write = write_alone },
   BASE_MEMBER_END,
 };
@@ -265,6 +275,20 @@ rounds_text (const ScnJobResult *job, GString *out)
   g_string_append_c (out, '\n');
 }
 
+static void
+service_text (const ScnJobResult *job, GString *out)
+{
+  if (!job->serves)
+    return;
+  rep_say (out, job_members, job,
+           "{name}: an answer takes {time_s} (alone {alone_s}); its first token p50 {service.ttft_p50_s}, p99 {service.ttft_p99_s} "
+           "(alone {service_alone.ttft_p50_s}, {service_alone.ttft_p99_s}); TPOT p50 {service.tpot_p50_s}, p99 "
+           "{service.tpot_p99_s} (alone {service_alone.tpot_p50_s}, {service_alone.tpot_p99_s})");
+  if (job->service.transfer_s > 0)
+    rep_say (out, job_members, job, "; KV moves in {service.transfer_s} (alone {service_alone.transfer_s})");
+  rep_say (out, job_members, job, "; requests for {service.duration_s}\n");
+}
+
 static BaseTable *
 jobs_table (const ScnResult *result)
 {
@@ -280,6 +304,8 @@ jobs_text (const ScnResult *result, GString *out)
   rep_text (jobs_table (result), out);
   for (guint i = 0; i < result->jobs->len; i++)
     rounds_text (result->jobs->pdata[i], out);
+  for (guint i = 0; i < result->jobs->len; i++)
+    service_text (result->jobs->pdata[i], out);
   for (guint i = 0; i < result->jobs->len; i++) {
     const ScnJobResult *job = result->jobs->pdata[i];
     g_autofree char *who = g_strconcat (" ", job->name, NULL);

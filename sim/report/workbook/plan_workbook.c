@@ -53,11 +53,11 @@ typedef struct {
 typedef struct {
   const Pln *plan;
   const PlnResult *result;
+  const RepWorkbook *what;
   RepSheet *answer, *layouts, *cash, *run, *prices, *assumptions;
   GArray *items;    /* RepPriceItem: what figures are called */
   GArray *figures;  /* Figure */
   GArray *blocks;   /* Block */
-  GArray *shown;    /* guint: numbers of the rows of the table */
   guint cash_row;   /* the next */
   double totals[3]; /* of the first: cash, run cost owned and rented; NAN: none */
 } Book;
@@ -338,11 +338,13 @@ write_assumed (const Option *o)
 }
 
 static void
-write_option (Book *b, guint number, guint column)
+write_option (Book *b, guint at)
 {
+  const guint number = b->what->shown[at], column = FIRST + at;
+  const char *layout = b->what->layouts[at];
   const PlnChoiceRow *row = &g_array_index (b->result->rows, PlnChoiceRow, number);
   g_autofree char *place = rep_sheet_place (0, column, FALSE), *rank = g_strdup_printf ("#%u", number + 1),
-                  *machine = rep_plan_machine (b->plan, row->machine), *layout = rep_plan_layout (&row->query, FALSE);
+                  *machine = rep_plan_machine (b->plan, row->machine);
   place[strlen (place) - 1] = '\0'; /* the letter without its row */
   const Option o = { b, row, &g_array_index (pln_machines (b->plan), PlnMachine, row->machine), column, place };
   MdlMoney own, rent;
@@ -406,7 +408,8 @@ write_titles (Book *b)
     { R_RENT, "run cost, rented", "USD" },
   };
   rep_sheet_text (b->cash, 0, 0, REP_STYLE_TITLE, "Cash to buy, by part");
-  rep_sheet_text (b->run, 0, 0, REP_STYLE_TITLE, "Cost of this run, owned and rented");
+  g_autofree char *title = g_strdup_printf ("Cost of %s, owned and rented", b->what->period);
+  rep_sheet_text (b->run, 0, 0, REP_STYLE_TITLE, title);
   if (pln_basis (b->plan) == PLN_ACQUISITION_NONE)
     rep_sheet_text (b->run, 1, 0, REP_STYLE_TEXT, "No price is known: the plan names no prices, or none of these options.");
   else if (!(pln_tokens (b->plan) > 0))
@@ -460,7 +463,7 @@ formula_of (Book *b, const char *key, guint column)
                  { "capital_usd", R_LOSS_ALL },
                  { "rent_usd", R_RENT },
                  { "usd_per_token", 0 } };
-  const PlnChoiceRow *row = &g_array_index (b->result->rows, PlnChoiceRow, g_array_index (b->shown, guint, column - FIRST));
+  const PlnChoiceRow *row = &g_array_index (b->result->rows, PlnChoiceRow, b->what->shown[column - FIRST]);
   if (strcmp (key, "capex_usd") == 0)
     return capital_of (block_of (b, row->machine));
   for (guint i = 0; i < G_N_ELEMENTS (of_run); i++) {
@@ -531,36 +534,29 @@ write_table (Book *b, const BaseTable *table)
 
 /* The rows of the table, each with its column in the sheets of costs. */
 static void
-write_options (Book *b, guint most)
+write_options (Book *b)
 {
-  g_autoptr (BaseTable) table = rep_plan_shown (b->plan, b->result, MIN (most, MOST));
-  for (guint c = 0; c < base_table_n_columns (table); c++)
-    for (guint r = 0; strcmp (base_table_column (table, c)->key, "rank") == 0 && r < base_table_n_rows (table); r++) {
-      const guint number = (guint)base_table_cell (table, r, c).integer - 1;
-      g_array_append_val (b->shown, number);
-    }
-  for (guint i = 0; i < b->shown->len; i++)
-    write_option (b, g_array_index (b->shown, guint, i), FIRST + i);
-  write_table (b, table);
+  for (guint i = 0; i < b->what->n_shown; i++)
+    write_option (b, i);
+  write_table (b, b->what->table);
   b->run->n_head = b->assumptions->n_head = A_OPTION;
 }
 
 /* The sentences; what the recommended option costs at the prices of the workbook; and the context. */
 static void
-write_answer (Book *b, const char *title, const char *header)
+write_answer (Book *b)
 {
-  g_auto (GStrv) said = rep_plan_verdict (b->plan, b->result), lines = g_strsplit (header, "\n", -1);
-  g_autofree char *infeasible = rep_plan_infeasible (b->result);
+  g_auto (GStrv) lines = g_strsplit (b->what->header, "\n", -1);
+  g_autofree char *own = g_strdup_printf ("cost of %s, owned", b->what->period),
+                  *rent = g_strdup_printf ("cost of %s, rented", b->what->period);
   guint row = 3;
-  rep_sheet_text (b->answer, 0, 0, REP_STYLE_TITLE, title);
-  rep_sheet_text (b->answer, 1, 0, REP_STYLE_PROSE, pln_description (b->plan));
-  rep_sheet_text (b->answer, row, 0, REP_STYLE_PROSE, infeasible);
-  for (char **line = said; *line != NULL; line++)
+  rep_sheet_text (b->answer, 0, 0, REP_STYLE_TITLE, b->what->title);
+  rep_sheet_text (b->answer, 1, 0, REP_STYLE_PROSE, b->what->description);
+  rep_sheet_text (b->answer, row, 0, REP_STYLE_PROSE, b->what->infeasible);
+  for (const char *const *line = b->what->said; *line != NULL; line++)
     rep_sheet_text (b->answer, row++, 0, REP_STYLE_PROSE, *line);
-  static const char *const totals[][2] = { { "capex_usd", "cash to buy" },
-                                           { "run_cost_own_usd", "cost of this run, owned" },
-                                           { "run_cost_rent_usd", "cost of this run, rented" } };
-  if (b->shown->len > 0 && pln_basis (b->plan) != PLN_ACQUISITION_NONE)
+  const char *const totals[][2] = { { "capex_usd", "cash to buy" }, { "run_cost_own_usd", own }, { "run_cost_rent_usd", rent } };
+  if (b->what->n_shown > 0 && pln_basis (b->plan) != PLN_ACQUISITION_NONE)
     rep_sheet_text (b->answer, ++row, 0, REP_STYLE_HEAD,
                     "The recommended option at the prices of this workbook (USD); the sentences keep theirs");
   for (guint i = 0; i < G_N_ELEMENTS (totals); i++)
@@ -589,16 +585,14 @@ book_begin (Book *b, GPtrArray *sheets)
   b->items = rep_plan_price_items (b->plan, FALSE);
   b->figures = g_array_new (FALSE, FALSE, sizeof (Figure));
   b->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
-  b->shown = g_array_new (FALSE, FALSE, sizeof (guint));
   b->cash_row = 2;
 }
 
 GString *
-rep_plan_workbook (const Pln *plan, const PlnResult *result, guint most, const char *header, GError **error)
+rep_money_workbook (const Pln *plan, const PlnResult *result, const RepWorkbook *what, GError **error)
 {
   g_autoptr (GPtrArray) sheets = rep_sheets_new ();
-  g_autofree char *title = g_strdup_printf ("Plan %s, model %s", pln_name (plan), pln_model (plan));
-  Book b = { .plan = plan, .result = result };
+  Book b = { .plan = plan, .result = result, .what = what };
   book_begin (&b, sheets);
   for (guint i = 0; i < G_N_ELEMENTS (b.totals); i++)
     b.totals[i] = (double)NAN;
@@ -609,13 +603,40 @@ rep_plan_workbook (const Pln *plan, const PlnResult *result, guint most, const c
     b.totals[2] = rep_plan_run_usd (plan, first, PLN_ACQUISITION_RENT);
   }
   write_titles (&b);
-  write_options (&b, most);
+  write_options (&b);
   write_other_prices (&b);
-  write_answer (&b, title, header);
-  GString *bytes = rep_sheets_xlsx (sheets, title, error);
+  write_answer (&b);
+  GString *bytes = rep_sheets_xlsx (sheets, what->title, error);
   g_array_unref (b.items);
   g_array_unref (b.figures);
   g_array_unref (b.blocks);
-  g_array_unref (b.shown);
   return bytes;
+}
+
+GString *
+rep_plan_workbook (const Pln *plan, const PlnResult *result, guint most, const char *header, GError **error)
+{
+  g_autofree char *title = g_strdup_printf ("Plan %s, model %s", pln_name (plan), pln_model (plan));
+  g_autofree char *infeasible = rep_plan_infeasible (result);
+  g_auto (GStrv) said = rep_plan_verdict (plan, result);
+  g_autoptr (BaseTable) table = rep_plan_shown (plan, result, MIN (most, MOST));
+  g_autoptr (GArray) shown = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GPtrArray) layouts = g_ptr_array_new_with_free_func (g_free);
+  for (guint c = 0; c < base_table_n_columns (table); c++)
+    for (guint r = 0; strcmp (base_table_column (table, c)->key, "rank") == 0 && r < base_table_n_rows (table); r++) {
+      const guint number = (guint)base_table_cell (table, r, c).integer - 1;
+      g_array_append_val (shown, number);
+      g_ptr_array_add (layouts, rep_plan_layout (&g_array_index (result->rows, PlnChoiceRow, number).query, FALSE));
+    }
+  const RepWorkbook what = { .title = title,
+                             .description = pln_description (plan),
+                             .infeasible = infeasible,
+                             .said = (const char *const *)said,
+                             .header = header,
+                             .period = "this run",
+                             .table = table,
+                             .shown = (const guint *)(const void *)shown->data,
+                             .layouts = (const char *const *)layouts->pdata,
+                             .n_shown = shown->len };
+  return rep_money_workbook (plan, result, &what, error);
 }

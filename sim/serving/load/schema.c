@@ -49,7 +49,7 @@ static const BaseField lengths_fields[] = {
             .help = "a CSV with columns `input` and `output`, of at most 16 MiB; each request has those of a random row"),
   BASE_ROW_END,
 };
-static const BaseSchema lengths_schema = { .name = "load.lengths",
+const BaseSchema srv_schema_lengths = { .name = "load.lengths",
                                            .help = "Distributions of lengths, in place of `input` and `output`.",
                                            .fields = lengths_fields };
 
@@ -73,7 +73,7 @@ static const BaseField load_fields[] = {
   TOKENS (SrvLoadSpec, "output", output, .help = "tokens of an answer"),
   NUM ("range", range, RATIO, .max = "0.999999",
        .help = "lengths are uniform in L (1 - range) … L (1 + range); as inferencex: L (1 - range) … L"),
-  BASE_ROW (SrvLoadSpec, "lengths", lengths, MAP, .sub = &lengths_schema, .help = "random lengths"),
+  BASE_ROW (SrvLoadSpec, "lengths", lengths, MAP, .sub = &srv_schema_lengths, .help = "random lengths"),
   NUM ("prefix", prefix, COUNT, .max = "100 M", .fallback = "0",
        .help = "tokens that all prompts begin with, on top of `input`"),
   NUM ("turns", turns, COUNT, .min = "1", .max = "1 M", .fallback = "1",

@@ -25,8 +25,10 @@ typedef struct {
   guint layouts[2]; /* their numbers among those of the topology */
   guint replicas[2];
   guint nodes, gpus;        /* bought; gpus: all of these nodes */
+  double need_gpus;         /* that the load needs by the closed form, where neither replicas nor nodes are whole */
   gboolean simulated;       /* by the engine; else the closed form, whose times are means: */
   double ttft_s, tpot_s;    /* at the percentile of the SLO, or the nearest of 50, 90, 95, 99 above it */
+  double tpot_mean_s;       /* NAN: one token a request */
   double good;              /* fraction of requests within the SLO; NAN: not simulated */
   double busy[2];           /* fraction of time that pools are in steps; NAN likewise */
   double tokens_per_s_gpu;  /* output tokens, of all GPUs that are bought */
@@ -69,17 +71,64 @@ const char *pln_fleet_name (const PlnFleet *fleet);
 const char *pln_fleet_description (const PlnFleet *fleet); /* NULL if none */
 const GPtrArray *pln_fleet_inputs (const PlnFleet *fleet); /* BaseYaml * */
 const char *pln_fleet_model (const PlnFleet *fleet);
+const char *pln_fleet_model_source (const PlnFleet *fleet); /* of its numbers; NULL: not said */
+guint pln_fleet_n_topologies (const PlnFleet *fleet);
 const char *pln_fleet_topology (const PlnFleet *fleet, guint machine);
 PlnFleetAim pln_fleet_aim (const PlnFleet *fleet);
 PlnAcquisition pln_fleet_basis (const PlnFleet *fleet); /* what is ranked; NONE: no prices */
-/* requests/s, mean tokens of a request. */
+/* requests/s on the mean; users, 0: the plan has a rate; nodes that may be lost. */
+double pln_fleet_mean_rate (const PlnFleet *fleet);
+double pln_fleet_users (const PlnFleet *fleet);
+guint pln_fleet_lost_nodes (const PlnFleet *fleet);
+/* requests/s of the busiest time, mean tokens of a request. */
 void pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, double *output);
 /* s, INFINITY: no limit; and the fraction of requests that keep both. */
 void pln_fleet_slo (const PlnFleet *fleet, double *ttft_s, double *tpot_s, double *fraction);
 /* Commands that start the replicas of a row, one a pool: of vLLM, SGLang or TensorRT-LLM. Returned: full, char *. */
 GPtrArray *pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row);
+/* The same as a DynamoGraphDeployment, or as values of llm-d's Helm chart. NULL and *error (BASE_ERROR_INPUT) of an engine that
+ * these do not start. Returned: full. */
+typedef enum { PLN_FLEET_DYNAMO, PLN_FLEET_LLM_D } PlnFleetDeployment;
+char *pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetDeployment kind, GError **error);
 /* A scenario (YAML) that runs a row. Returned: full. */
 char *pln_fleet_scenario (const PlnFleet *fleet, const PlnFleetRow *row);
+
+/* The money of a result in the terms of plans for training: a month of each row is a run. Flip points, rivals with their odds,
+ * costs by part and prices are asked of what is returned, with *out (full), whose rows are those of `result`. Borrowed from the
+ * plan, until this is called again. NULL and *error where a cluster cannot be priced. */
+const Pln *pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out, GError **error);
+
+/* What the recommended option becomes for more and fewer requests. */
+typedef struct {
+  double rate, users; /* requests/s on the mean; users NAN where the plan has none */
+  PlnFleetRow row;    /* by the closed form, corrected by what the engine said of the first row; priced */
+} PlnFleetCapacity;
+/* By rising rate. Of a result with a row. NULL and *error where a cluster cannot be built. Returned: full, PlnFleetCapacity. */
+GArray *pln_fleet_capacity (PlnFleet *fleet, const PlnFleetResult *result, GError **error);
+/* Leaves a topology out of searches from now on. */
+void pln_fleet_leave_out (PlnFleet *fleet, guint machine);
+/* What is set against what, of the best layouts of a topology. */
+typedef enum {
+  PLN_FLEET_BY_USER, /* output tokens/s of a GPU against tokens/s of a user, which the mean TPOT gives */
+  PLN_FLEET_BY_TTFT, /* cost of a million output tokens against TTFT, at the percentile of the SLO */
+  PLN_FLEET_BY_TPOT, /* likewise */
+} PlnFleetFront;
+
+/* A layout of a topology at some load, by the closed form. Of pools that are apart: GPUs of both, in the ratio that the load
+ * needs. */
+typedef struct {
+  guint machine;
+  gboolean apart;
+  PlnFleetLayout pools[2];
+  double x, y; /* tokens/s of a user, tokens/s of a GPU; or s, USD/Mtok */
+} PlnFleetPoint;
+
+/* Of each topology the points that no other one of it beats, by rising x; the limit that is not on an axis is kept. Costs are those
+ * of whole clusters as large as the topology's first row; a topology without one has no costs. Of a plan that was searched.
+ * Returned: full, PlnFleetPoint. */
+GArray *pln_fleet_front (PlnFleet *fleet, const PlnFleetResult *result, PlnFleetFront which);
+/* Name of the GPU of a topology ("h100_sxm"). */
+const char *pln_fleet_gpu (const PlnFleet *fleet, guint machine);
 
 /* Estimates all layouts on all topologies, and has the engine check the `best` of them and find how many replicas they need.
  * `per_machine`: the best of each topology. NULL and *error on failure. Returned: full. */

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "report/advice.h"
 #include "report/envelope.h"
+#include "report/fleet.h"
 #include "goodput/goodput.h"
 #include "plan/plan.h"
 
@@ -14,6 +15,9 @@ typedef struct {
   const Pln *plan;           /* NULL: of no plan; its answer has a row, and `result` is that row's run, NULL: not simulated */
   const PlnResult *plan_result;
   guint plan_rows;               /* how many are shown at most */
+  const PlnFleet *fleet;         /* of a plan for a service, with a row; `plan` is NULL then */
+  const PlnFleetResult *fleet_result;
+  const RepFleetMoney *fleet_money;
   const GPtrArray *said;         /* char *: the answer in sentences; NULL: none */
   const char *header;            /* the '#' lines of the answer's text */
   const char *scenario;          /* the text of its file; NULL: not known */

@@ -20,6 +20,7 @@
   ROW (FLOWS, flows, "random or listed flows between hosts")                            \
   ROW (SERVING, serving, "requests that replicas of an engine answer")                  \
   ROW (SERVING_STEP, serving_step, "one step of an engine that serves a model")         \
+  ROW (RL, rl, "a step of reinforcement learning: answers are generated, scored and learned from") \
   ROW (MOE, moe, "tokens go to experts on other ranks, or return")
 
 #define SCN_KIND_ENUM_(code, name, help) SCN_KIND_##code,
@@ -128,10 +129,19 @@ typedef struct {
   GPtrArray *jobs; /* ScnJobResult *, in the scenario's order, and links those of all; NULL: one workload */
 } ScnResult;
 
+/* What users of a service among other jobs see. */
+typedef struct {
+  double ttft_p50_s, ttft_p99_s, tpot_p50_s, tpot_p99_s;
+  double transfer_s;   /* mean of KV from prefill to decode; 0: none moves */
+  double duration_s;   /* from the first request to the last answer */
+} ScnJobService;
+
 /* One of several jobs. */
 typedef struct {
   char *name, *nodes;     /* owned; nodes as written, or a transfer's ends */
-  double time_s, alone_s; /* beside the others, and alone: all repeats, all copies, all steps */
+  double time_s, alone_s; /* beside the others, and alone: all repeats, all copies, all steps; of a service an answer's mean */
+  gboolean serves;        /* then: */
+  ScnJobService service, service_alone;
   TrnRoundsResult rounds, rounds_alone;
   ScnResult *alone; /* owned: the whole answer of the job alone */
 } ScnJobResult;

@@ -67,7 +67,7 @@ typedef struct {
   BaseNum scale;          /* arrivals that much faster */
 } SrvLoadSpec;
 
-extern const BaseSchema srv_schema_load;
+extern const BaseSchema srv_schema_load, srv_schema_lengths;
 
 typedef struct SrvLoad SrvLoad;
 

@@ -4,7 +4,7 @@
 #define STUDY_SENSITIVITY_H
 
 #include "base/watch.h"
-#include "plan/plan.h"
+#include "plan/fleet.h"
 #include "study/question.h"
 
 #define STD_TELLING 5u /* constants whose limits are solved */
@@ -100,5 +100,17 @@ typedef struct {
 
 /* The same of a plan, in closed form: how much the value that it minimises moves, and what comes first then. */
 StdSensitivity *std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **error);
+
+typedef struct {
+  const char *path;
+  const BaseLookup *lookup;
+  PlnOptions options;
+  char *(*name) (const PlnFleet *fleet, const PlnFleetRow *row); /* what tells a row from others. Returned: full */
+} StdFleetQuestion;
+
+/* The same of a plan for a service, in closed form: USD a million output tokens, or GPUs, where neither replicas nor nodes are
+ * whole. `fleet`, `result`: as it is. */
+StdSensitivity *std_sensitivity_fleet (const StdFleetQuestion *question, const PlnFleet *fleet, const PlnFleetResult *result,
+                                       StdScope scope, GError **error);
 
 #endif

@@ -1,0 +1,50 @@
+/* docs/rl.md: its reference is what the schema tables print, its example runs. `test_rl_docs --write` renews the reference. */
+#include "document.h"
+#include "library_fixture.h"
+#include "scenario/rl.h"
+#include "schema_document.h"
+
+#define DOCUMENT TEST_SOURCE_DIR "/docs/rl.md"
+
+static const BaseSchema *const schemas[] = { &scn_schema_rl, NULL };
+static const BaseSchema *const of_serving[] = { &srv_schema_engine, &srv_schema_parallel,    &srv_schema_precision,
+                                                &srv_schema_moe,    &srv_schema_speculative, NULL };
+static const DocumentOther serving_page = { "serving.md", of_serving };
+
+static void
+reference_is_what_the_tables_print (void)
+{
+  document_check_reference (DOCUMENT, schemas, &serving_page);
+}
+
+static void
+the_example_runs (void)
+{
+  g_autofree char *text = document_read (DOCUMENT);
+  const char *at = text;
+  g_autofree char *example = document_next_example (&at);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_autoptr (GError) error = NULL;
+  Cst *cal = NULL;
+  Scn *scenario = scn_load (DOCUMENT, example, lookup, &(ScnOptions){ 0 }, model_library, &cal, &error);
+  g_assert_no_error (error);
+  ScnResult *result = scn_run (scenario, FALSE, &error);
+  g_assert_no_error (error);
+  TEST_TRUE (scn_result_time_s (result) > 0);
+  scn_result_free (result);
+  scn_free (scenario);
+  cst_free (cal);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const TestCase cases[] = {
+    { "the reference is what the tables print", reference_is_what_the_tables_print },
+    { "the example runs", the_example_runs },
+    { NULL, NULL },
+  };
+  if (argc == 2 && strcmp (argv[1], "--write") == 0)
+    return document_write (DOCUMENT, schemas, &serving_page);
+  return test_main ("rl docs", cases);
+}
