@@ -67,6 +67,8 @@ typedef struct {
   unsigned metrics;              /* further losses of the same logits, without gradients */
   unsigned recompute;            /* MdlModule bits */
   MdlFormat compute;             /* of the layers' matrix products */
+  MdlScaling scaling;            /* of products in fp8 and fp4 */
+  gboolean one_way;              /* products in fp8 take operands one way round alone (before compute capability 100) */
   MdlFormat head_compute;        /* of the head's */
   MdlFormat router;              /* of the router's */
   MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
@@ -80,6 +82,7 @@ typedef struct {
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
   MdlDispatcher dispatcher;      /* MoE: what carries them; ep > 1 */
   MdlPermute permute;            /* MoE */
+  gboolean shared_alone;         /* MoE: shared experts run before tokens go out, not beside */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
   unsigned outputs;              /* replicas whose logits are gathered here, for the loss of all; 0, 1: its own alone */

@@ -71,6 +71,7 @@ typedef struct {
   BaseEnum dispatcher;   /* MdlDispatcher */
   BaseBool node_limited; /* one copy of a token a node */
   BaseBool permute_fused;
+  BaseBool shared_overlap; /* shared experts run beside the dispatch */
 } TrnMoeSpec;
 
 typedef struct {
