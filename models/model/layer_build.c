@@ -154,10 +154,9 @@ mdl_build_cast (MdlBuild *build, const char *name, double elements, double copie
   const MdlCast cast = cast_of (build);
   const double wide_B = elements * build->element_B, low_B = elements * mdl_format_B (build->query->compute);
   MdlWork *work;
-  if (build->fused) {
+  if (build->fused)
     work = mdl_build_memory (build, name, cast.reads * wide_B, elements * cast.written_B, 1);
-    work->kernels = cast.kernels;
-  } else /* largest value; cast; transpose */
+  else /* largest value; cast; transpose */
     work = mdl_build_memory (build, name, 2 * wide_B + low_B, 2 * low_B, 3);
   if (build->rounds <= 0 && build->query->experts != MDL_EXPERTS_GROUPED && !(build->fused && cast.together))
     work->kernels *= copies; /* each has scales of its own: TransformerEngine pytorch/csrc/extensions/cast.cpp, split_quantize */
@@ -171,23 +170,43 @@ cast_norm (MdlBuild *build, const MdlLinear *linear, double elements)
   if (!build->fused || !build->low || cast.in_norm || linear->copies > 1 || mdl_format_B (linear->format) >= build->element_B)
     return;
   const double reads = build->query->scaling == MDL_SCALING_TENSOR ? cast.reads - 1 : cast.reads;
-  MdlWork *work = mdl_build_memory (build, "cast_input", reads * elements * build->element_B, elements * cast.written_B, 1);
-  work->kernels = build->query->scaling == MDL_SCALING_TENSOR ? 2 : cast.kernels;
+  mdl_build_memory (build, "cast_input", reads * elements * build->element_B, elements * cast.written_B, 1);
+}
+
+gboolean
+mdl_build_frozen (const MdlBuild *build)
+{
+  return build->query->lora_rank > 0;
+}
+
+/* It has an adapter here. */
+static gboolean
+adapted (const MdlBuild *build, const MdlLinear *linear)
+{
+  return build->query->lora_rank > 0 && (linear->lora & build->query->lora_on) != 0;
+}
+
+static gboolean
+trained_here (const MdlBuild *build, const MdlLinear *linear)
+{
+  return !mdl_build_frozen (build) || adapted (build, linear);
 }
 
 /* Fused code gathers operands of narrow products as these read them (TransformerEngine pytorch/distributed.py,
- * gather_along_first_dim; module/base.py, initialize_ub: fp8_buf). */
+ * gather_along_first_dim; module/base.py, initialize_ub: fp8_buf). An adapter beside the matrix reads them as they were
+ * (module/layernorm_linear.py: return_layernorm_output_gathered). */
 static gboolean
 gathers_cast (const MdlBuild *build, const MdlLinear *linear)
 {
-  return build->fused && build->low && mdl_format_B (linear->format) < build->element_B;
+  return build->fused && build->low && mdl_format_B (linear->format) < build->element_B && !adapted (build, linear);
 }
 
 static int
 gather_operand (MdlBuild *build, const char *name, MdlGroup group, const MdlLinear *linear, double elements, double ways)
 {
   const gboolean cast = gathers_cast (build, linear);
-  return mdl_build_coll (build, name, MDL_OP_ALL_GATHER, group, elements * (cast ? ways * mdl_format_B (linear->format) : build->element_B),
+  const double each_B = cast ? ways * mdl_format_B (linear->format) : build->element_B;
+  return mdl_build_coll (build, name, MDL_OP_ALL_GATHER, group, elements * each_B,
                          cast ? linear->format : build->query->activation);
 }
 
@@ -213,30 +232,11 @@ static void
 swizzle (MdlBuild *build, const MdlLinear *linear, double elements)
 {
   const MdlCast cast = cast_of (build);
-  if (!build->fused || !build->low || cast.swizzles <= 0 || mdl_format_B (linear->format) >= build->element_B)
+  if (!build->fused || !build->low || !cast.swizzles || mdl_format_B (linear->format) >= build->element_B)
     return;
   const double block = build->query->scaling == MDL_SCALING_NVFP4 ? 16 : 32;
   const double bytes = linear->copies * elements / block;
-  mdl_build_memory (build, "swizzle_scales", bytes, bytes, 1)->kernels = cast.swizzles;
-}
-
-gboolean
-mdl_build_frozen (const MdlBuild *build)
-{
-  return build->query->lora_rank > 0;
-}
-
-/* It has an adapter here. */
-static gboolean
-adapted (const MdlBuild *build, const MdlLinear *linear)
-{
-  return build->query->lora_rank > 0 && (linear->lora & build->query->lora_on) != 0;
-}
-
-static gboolean
-trained_here (const MdlBuild *build, const MdlLinear *linear)
-{
-  return !mdl_build_frozen (build) || adapted (build, linear);
+  mdl_build_memory (build, "swizzle_scales", bytes, bytes, 1)->kernels = 0; /* the host's call is the product's */
 }
 
 /* What stands between an adapter and its matrix: `made` elements scaled, `added` elements of a sum. */
@@ -274,7 +274,10 @@ static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->query->activation;
+  const unsigned modules = build->modules;
+  build->modules |= linear->second ? MDL_MODULE_SECOND : 0u;
   mdl_build_product (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format);
+  build->modules = modules;
   swizzle (build, linear, (rows + linear->out) * linear->in);
   unpack_base (build, linear, FALSE);
   if (!adapted (build, linear))
@@ -415,7 +418,8 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
   build->pass = MDL_PASS_DGRAD;
   mdl_build_cast (build, "cast_gradient", query->sp ? output / ranks_of (build, group) : output, linear->copies);
   if (query->sp)
-    gather = gather_operand (build, "gather_gradient", group, linear, output, trained_here (build, linear) && cast_of (build).swizzles > 0 ? 2 : 1);
+    gather = gather_operand (build, "gather_gradient", group, linear, output,
+                             trained_here (build, linear) && cast_of (build).swizzles ? 2 : 1);
   mdl_build_amend (build, gather, gather + 1, -1);
   linear_dgrad (build, linear, rows);
   build->pass = MDL_PASS_WGRAD;
@@ -485,7 +489,7 @@ mdl_build_activation (MdlBuild *build, double elements)
 {
   const double unit_B = elements * build->element_B;
   const unsigned modules = build->modules;
-  build->modules |= MDL_MODULE_ACTIVATION;
+  build->modules |= MDL_MODULE_ACTIVATION | MDL_MODULE_SECOND;
   if (!mdl_llm_gated (build->llm))
     mdl_build_memory (build, "activation", unit_B, unit_B, 1);
   else if (build->fused)

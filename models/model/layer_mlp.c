@@ -37,23 +37,23 @@ ups (const MdlBuild *build, double ffn, double copies, gboolean bias, const char
   const double hidden = build->llm->hidden.v;
   const MdlFormat format = build->query->compute;
   if (!mdl_llm_gated (build->llm)) {
-    linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
+    linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format, FALSE };
     return 1;
   }
   const unsigned on = build->query->lora_rank > 0 ? build->query->lora_on & gate_up_lora : 0;
   if ((build->fused || build->llm->mlp.fused.v) && (on == 0 || on == gate_up_lora)) {
-    linears[0] = (MdlLinear){ name, hidden, 2 * ffn, copies, bias, gate_up_lora, format };
+    linears[0] = (MdlLinear){ name, hidden, 2 * ffn, copies, bias, gate_up_lora, format, FALSE };
     return 1;
   }
-  linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_GATE, format };
-  linears[1] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
+  linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_GATE, format, FALSE };
+  linears[1] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format, TRUE };
   return 2;
 }
 
 static MdlLinear
 down (const MdlBuild *build, double ffn, double copies, gboolean bias, const char *name)
 {
-  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->query->compute };
+  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->query->compute, FALSE };
 }
 
 void
@@ -193,8 +193,9 @@ permute (MdlBuild *build, const char *name, double in, double out, double apart,
 static MdlLinear
 router_of (const MdlBuild *build)
 {
-  return (MdlLinear){ "router", build->llm->hidden.v, build->llm->moe.experts.v, 1, build->llm->moe.router_bias.v,
-                      0,        build->query->router };
+  return (MdlLinear){
+    "router", build->llm->hidden.v, build->llm->moe.experts.v, 1, build->llm->moe.router_bias.v, 0, build->query->router, FALSE
+  };
 }
 
 /* Fused code leaves the tokens in their format forward, and has tensor cores take fp32 as TF32 backward, for which tokens and

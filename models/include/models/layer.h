@@ -40,7 +40,11 @@ typedef enum {
   MDL_MODULE_NORM = 1u << 4,
   MDL_MODULE_LAYER = 1u << 5,          /* all of it, with its collectives */
   MDL_MODULE_MLA_UP = 1u << 6,         /* MLA: queries, keys and values from their compressed forms */
-  MDL_MODULE_MOE_ACT = 1u << 7         /* the activation function of routed experts */
+  MDL_MODULE_MOE_ACT = 1u << 7,        /* the activation function of routed experts */
+  /* Every second product of a layer and all between the others but the core of attention: torchtitan's selective recomputation by
+   * operations (torchtitan/parallelisms/parallelize_llama.py, _apply_ac_to_transformer_block: products are counted, and those of
+   * even numbers are not saved). Eager dense layers with a gate: keys, the output projection and the up projection. */
+  MDL_MODULE_SECOND = 1u << 8
 } MdlModule;
 extern const BaseName mdl_module_names[];
 /* `selective` as Megatron has it: the core of attention where scores are kept; nothing where a flash kernel computes them again
