@@ -287,6 +287,19 @@ weighted_bias (MdlBuild *build, const Moe *moe, gboolean back)
   work->kernels = moe->experts * (back ? 4 + casts : 2) + 1 + casts;
 }
 
+/* Rows of an expert are filled up to what products in fp8 and fp4 take, and brought back: copies of all rows, where neither the
+ * router (moe_router_padding_for_quantization) nor the dispatcher (hybridep) did it (Megatron-LM core/transformer/moe/experts.py,
+ * quantization_padding; TransformerEngine pytorch/module/fp8_padding.py). */
+static void
+pad_rows (MdlBuild *build, const Moe *moe, const char *name)
+{
+  const MdlLayerQuery *query = build->query;
+  const gboolean padded =
+      query->router_pads || query->capacity > 0 || (by_library (build) && query->dispatcher == MDL_DISPATCHER_HYBRIDEP);
+  if (build->fused && build->low && query->experts == MDL_EXPERTS_SORTED && !padded)
+    move (build, name, moe->rows, moe->rows, 1);
+}
+
 /* Between the collectives: the experts' own matrices, of `rows` rows in all. */
 static void
 experts_forward (MdlBuild *build, const Moe *moe)
@@ -296,6 +309,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
   const unsigned modules = build->modules;
   MdlLinear linears[2];
   build->rounds = rounds_of (build, moe);
+  pad_rows (build, moe, "pad_rows");
   if (build->fused) /* no norm before them does it */
     mdl_build_cast (build, "cast_input", moe->rows * build->llm->hidden.v, moe->experts);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
@@ -307,6 +321,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
   mdl_build_row (build, &last, each, MDL_GROUP_NONE);
   build->rounds = 0;
   weighted_bias (build, moe, FALSE);
+  pad_rows (build, moe, "unpad_rows");
 }
 
 static void
@@ -316,6 +331,7 @@ experts_back (MdlBuild *build, const Moe *moe)
   const gboolean bias = build->llm->moe.bias.v;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
   MdlLinear linears[2];
+  pad_rows (build, moe, "pad_rows");
   weighted_bias (build, moe, TRUE);
   build->rounds = rounds_of (build, moe);
   mdl_build_row_back (build, &last, each, MDL_GROUP_NONE);
@@ -323,6 +339,7 @@ experts_back (MdlBuild *build, const Moe *moe)
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns_back (build, linears, n, each, MDL_GROUP_NONE);
   build->rounds = 0;
+  pad_rows (build, moe, "unpad_rows");
 }
 
 /* What etp's ranks bring together and add up; without sp each has all rows already, and only sums move. */

@@ -177,6 +177,30 @@ biases_of_experts_are_added_outside (void)
 }
 
 static void
+rows_of_experts_are_filled_up_by_copies (void)
+{
+  g_autoptr (LlmFixture) f = llm_need ("qwen3_30b_a3b");
+  MdlLayerQuery query = sharded (MDL_SCALING_MXFP8, FALSE);
+  query.tp = 1;
+  query.sp = FALSE;
+  query.ep = 8;
+  const double rows_B = TOKENS * 8 * 2048 * 2; /* 8 experts a token */
+  for (int back = 0; back < 2; back++) {
+    TEST_NEAR (find (&f->llm, &query, back, "pad_rows").read_B, rows_B, 0);
+    TEST_NEAR (find (&f->llm, &query, back, "unpad_rows").write_B, rows_B, 0);
+  }
+  MdlLayerQuery wide = query, router = query, capacity = query, library = query, grouped = query;
+  wide.compute = MDL_FORMAT_BF16;
+  router.router_pads = TRUE;
+  capacity.capacity = 1;
+  library.dispatcher = MDL_DISPATCHER_HYBRIDEP;
+  grouped.experts = MDL_EXPERTS_GROUPED;
+  const MdlLayerQuery none[] = { wide, router, capacity, library, grouped };
+  for (size_t i = 0; i < G_N_ELEMENTS (none); i++)
+    TEST_NEAR (find (&f->llm, &none[i], FALSE, "pad_rows").count, 0, 0);
+}
+
+static void
 shared_experts_may_run_alone (void)
 {
   g_autoptr (LlmFixture) f = llm_need ("deepseek_v3");
@@ -255,6 +279,7 @@ main (void)
     { "experts are cast together by factors of earlier steps", experts_are_cast_together_by_factors_of_earlier_steps },
     { "a router of fused code multiplies as Megatron does", a_router_of_fused_code_multiplies_as_megatron_does },
     { "biases of experts are added outside", biases_of_experts_are_added_outside },
+    { "rows of experts are filled up by copies", rows_of_experts_are_filled_up_by_copies },
     { "shared experts may run alone", shared_experts_may_run_alone },
     { "every second product is computed again", every_second_product_is_computed_again },
     { "second products need products to count", second_products_need_products_to_count },

@@ -86,6 +86,7 @@ typedef struct {
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
   MdlDispatcher dispatcher;      /* MoE: what carries them; ep > 1 */
   MdlPermute permute;            /* MoE */
+  gboolean router_pads;          /* MoE: the router fills up experts' rows for products in fp8 and fp4 */
   gboolean shared_alone;         /* MoE: shared experts run before tokens go out, not beside */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */

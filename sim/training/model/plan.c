@@ -380,6 +380,7 @@ set_ask (TrnModel *model)
   query->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
   query->dispatcher = (MdlDispatcher)m->moe.dispatcher.v;
   query->permute = !m->moe.permute_fused.set ? MDL_PERMUTE_USUAL : m->moe.permute_fused.v ? MDL_PERMUTE_FUSED : MDL_PERMUTE_APART;
+  query->router_pads = m->moe.router_padding.v;
   query->shared_alone = !m->moe.shared_overlap.v;
   query->one_copy_a_node = m->moe.node_limited.v;
   query->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
