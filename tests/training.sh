@@ -119,9 +119,9 @@ score table -v limits="$source/tests/data/training/limits.txt" >"$tmp/table" || 
   echo '|---|---|---|---|---|'
   score misses || true # reported above
   echo
-  echo '| run that is said not to fit | needs (GiB) | has (GiB) |'
-  echo '|---|---|---|'
-  awk -F '\t' '$7 == "false" { printf "| %s | %.1f | %.1f |\n", $1, $5 / 2 ^ 30, $6 / 2 ^ 30 }' "$tmp/predicted"
+  echo '| run that is said not to fit | inputs | needs (GiB) | has (GiB) |'
+  echo '|---|---|---|---|'
+  awk -v predicted="$tmp/predicted" -f "$tools/csv.awk" -f "$tools/training_fits.awk" "${runs[@]}"
 } >"$tmp/rows"
 grep -qxF -- '<!-- tests/training.sh -->' "$document" || { echo "$document: no line '<!-- tests/training.sh -->'"; exit 1; }
 awk -v file="$tmp/block" '

@@ -66,3 +66,24 @@ mdl_scaled_weight_B (MdlScaling scaling, double capability)
       return capability >= 100 ? 1 : 2;
   }
 }
+
+MdlCast
+mdl_scaled_cast (MdlScaling scaling, MdlFormat format, gboolean one_way)
+{
+  const double element_B = mdl_format_B (format);
+  switch (scaling) {
+    case MDL_SCALING_DELAYED:
+      return (MdlCast){ 1, (one_way ? 2 : 1) * element_B, one_way, TRUE, FALSE };
+    case MDL_SCALING_TENSOR:
+      return (MdlCast){ 2, (one_way ? 2 : 1) * element_B, FALSE, FALSE, FALSE };
+    case MDL_SCALING_BLOCK:
+      return (MdlCast){ 1, 2 * element_B, FALSE, FALSE, FALSE };
+    case MDL_SCALING_MXFP8:
+      return (MdlCast){ 1, 2 * (element_B + 1.0 / 32), FALSE, TRUE, TRUE };
+    case MDL_SCALING_NVFP4:
+      return (MdlCast){ 3, 2 * (element_B + 1.0 / 16), FALSE, FALSE, TRUE };
+    case MDL_SCALING_NONE:
+    default:
+      return (MdlCast){ 1, 2 * element_B, FALSE, TRUE, FALSE };
+  }
+}

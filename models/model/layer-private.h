@@ -31,6 +31,7 @@ typedef struct {
   gboolean bias;
   unsigned lora; /* MdlLora bits of it */
   MdlFormat format;
+  gboolean second; /* of an even number among the products of its layer */
 } MdlLinear;
 
 /* One product of a chunked kernel. */

@@ -60,6 +60,7 @@ const BaseName mdl_module_names[] = {
   { "norm", MDL_MODULE_NORM, "the norms" },
   { "mla_up_proj", MDL_MODULE_MLA_UP, "MLA: queries, keys and values from their compressed forms" },
   { "moe_act", MDL_MODULE_MOE_ACT, "the activation function of routed experts" },
+  { "second_products", MDL_MODULE_SECOND, "torchtitan's selective: every second product, norms and activations" },
   { "layer", MDL_MODULE_LAYER, "all of it, with its collectives" },
   { NULL, 0, NULL },
 };
@@ -121,7 +122,7 @@ static void
 pre_norm (MdlBuild *build, unsigned of, gboolean with_add)
 {
   const unsigned modules = build->modules;
-  build->modules |= MDL_MODULE_NORM | of;
+  build->modules |= MDL_MODULE_NORM | MDL_MODULE_SECOND | of;
   mdl_build_norm (build, "norm", stream (build), with_add);
   build->modules = modules;
 }
@@ -152,7 +153,10 @@ mixer_half (MdlBuild *build)
   else
     mdl_build_attention (build);
   post_norm (build, FALSE);
+  const unsigned modules = build->modules;
+  build->modules |= MDL_MODULE_SECOND; /* what the MLP takes */
   mdl_build_add (build, stream (build));
+  build->modules = modules;
 }
 
 static void
@@ -288,7 +292,7 @@ embedding_back (MdlBuild *build)
 static MdlLinear
 head_of (const MdlBuild *build)
 {
-  return (MdlLinear){ "head", build->llm->hidden.v, vocabulary_rows (build), 1, FALSE, 0, build->query->head_compute };
+  return (MdlLinear){ "head", build->llm->hidden.v, vocabulary_rows (build), 1, FALSE, 0, build->query->head_compute, FALSE };
 }
 
 /* Logits whose loss is computed here. */
@@ -366,8 +370,9 @@ head_back (MdlBuild *build)
 static MdlLinear
 mtp_projection (const MdlBuild *build)
 {
-  return (MdlLinear){ "mtp_projection",     2 * build->llm->hidden.v, build->llm->hidden.v / build->query->tp, 1, FALSE, 0,
-                      build->query->compute };
+  return (MdlLinear){
+    "mtp_projection", 2 * build->llm->hidden.v, build->llm->hidden.v / build->query->tp, 1, FALSE, 0, build->query->compute, FALSE
+  };
 }
 
 /* The projection is cut by outputs, which are gathered (with sp: their own rows are kept). */

@@ -47,12 +47,12 @@ projections (const MdlBuild *build, MdlLinear linears[3])
   const unsigned all = MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V;
   const gboolean parted_lora = build->query->lora_rank > 0 && (build->query->lora_on & all) != all;
   if ((build->fused || build->llm->attention.fused.v) && !parted_lora) {
-    linears[0] = (MdlLinear){ "qkv", hidden, query + 2 * kv, 1, bias, all, format };
+    linears[0] = (MdlLinear){ "qkv", hidden, query + 2 * kv, 1, bias, all, format, FALSE };
     return 1;
   }
-  linears[0] = (MdlLinear){ "q", hidden, query, 1, bias, MDL_LORA_Q, format };
-  linears[1] = (MdlLinear){ "k", hidden, kv, 1, bias, MDL_LORA_K, format };
-  linears[2] = (MdlLinear){ "v", hidden, kv, 1, bias, MDL_LORA_V, format };
+  linears[0] = (MdlLinear){ "q", hidden, query, 1, bias, MDL_LORA_Q, format, FALSE };
+  linears[1] = (MdlLinear){ "k", hidden, kv, 1, bias, MDL_LORA_K, format, TRUE };
+  linears[2] = (MdlLinear){ "v", hidden, kv, 1, bias, MDL_LORA_V, format, FALSE };
   return 3;
 }
 
@@ -60,8 +60,14 @@ static MdlLinear
 output (const MdlBuild *build)
 {
   const Shape shape = shape_of (build);
-  return (MdlLinear){ "o",        shape.heads * shape.value_dim, build->llm->hidden.v, 1, build->llm->attention.output_bias.v,
-                      MDL_LORA_O, build->query->compute };
+  return (MdlLinear){ "o",
+                      shape.heads * shape.value_dim,
+                      build->llm->hidden.v,
+                      1,
+                      build->llm->attention.output_bias.v,
+                      MDL_LORA_O,
+                      build->query->compute,
+                      TRUE };
 }
 
 /* The matrices of MLA. Those that compress are whole on each rank and see its own rows alone. */
@@ -370,7 +376,7 @@ mdl_build_attention (MdlBuild *build)
     const unsigned n = projections (build, linears);
     mdl_build_columns (build, linears, n, build->tokens, MDL_GROUP_TP);
   }
-  build->modules |= build->llm->attention.kind.v == MDL_ATTENTION_MLA ? MDL_MODULE_MLA_UP : 0u;
+  build->modules |= build->llm->attention.kind.v == MDL_ATTENTION_MLA ? MDL_MODULE_MLA_UP : MDL_MODULE_SECOND;
   positions (build, FALSE);
   build->modules = modules | MDL_MODULE_ATTENTION;
   core (build);

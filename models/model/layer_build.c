@@ -140,19 +140,37 @@ mdl_build_amend (MdlBuild *build, int index, int with, int before)
 
 /* ---- linear layers ---- */
 
+static MdlCast
+cast_of (const MdlBuild *build)
+{
+  return mdl_scaled_cast (build->query->scaling, build->query->compute, build->query->one_way);
+}
+
 void
 mdl_build_cast (MdlBuild *build, const char *name, double elements, double copies)
 {
   if (!build->low)
     return;
+  const MdlCast cast = cast_of (build);
   const double wide_B = elements * build->element_B, low_B = elements * mdl_format_B (build->query->compute);
   MdlWork *work;
   if (build->fused)
-    work = mdl_build_memory (build, name, wide_B, 2 * low_B, 1);
+    work = mdl_build_memory (build, name, cast.reads * wide_B, elements * cast.written_B, 1);
   else /* largest value; cast; transpose */
     work = mdl_build_memory (build, name, 2 * wide_B + low_B, 2 * low_B, 3);
-  if (build->rounds <= 0 && build->query->experts != MDL_EXPERTS_GROUPED)
+  if (build->rounds <= 0 && build->query->experts != MDL_EXPERTS_GROUPED && !(build->fused && cast.together))
     work->kernels *= copies; /* each has scales of its own: TransformerEngine pytorch/csrc/extensions/cast.cpp, split_quantize */
+}
+
+/* What a norm left in its wider format, with its largest value, for these elements' products. */
+static void
+cast_norm (MdlBuild *build, const MdlLinear *linear, double elements)
+{
+  const MdlCast cast = cast_of (build);
+  if (!build->fused || !build->low || cast.in_norm || linear->copies > 1 || mdl_format_B (linear->format) >= build->element_B)
+    return;
+  const double reads = build->query->scaling == MDL_SCALING_TENSOR ? cast.reads - 1 : cast.reads;
+  mdl_build_memory (build, "cast_input", reads * elements * build->element_B, elements * cast.written_B, 1);
 }
 
 gboolean
@@ -172,6 +190,53 @@ static gboolean
 trained_here (const MdlBuild *build, const MdlLinear *linear)
 {
   return !mdl_build_frozen (build) || adapted (build, linear);
+}
+
+/* Fused code gathers operands of narrow products as these read them (TransformerEngine pytorch/distributed.py,
+ * gather_along_first_dim; module/base.py, initialize_ub: fp8_buf). An adapter beside the matrix reads them as they were
+ * (module/layernorm_linear.py: return_layernorm_output_gathered). */
+static gboolean
+gathers_cast (const MdlBuild *build, const MdlLinear *linear)
+{
+  return build->fused && build->low && mdl_format_B (linear->format) < build->element_B && !adapted (build, linear);
+}
+
+static int
+gather_operand (MdlBuild *build, const char *name, MdlGroup group, const MdlLinear *linear, double elements, double ways)
+{
+  const gboolean cast = gathers_cast (build, linear);
+  const double each_B = cast ? ways * mdl_format_B (linear->format) : build->element_B;
+  return mdl_build_coll (build, name, MDL_OP_ALL_GATHER, group, elements * each_B,
+                         cast ? linear->format : build->query->activation);
+}
+
+/* One factor for a tensor: what was gathered is transposed here. Blocks have factors of both ways, and come both ways. */
+static gboolean
+transposes (const MdlBuild *build)
+{
+  const MdlScaling scaling = build->query->scaling;
+  return build->query->one_way && (scaling == MDL_SCALING_NONE || scaling == MDL_SCALING_DELAYED || scaling == MDL_SCALING_TENSOR);
+}
+
+static void
+transpose_operand (MdlBuild *build, const MdlLinear *linear, double elements)
+{
+  if (!gathers_cast (build, linear) || !transposes (build))
+    return;
+  const double bytes = elements * mdl_format_B (linear->format);
+  mdl_build_memory (build, "transpose", bytes, bytes, 1);
+}
+
+/* Scales of a narrow product's operands of so many elements a copy; behind the product, whose place collectives name. */
+static void
+swizzle (MdlBuild *build, const MdlLinear *linear, double elements)
+{
+  const MdlCast cast = cast_of (build);
+  if (!build->fused || !build->low || !cast.swizzles || mdl_format_B (linear->format) >= build->element_B)
+    return;
+  const double block = build->query->scaling == MDL_SCALING_NVFP4 ? 16 : 32;
+  const double bytes = linear->copies * elements / block;
+  mdl_build_memory (build, "swizzle_scales", bytes, bytes, 1)->kernels = 0; /* the host's call is the product's */
 }
 
 /* What stands between an adapter and its matrix: `made` elements scaled, `added` elements of a sum. */
@@ -209,7 +274,11 @@ static void
 linear_forward (MdlBuild *build, const MdlLinear *linear, double rows)
 {
   const MdlFormat activation = build->query->activation;
+  const unsigned modules = build->modules;
+  build->modules |= linear->second ? MDL_MODULE_SECOND : 0u;
   mdl_build_product (build, linear->name, rows, linear->out, linear->in, linear->copies, linear->format);
+  build->modules = modules;
+  swizzle (build, linear, (rows + linear->out) * linear->in);
   unpack_base (build, linear, FALSE);
   if (!adapted (build, linear))
     return;
@@ -226,6 +295,7 @@ linear_dgrad (MdlBuild *build, const MdlLinear *linear, double rows)
   const MdlFormat activation = build->query->activation;
   build->pass = MDL_PASS_DGRAD;
   mdl_build_product (build, linear->name, rows, linear->in, linear->out, linear->copies, linear->format);
+  swizzle (build, linear, (rows + linear->in) * linear->out);
   unpack_base (build, linear, TRUE);
   if (!adapted (build, linear))
     return;
@@ -264,6 +334,7 @@ mdl_build_wgrad (MdlBuild *build, const MdlLinear *linear, double rows)
   build->pass = MDL_PASS_WGRAD;
   if (!adapted (build, linear)) {
     one_wgrad (build, linear->name, linear->out, linear->in, rows, linear->copies, linear->format);
+    swizzle (build, linear, (linear->in + linear->out) * rows);
     if (linear->bias && !build->fused) /* fused code sums it up in the product */
       mdl_build_memory (build, "bias_gradient", rows * linear->out * linear->copies * build->element_B, 0, 1);
     return;
@@ -278,9 +349,9 @@ mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double
 {
   const double elements = rows * linears[0].in * linears[0].copies;
   int gather = -1;
+  cast_norm (build, linears, build->query->sp ? elements / ranks_of (build, group) : elements);
   if (build->query->sp)
-    gather =
-        mdl_build_coll (build, "gather_input", MDL_OP_ALL_GATHER, group, elements * build->element_B, build->query->activation);
+    gather = gather_operand (build, "gather_input", group, linears, elements, 1);
   if (!build->fused)
     mdl_build_cast (build, "cast_input", elements, linears[0].copies);
   const int first = mdl_build_next (build);
@@ -300,7 +371,7 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   build->pass = MDL_PASS_WGRAD;
   int gather = -1, reduce;
   if (query->sp && trained && build->fused) /* eager autograd keeps what was gathered */
-    gather = mdl_build_coll (build, "gather_saved_input", MDL_OP_ALL_GATHER, group, input_B, query->activation);
+    gather = gather_operand (build, "gather_saved_input", group, linears, input, 1);
   build->pass = MDL_PASS_DGRAD;
   for (unsigned i = 0; i < n; i++)
     mdl_build_cast (build, "cast_gradient", rows * linears[i].out * linears[i].copies, linears[i].copies);
@@ -316,6 +387,9 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   /* where there are weight gradients, they are what it runs beside */
   mdl_build_amend (build, reduce, trained ? -1 : gemm, -1);
   const int first = mdl_build_next (build);
+  build->pass = MDL_PASS_WGRAD;
+  if (gather >= 0)
+    transpose_operand (build, linears, input);
   for (unsigned i = 0; i < n; i++)
     mdl_build_wgrad (build, &linears[i], rows);
   mdl_build_amend (build, gather, -1, first);
@@ -344,20 +418,25 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
   build->pass = MDL_PASS_DGRAD;
   mdl_build_cast (build, "cast_gradient", query->sp ? output / ranks_of (build, group) : output, linear->copies);
   if (query->sp)
-    gather = mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, group, output * build->element_B, query->activation);
+    gather = gather_operand (build, "gather_gradient", group, linear, output,
+                             trained_here (build, linear) && cast_of (build).swizzles ? 2 : 1);
   mdl_build_amend (build, gather, gather + 1, -1);
   linear_dgrad (build, linear, rows);
+  build->pass = MDL_PASS_WGRAD;
+  if (gather >= 0 && trained_here (build, linear))
+    transpose_operand (build, linear, output);
   mdl_build_wgrad (build, linear, rows);
   build->pass = MDL_PASS_DGRAD;
 }
 
 /* ---- what stands between ---- */
 
-/* B of an element that a matrix product reads: fused code writes it cast, both ways round. */
+/* B of an element that a matrix product reads: fused code writes it cast, where its scaling lets it. */
 static double
 operand_B (const MdlBuild *build)
 {
-  return build->low && build->fused ? 2 * mdl_format_B (build->query->compute) : build->element_B;
+  const MdlCast cast = cast_of (build);
+  return build->low && build->fused && cast.in_norm ? cast.written_B : build->element_B;
 }
 
 void
@@ -410,7 +489,7 @@ mdl_build_activation (MdlBuild *build, double elements)
 {
   const double unit_B = elements * build->element_B;
   const unsigned modules = build->modules;
-  build->modules |= MDL_MODULE_ACTIVATION;
+  build->modules |= MDL_MODULE_ACTIVATION | MDL_MODULE_SECOND;
   if (!mdl_llm_gated (build->llm))
     mdl_build_memory (build, "activation", unit_B, unit_B, 1);
   else if (build->fused)

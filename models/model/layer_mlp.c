@@ -4,7 +4,8 @@
  * 2·Tl·h·E; k copies of each token go to their experts and back, an all-to-all over ep each way of Tl·k·h elements, forward and
  * backward (four a layer). The experts of a rank get Tl·k·etp rows (with sp each rank of etp brings its own) times the imbalance,
  * or C·E·etp where C = ceil (capacity·k·Tl / E) is padded to; their matrices are one grouped product of E/ep matrices with the
- * mean of rows each. Shared experts are a dense MLP between sending and receiving, cut by tp.
+ * mean of rows each. Shared experts are a dense MLP, cut by tp: beside the dispatch, or alone before it (`shared_alone`, Megatron
+ * without moe_shared_expert_overlap: core/transformer/moe/moe_layer.py, shared_experts_compute).
  * Tokens go to experts in `dispatch`, forward and as gradients; results and gradients of tokens come back as activations.
  * One copy a node: a token's copies cross the network once for each node that it reaches, an expected number (models/moe.h), to
  * other nodes (N-1)/N of them.
@@ -36,23 +37,23 @@ ups (const MdlBuild *build, double ffn, double copies, gboolean bias, const char
   const double hidden = build->llm->hidden.v;
   const MdlFormat format = build->query->compute;
   if (!mdl_llm_gated (build->llm)) {
-    linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
+    linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format, FALSE };
     return 1;
   }
   const unsigned on = build->query->lora_rank > 0 ? build->query->lora_on & gate_up_lora : 0;
   if ((build->fused || build->llm->mlp.fused.v) && (on == 0 || on == gate_up_lora)) {
-    linears[0] = (MdlLinear){ name, hidden, 2 * ffn, copies, bias, gate_up_lora, format };
+    linears[0] = (MdlLinear){ name, hidden, 2 * ffn, copies, bias, gate_up_lora, format, FALSE };
     return 1;
   }
-  linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_GATE, format };
-  linears[1] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format };
+  linears[0] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_GATE, format, FALSE };
+  linears[1] = (MdlLinear){ name, hidden, ffn, copies, bias, MDL_LORA_UP, format, TRUE };
   return 2;
 }
 
 static MdlLinear
 down (const MdlBuild *build, double ffn, double copies, gboolean bias, const char *name)
 {
-  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->query->compute };
+  return (MdlLinear){ name, ffn, build->llm->hidden.v, copies, bias, MDL_LORA_DOWN, build->query->compute, FALSE };
 }
 
 void
@@ -192,8 +193,20 @@ permute (MdlBuild *build, const char *name, double in, double out, double apart,
 static MdlLinear
 router_of (const MdlBuild *build)
 {
-  return (MdlLinear){ "router", build->llm->hidden.v, build->llm->moe.experts.v, 1, build->llm->moe.router_bias.v,
-                      0,        build->query->router };
+  return (MdlLinear){
+    "router", build->llm->hidden.v, build->llm->moe.experts.v, 1, build->llm->moe.router_bias.v, 0, build->query->router, FALSE
+  };
+}
+
+/* Fused code leaves the tokens in their format forward, and has tensor cores take fp32 as TF32 backward, for which tokens and
+ * gradients are written out and back (Megatron-LM core/transformer/moe/moe_utils.py, RouterGatingLinearFunction). */
+static MdlFormat
+router_format (const MdlBuild *build, gboolean back)
+{
+  const MdlFormat format = build->query->router;
+  if (!build->fused || format != MDL_FORMAT_FP32)
+    return format;
+  return back ? MDL_FORMAT_TF32 : build->query->activation;
 }
 
 /* Logits, and the choice of experts. */
@@ -204,7 +217,7 @@ choose (MdlBuild *build)
   const double logits = build->rows * router.out;
   mdl_build_gemm (build, router.name,
                   (MdlWorkGemm){ .m = build->rows, .n = router.out, .k = router.in, .batch = 1, .out = MDL_FORMAT_FP32 },
-                  router.format);
+                  router_format (build, FALSE));
   mdl_build_memory (build, "choose_experts", logits * 4, logits * 4, 6);
 }
 
@@ -230,14 +243,20 @@ route_back (MdlBuild *build)
   const double rows = build->rows, logits = rows * router.out, input_B = rows * router.in * build->element_B;
   build->pass = MDL_PASS_DGRAD;
   mdl_build_memory (build, "choose_experts", 2 * logits * 4, logits * 4, 6);
-  mdl_build_product (build, router.name, rows, router.in, router.out, 1, router.format);
+  const MdlFormat format = router_format (build, TRUE);
+  const double wide_B = rows * router.in * mdl_format_B (MDL_FORMAT_FP32);
+  const gboolean casts = format != router.format;
+  mdl_build_product (build, router.name, rows, router.in, router.out, 1, format);
+  if (casts)
+    mdl_build_memory (build, "cast_router", wide_B, input_B, 1);
   mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
   if (mdl_build_frozen (build))
     return;
   build->pass = MDL_PASS_WGRAD;
+  if (casts)
+    mdl_build_memory (build, "cast_router", input_B, wide_B, 1);
   mdl_build_gemm (build, router.name,
-                  (MdlWorkGemm){ .m = router.out, .n = router.in, .k = rows, .batch = 1, .out = build->query->gradient },
-                  router.format);
+                  (MdlWorkGemm){ .m = router.out, .n = router.in, .k = rows, .batch = 1, .out = build->query->gradient }, format);
   build->pass = MDL_PASS_DGRAD;
 }
 
@@ -249,6 +268,38 @@ rounds_of (const MdlBuild *build, const Moe *moe)
   return how == MDL_EXPERTS_LOOP || (how == MDL_EXPERTS_SORTED && !build->fused) ? moe->experts : 0;
 }
 
+/* Megatron adds the bias of an expert's last matrix outside of it, times each row's weight, expert by expert: the product, the sum,
+ * all joined; in fp32 where a library brings the weights in fp32, and cast back. Backward: both factors' gradients and their sums,
+ * the rows' gradients joined (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias; token_dispatcher.py). Experts
+ * in one kernel have it there. */
+static void
+weighted_bias (MdlBuild *build, const Moe *moe, gboolean back)
+{
+  if (!build->fused || !build->llm->moe.bias.v || build->query->experts == MDL_EXPERTS_GROUPED)
+    return;
+  const double elements = moe->rows * build->llm->hidden.v, unit_B = elements * build->element_B;
+  const gboolean wide = by_library (build);
+  const double sum_B = wide ? elements * mdl_format_B (MDL_FORMAT_FP32) : unit_B;
+  const double casts = wide ? 1 : 0;
+  MdlWork *work = back ? mdl_build_memory (build, "weighted_bias", casts * (unit_B + sum_B) + unit_B + 4 * sum_B,
+                                           casts * (sum_B + unit_B) + unit_B + 2 * sum_B, 1)
+                       : mdl_build_memory (build, "weighted_bias", unit_B + (2 + casts) * sum_B, 3 * sum_B + casts * unit_B, 1);
+  work->kernels = moe->experts * (back ? 4 + casts : 2) + 1 + casts;
+}
+
+/* Rows of an expert are filled up to what products in fp8 and fp4 take, and brought back: copies of all rows, where neither the
+ * router (moe_router_padding_for_quantization) nor the dispatcher (hybridep) did it (Megatron-LM core/transformer/moe/experts.py,
+ * quantization_padding; TransformerEngine pytorch/module/fp8_padding.py). */
+static void
+pad_rows (MdlBuild *build, const Moe *moe, const char *name)
+{
+  const MdlLayerQuery *query = build->query;
+  const gboolean padded =
+      query->router_pads || query->capacity > 0 || (by_library (build) && query->dispatcher == MDL_DISPATCHER_HYBRIDEP);
+  if (build->fused && build->low && query->experts == MDL_EXPERTS_SORTED && !padded)
+    move (build, name, moe->rows, moe->rows, 1);
+}
+
 /* Between the collectives: the experts' own matrices, of `rows` rows in all. */
 static void
 experts_forward (MdlBuild *build, const Moe *moe)
@@ -258,6 +309,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
   const unsigned modules = build->modules;
   MdlLinear linears[2];
   build->rounds = rounds_of (build, moe);
+  pad_rows (build, moe, "pad_rows");
   if (build->fused) /* no norm before them does it */
     mdl_build_cast (build, "cast_input", moe->rows * build->llm->hidden.v, moe->experts);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
@@ -268,6 +320,8 @@ experts_forward (MdlBuild *build, const Moe *moe)
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
   mdl_build_row (build, &last, each, MDL_GROUP_NONE);
   build->rounds = 0;
+  weighted_bias (build, moe, FALSE);
+  pad_rows (build, moe, "unpad_rows");
 }
 
 static void
@@ -277,12 +331,15 @@ experts_back (MdlBuild *build, const Moe *moe)
   const gboolean bias = build->llm->moe.bias.v;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
   MdlLinear linears[2];
+  pad_rows (build, moe, "pad_rows");
+  weighted_bias (build, moe, TRUE);
   build->rounds = rounds_of (build, moe);
   mdl_build_row_back (build, &last, each, MDL_GROUP_NONE);
   mdl_build_activation_back (build, moe->rows * moe->ffn);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns_back (build, linears, n, each, MDL_GROUP_NONE);
   build->rounds = 0;
+  pad_rows (build, moe, "unpad_rows");
 }
 
 /* What etp's ranks bring together and add up; without sp each has all rows already, and only sums move. */
@@ -387,8 +444,11 @@ sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
   route (build, moe);
   if (!by_library (build))
     permute (build, "permute", moe->sent, moe->sent, 0, 2);
+  if (build->query->shared_alone)
+    add_shared (build, moe, modules);
   const int sent = exchange (build, "dispatch", moe, MDL_MOE_DISPATCH, build->query->dispatch);
-  add_shared (build, moe, modules); /* beside the dispatch */
+  if (!build->query->shared_alone)
+    add_shared (build, moe, modules); /* beside the dispatch */
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
   by_expert (build, moe, experts_forward);
   exchange (build, "combine", moe, MDL_MOE_COMBINE, build->query->activation);
@@ -426,8 +486,11 @@ sorted_back (MdlBuild *build, const Moe *moe)
 {
   if (!by_library (build))
     permute (build, "weighted_sum", build->rows + moe->sent, moe->sent, moe->sent, 4);
+  if (build->query->shared_alone)
+    back_shared (build, moe);
   const int sent = exchange (build, "combine_gradient", moe, MDL_MOE_DISPATCH, build->query->dispatch);
-  back_shared (build, moe);
+  if (!build->query->shared_alone)
+    back_shared (build, moe);
   mdl_build_amend (build, sent, -1, mdl_build_next (build));
   by_expert (build, moe, experts_back);
   exchange (build, "dispatch_gradient", moe, MDL_MOE_COMBINE, build->query->activation);

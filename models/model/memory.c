@@ -83,11 +83,11 @@ keep_ends (Sum *sum, unsigned module, unsigned lora)
   if (first)
     sum->out->kept_B += row_B;
   else if (sum->llm->norms.v > 1)
-    keep (sum, row_B, 0);
+    keep (sum, row_B, MDL_MODULE_SECOND);
   if (sum->eager) /* gradients of norms' weights wait for those of their results */
     sum->out->late_B += row_B;
   if (first || sum->llm->norms.v > 1)
-    keep_operand (sum, input_rows (sum), width, MDL_MODULE_NORM | module, lora);
+    keep_operand (sum, input_rows (sum), width, MDL_MODULE_NORM | MDL_MODULE_SECOND | module, lora);
   if (sum->llm->norms.v >= 4)
     keep (sum, sum->rows * width * sum->unit_B, 0);
   if (sum->query->dropout)
@@ -180,7 +180,8 @@ add_attention (Sum *sum)
     keep_compressed (sum);
   if (sum->llm->attention.qk_norm.v)
     keep (sum, T * (w.query + w.key) * unit_B, MDL_MODULE_ATTENTION);
-  keep (sum, T * (w.query + w.key + w.value) * unit_B, MDL_MODULE_ATTENTION | (mla ? MDL_MODULE_MLA_UP : 0u));
+  keep (sum, T * (w.query + w.value) * unit_B, MDL_MODULE_ATTENTION | (mla ? MDL_MODULE_MLA_UP : 0u));
+  keep (sum, T * w.key * unit_B, MDL_MODULE_ATTENTION | MDL_MODULE_SECOND | (mla ? MDL_MODULE_MLA_UP : 0u));
   if (sum->query->flash) {
     keep (sum, 4 * T * w.heads, core);
     keep (sum, T * w.result * unit_B, MDL_MODULE_ATTENTION); /* which the output's product reads too */
@@ -216,9 +217,11 @@ keep_mlp (Sum *sum, double rows, double ffn, double matrix, unsigned down)
 {
   const gboolean gated = mdl_llm_gated (sum->llm), relu = sum->llm->mlp.kind.v == MDL_MLP_RELU;
   const double wide_B = rows * ffn * sum->unit_B, cached_B = rows * ffn * cached_element_B (sum->query, sum->unit_B);
-  const unsigned act = MDL_MODULE_MLP | MDL_MODULE_ACTIVATION | (down == 0 ? MDL_MODULE_MOE_ACT : 0u);
+  const unsigned act = MDL_MODULE_MLP | MDL_MODULE_ACTIVATION | MDL_MODULE_SECOND | (down == 0 ? MDL_MODULE_MOE_ACT : 0u);
   if (!relu) /* a ReLU's result tells its slope */
-    keep (sum, gated ? 2 * cached_B : wide_B, MDL_MODULE_MLP);
+    keep (sum, gated ? cached_B : wide_B, MDL_MODULE_MLP);
+  if (gated)
+    keep (sum, cached_B, MDL_MODULE_MLP | MDL_MODULE_SECOND);
   if (gated && sum->eager)
     keep (sum, wide_B, act);
   if (relu && !trained (sum, down))
@@ -238,6 +241,8 @@ add_mlp (Sum *sum)
   const double tp = sum->query->tp, ffn = sum->llm->mlp.ffn.v / tp, width = sum->llm->hidden.v, row_B = width * sum->unit_B;
   keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
   keep_mlp (sum, sum->tokens, ffn, ffn * width, MDL_LORA_DOWN);
+  if (sum->query->recompute & MDL_MODULE_SECOND) /* the result of the last product, which is not computed again */
+    sum->out->kept_B += sum->rows * row_B;
   sum->out->working_B += sum->tokens * row_B;
   sum->out->tail_B += 2 * sum->tokens * row_B;
   sum->out->late_B += sum->tokens * row_B;

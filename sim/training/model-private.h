@@ -117,7 +117,6 @@ typedef struct {
   gboolean overlap_tp;    /* collectives of tensor parallelism run part by part beside products */
   gboolean overlap_sends; /* sends between stages run beside compute */
   MdlFormat parameters, gradients, reduce, gather, master, moment, attention;
-  MdlScaling scaling;    /* of products in fp8 and fp4 */
   gboolean only_narrow;  /* the layers' matrices are held as their products read them, and in no other format */
   guint32 again_layers;  /* the first layers of each chunk that are computed again whole */
   gboolean *again_stage; /* by pipeline rank: whether anything is computed again; NULL: on all */

@@ -6,7 +6,7 @@
 enum { DRAWN = 60 };
 static const double SLACK = 3e-3;
 
-#define MODEL                                                                                                                \
+#define MODEL                                                                                                                 \
   "model: {llm: wide_moe, layers: 16, hidden: 4096, vocabulary: 32000, attention: {kind: gqa, heads: 32, kv_heads: 8}, mlp: " \
   "{kind: swiglu, ffn: 8192}, moe: {experts: 64, top_k: 6, ffn: 1536, shared: 1, first_dense: 1}, positions: rope, norm: "    \
   "rmsnorm}, sequence: 4096, clip: true"
@@ -99,13 +99,29 @@ what_is_computed_again_never_shortens_a_step (void)
 static void
 nothing_that_adds_work_shortens_a_step (void)
 {
-  static const char *const more[] = { "dropout=true", "software={name: megatron, efficiency: 0.5}", "moe.imbalance=1.2",
-                                      "micro_batch=2", "moe.dispatch=bf16" };
+  static const char *const more[] = { "dropout=true",      "software={name: megatron, efficiency: 0.5}",
+                                      "moe.imbalance=1.2", "micro_batch=2",
+                                      "moe.dispatch=bf16", "moe.shared_overlap=false" };
+  enum { MORE = G_N_ELEMENTS (more) };
   BaseRandom random = base_random_stream (11, "added work");
   for (guint32 i = 0; i < DRAWN; i++) {
     const Case c = draw (&random, i);
-    const double plain_s = step_s (&c, i % 5 == 1 ? "software={name: megatron, efficiency: 0.55}" : "recompute=none");
-    expect_no_shorter (&c, more[i % 5], plain_s, step_s (&c, more[i % 5]));
+    const double plain_s = step_s (&c, i % MORE == 1 ? "software={name: megatron, efficiency: 0.55}" : "recompute=none");
+    expect_no_shorter (&c, more[i % MORE], plain_s, step_s (&c, more[i % MORE]));
+    g_free (c.workload);
+  }
+}
+
+/* A cast that also looks for the largest value, and one that writes both ways round. */
+static void
+casts_that_do_more_shorten_no_step (void)
+{
+  static const char *const sets[] = { "precision.scaling=delayed", "precision.scaling=tensorwise" };
+  BaseRandom random = base_random_stream (13, "added work");
+  for (guint32 i = 0; i < DRAWN; i++) {
+    const Case c = draw (&random, i);
+    if (strstr (c.workload, "compute: fp8") != NULL)
+      expect_no_shorter (&c, sets[1], step_s (&c, sets[0]), step_s (&c, sets[1]));
     g_free (c.workload);
   }
 }
@@ -116,6 +132,7 @@ main (void)
   static const TestCase cases[] = {
     { "what is computed again never shortens a step", what_is_computed_again_never_shortens_a_step },
     { "nothing that adds work shortens a step", nothing_that_adds_work_shortens_a_step },
+    { "casts that do more shorten no step", casts_that_do_more_shorten_no_step },
     { NULL, NULL },
   };
   return test_main ("added work", cases);

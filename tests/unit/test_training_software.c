@@ -47,7 +47,7 @@ a_known_name_has_what_was_measured (void)
 {
   double whole_s = step_s (1, "precision: {compute: fp8}, software: {name: mine, efficiency: 100 %}");
   double megatron_s = step_s (1, "precision: {compute: fp8}, software: {name: megatron, year: 2024}");
-  TEST_NEAR (megatron_s * 0.87, whole_s, 2e-4);                  /* calibrate/defaults/frameworks.yaml; and the first launch */
+  TEST_NEAR (megatron_s * 0.865, whole_s, 2e-4);                 /* calibrate/defaults/frameworks.yaml; and the first launch */
   TEST_TRUE (step_s (1, "precision: {compute: fp8}") > whole_s); /* the row of who names none */
 }
 

@@ -29,6 +29,22 @@ extern const BaseName mdl_scaling_names[];
  * Source: NVIDIA/TransformerEngine transformer_engine/pytorch/tensor (float8_tensor.py, mxfp8_tensor.py, nvfp4_tensor.py) and
  * is_non_tn_fp8_gemm_supported() of pytorch/utils.py. Not of NONE. */
 double mdl_scaled_weight_B (MdlScaling scaling, double capability);
+/* What a cast of an operand to such elements does in fused code, transposed copy included. */
+typedef struct {
+  double reads;      /* of the operand in its wider format */
+  double written_B;  /* an element, scales included */
+  gboolean together; /* operands of all experts in one kernel */
+  gboolean in_norm;  /* the norm that makes an operand writes it cast; else in its wider format, with its largest value */
+  gboolean swizzles; /* scales of a product's operands are brought into the order of the matrix units */
+} MdlCast;
+/* `one_way`: products of fp8 take operands one way round alone, before compute capability 100. A factor for a tensor needs its
+ * largest value first (zeroed, found, made a factor, then the cast, by one call of the host); delayed ones are known, and all
+ * experts go at once. nvfp4: Hadamard transforms for the largest value, the cast along rows, a transformed cast along columns. Not
+ * said: as delayed ones, an expert after the other.
+ * Source: NVIDIA/TransformerEngine v2.9 transformer_engine/pytorch/csrc/quantizer.cpp (quantize_impl), extensions/cast.cpp
+ * (multi_tensor_quantize_impl), extensions/normalization.cpp, extensions/gemm.cpp (swizzle_scaling_factors),
+ * common/recipe/current_scaling.cu. Norms of mxfp8 write it cast with NVTE_NORM_FWD_USE_CUDNN=1, which recipes set. */
+MdlCast mdl_scaled_cast (MdlScaling scaling, MdlFormat format, gboolean one_way);
 /* What a GPU computes such elements in; not of NONE. */
 MdlPrecision mdl_format_precision (MdlFormat format);
 /* What a collective of such elements counts as; fp4 travels as bytes (int8), as NCCL has no type for it. */

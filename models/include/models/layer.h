@@ -40,7 +40,11 @@ typedef enum {
   MDL_MODULE_NORM = 1u << 4,
   MDL_MODULE_LAYER = 1u << 5,          /* all of it, with its collectives */
   MDL_MODULE_MLA_UP = 1u << 6,         /* MLA: queries, keys and values from their compressed forms */
-  MDL_MODULE_MOE_ACT = 1u << 7         /* the activation function of routed experts */
+  MDL_MODULE_MOE_ACT = 1u << 7,        /* the activation function of routed experts */
+  /* Every second product of a layer and all between the others but the core of attention: torchtitan's selective recomputation by
+   * operations (torchtitan/parallelisms/parallelize_llama.py, _apply_ac_to_transformer_block: products are counted, and those of
+   * even numbers are not saved). Eager dense layers with a gate: keys, the output projection and the up projection. */
+  MDL_MODULE_SECOND = 1u << 8
 } MdlModule;
 extern const BaseName mdl_module_names[];
 /* `selective` as Megatron has it: the core of attention where scores are kept; nothing where a flash kernel computes them again
@@ -72,6 +76,8 @@ typedef struct {
   unsigned metrics;              /* further losses of the same logits, without gradients */
   unsigned recompute;            /* MdlModule bits */
   MdlFormat compute;             /* of the layers' matrix products */
+  MdlScaling scaling;            /* of products in fp8 and fp4 */
+  gboolean one_way;              /* products in fp8 take operands one way round alone (before compute capability 100) */
   MdlFormat head_compute;        /* of the head's */
   MdlFormat router;              /* of the router's */
   MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
@@ -85,6 +91,8 @@ typedef struct {
   MdlFormat dispatch;            /* what tokens go to experts in, forward and as gradients; they return in `activation` */
   MdlDispatcher dispatcher;      /* MoE: what carries them; ep > 1 */
   MdlPermute permute;            /* MoE */
+  gboolean router_pads;          /* MoE: the router fills up experts' rows for products in fp8 and fp4 */
+  gboolean shared_alone;         /* MoE: shared experts run before tokens go out, not beside */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
   double images, patches;       /* of a vision encoder: images of a sequence, patches of one; 0: text alone */

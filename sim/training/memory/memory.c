@@ -53,7 +53,7 @@ copies_B (const TrnHeld *plan, const TrnHeldCount *count, double layers)
   const MdlLayerQuery *query = &plan->model->query;
   if (query->lora_rank > 0 && query->base != MDL_FORMAT_NONE) /* in their place */
     return layers / (plan->shards ? plan->dense_ranks : 1) * (mdl_base_B (query->base) - plan->param_B);
-  const MdlScaling scaling = plan->model->scaling;
+  const MdlScaling scaling = query->scaling;
   if (plan->shards && plan->model->only_narrow) /* beside the shards that are updated, those that are gathered */
     return layers / plan->dense_ranks;
   if (query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4) {

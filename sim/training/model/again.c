@@ -94,8 +94,30 @@ check_offload (const TrnModel *model, GError **error)
   return TRUE;
 }
 
-gboolean
-trn_model_read_again (TrnModel *model, GError **error)
+/* Which products are second ones is known of eager dense layers with a gate. */
+static gboolean
+check_second (const TrnModel *model, GError **error)
+{
+  const MdlLlm *llm = &model->llm;
+  const MdlLayerQuery *query = &model->query;
+  if (!(query->recompute & MDL_MODULE_SECOND))
+    return TRUE;
+  const char *but =
+      query->framework != MDL_FRAMEWORK_EAGER ? "kernels of this framework are fused"
+      : llm->net != NULL                      ? "this model lists operations"
+      : llm->moe.experts.v > 0                ? "this model has experts"
+      : llm->attention.kind.v == MDL_ATTENTION_MLA || llm->attention.fused.v || llm->mlp.fused.v || !mdl_llm_gated (llm)
+          ? "this model's layers have others"
+      : query->compute < MDL_FORMAT_FP16 ? "products in fp8 are all computed again"
+                                         : NULL;
+  return but == NULL || col_fail_at (error, base_yaml_mark (model->spec->model.recompute),
+                                     "second_products counts q, k, v, o, gate, up and down, and %s; accepted: attention, mlp, "
+                                     "activation, norm",
+                                     but);
+}
+
+static gboolean
+read_recompute (TrnModel *model, GError **error)
 {
   const BaseYamlNode *node = model->spec->model.recompute;
   const char *text = node != NULL ? base_yaml_text (node) : "none";
@@ -114,6 +136,12 @@ trn_model_read_again (TrnModel *model, GError **error)
   else
     return col_fail_at (error, base_yaml_mark (node), "%s", accepted_recompute);
   return TRUE;
+}
+
+gboolean
+trn_model_read_again (TrnModel *model, GError **error)
+{
+  return read_recompute (model, error) && check_second (model, error);
 }
 
 /* Its number among the layers of its chunk; G_MAXUINT32: it is none of them. */

@@ -90,7 +90,7 @@ settle_formats (TrnModel *model)
   query->gradient = model->gradients;
   query->loss = (MdlLoss)model->spec->model.loss.v;
   query->metrics = (unsigned)model->spec->model.metrics.v;
-  model->scaling = p->scaling.set ? (MdlScaling)p->scaling.v : MDL_SCALING_NONE;
+  query->scaling = p->scaling.set ? (MdlScaling)p->scaling.v : MDL_SCALING_NONE;
   model->only_narrow = p->weights.set && (MdlFormat)p->weights.v != model->parameters;
 }
 
@@ -116,7 +116,9 @@ check_gpu (const TrnModel *model, GError **error)
 static void
 settle_router (TrnModel *model)
 {
-  if (model->gpu.peak_flop_per_s[mdl_format_precision (model->query.router)] <= 0)
+  model->query.one_way = model->gpu.capability < 100;
+  if (model->gpu.peak_flop_per_s[mdl_format_precision (model->query.router)] <= 0 ||
+      (model->query.framework != MDL_FRAMEWORK_EAGER && model->gpu.peak_flop_per_s[MDL_PRECISION_TF32] <= 0))
     model->query.router = model->query.head_compute;
 }
 
@@ -381,6 +383,8 @@ set_ask (TrnModel *model)
   query->dispatch = m->moe.dispatch.set ? (MdlFormat)m->moe.dispatch.v : MDL_FORMAT_BF16;
   query->dispatcher = (MdlDispatcher)m->moe.dispatcher.v;
   query->permute = !m->moe.permute_fused.set ? MDL_PERMUTE_USUAL : m->moe.permute_fused.v ? MDL_PERMUTE_FUSED : MDL_PERMUTE_APART;
+  query->router_pads = m->moe.router_padding.v;
+  query->shared_alone = !m->moe.shared_overlap.v;
   query->one_copy_a_node = m->moe.node_limited.v;
   query->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
 }

@@ -158,6 +158,11 @@ static const BaseField moe_fields[] = {
             .help = "what takes tokens to experts and back; libraries by their measured times (docs/moe.md)"),
   BASE_ROW (TrnMoeSpec, "permute_fused", permute_fused, BOOL,
             .help = "one kernel sorts tokens by expert (Megatron's moe_permute_fusion); default: yes, but no in eager code"),
+  BASE_ROW (TrnMoeSpec, "router_padding", router_padding, BOOL, .fallback = "false",
+            .help = "fp8 and fp4: the router fills up each expert's rows (moe_router_padding_for_quantization), so that no copy "
+                    "does"),
+  BASE_ROW (TrnMoeSpec, "shared_overlap", shared_overlap, BOOL, .fallback = "true",
+            .help = "run shared experts beside the dispatch; false: alone before it (Megatron's moe_shared_expert_overlap)"),
   BASE_ROW (TrnMoeSpec, "node_limited", node_limited, BOOL, .fallback = "false",
             .help = "send one copy of a token per node that it reaches over the network, then NVLink; with dispatcher alltoall"),
   BASE_ROW_END,

@@ -70,6 +70,8 @@ typedef struct {
   BaseEnum dispatcher;   /* MdlDispatcher */
   BaseBool node_limited; /* one copy of a token a node */
   BaseBool permute_fused;
+  BaseBool router_padding; /* for products in fp8 and fp4 */
+  BaseBool shared_overlap; /* shared experts run beside the dispatch */
 } TrnMoeSpec;
 
 typedef struct {
