@@ -74,18 +74,25 @@ put (const Solve *s, const double *x)
     set (s, s->active[c], s->active[c]->before * exp (x[c]));
 }
 
+/* Of the constants as they stand. */
 static double
-cost (void *user, const double *x, guint n)
+cost_here (const Solve *s)
 {
-  Solve *s = user;
   double sum = 0;
-  (void)n;
-  put (s, x);
   for (guint i = 0; i < s->m; i++) {
     double r = residual (s, i) / CAL_ROBUST;
     sum += weight_of (s, i) * 2 * (sqrt (1 + r * r) - 1);
   }
   return sum;
+}
+
+static double
+cost (void *user, const double *x, guint n)
+{
+  Solve *s = user;
+  (void)n;
+  put (s, x);
+  return cost_here (s);
 }
 
 /* Derivatives of the residuals by ln constant at x, m x n by rows. */
@@ -221,6 +228,34 @@ begin_with_one (Solve *s, double *x, const double *lo, const double *hi)
     memcpy (x, other, s->n * sizeof *x);
 }
 
+/* Other valleys: of two limits of which the lower holds, one has no derivative, and the other took its part. Each constant in turn is
+ * put where that costs least beside all others as they stand, and the search goes on from there. */
+static void
+try_elsewhere (Solve *s, double *x, const double *lo, const double *hi)
+{
+  static const double FACTORS[] = { 0.5, 0.6, 0.72, 0.85, 1.2, 1.4, 2 }, BETTER = 1e-3;
+  double here = cost (s, x, s->n);
+  for (guint c = 0; c < s->n; c++) {
+    double other[CAL_STAGE_MAX], least = HUGE_VAL, best = x[c];
+    memcpy (other, x, s->n * sizeof *x);
+    for (gsize k = 0; k < G_N_ELEMENTS (FACTORS); k++) {
+      other[c] = CLAMP (x[c] + log (FACTORS[k]), lo[c], hi[c]);
+      const double there = cost (s, other, s->n);
+      if (there < least) {
+        least = there;
+        best = other[c];
+      }
+    }
+    other[c] = best;
+    polish (s, other, lo, hi);
+    const double there = cost (s, other, s->n);
+    if (there < here * (1 - BETTER)) {
+      memcpy (x, other, s->n * sizeof *x);
+      here = there;
+    }
+  }
+}
+
 /* Where the default explains the points as well, as beyond a bound that does not bind, the rows ask for nothing else. */
 static void
 return_to_defaults (Solve *s, double *x)
@@ -260,6 +295,8 @@ solve_once (Solve *s, double *x, gboolean first, GError **error)
     polish (s, x, lo, hi);
     here = cost (s, x, s->n);
   } while (++round < ROUNDS && here < before * HELPS);
+  if (first)
+    try_elsewhere (s, x, lo, hi);
   return_to_defaults (s, x);
   put (s, x);
   for (guint c = s->n; c-- > 0;)
@@ -274,6 +311,19 @@ hold_at_limit (Solve *s, guint c, double *x)
 {
   CalFitConstant *held = s->active[c];
   double value = held->before * exp (x[c]);
+  give_up (s, c, CAL_AT_LIMIT, x);
+  held->after = value;
+  set (s, held, value);
+}
+
+/* An addition that wants to be less than a quarter of its default is none, or that quarter where this explains more. */
+static void
+hold_none (Solve *s, guint c, double *x)
+{
+  CalFitConstant *held = s->active[c];
+  const double quarter = held->before * exp (x[c]), here = cost (s, x, s->n);
+  set (s, held, 0.0);
+  const double value = cost_here (s) > here ? quarter : 0.0;
   give_up (s, c, CAL_AT_LIMIT, x);
   held->after = value;
   set (s, held, value);
@@ -361,7 +411,9 @@ solve (Solve *s, GError **error)
     if (limit < s->n) {
       left[n_left++] = s->active[limit];
       hold_at_limit (s, limit, x);
-    } else if (far < s->n)
+    } else if (far < s->n && s->active[far]->addition && x[far] < 0)
+      hold_none (s, far, x);
+    else if (far < s->n)
       give_up (s, far, CAL_TOO_FAR, x);
     else if (wide < s->n) {
       left[n_left++] = s->active[wide];
@@ -432,8 +484,12 @@ cal_stage_solve (const CalStage *stage, const CalConstants *at, const CalProblem
   g_auto (GStrv) paths = g_strsplit (stage->paths, " ", -1);
   for (char **path = paths; *path != NULL; path++) {
     CalFitConstant c;
+    const gboolean addition = g_str_has_suffix (*path, CAL_ADDITION);
+    if (addition)
+      (*path)[strlen (*path) - strlen (CAL_ADDITION)] = '\0';
     if (!cal_constant_find (at->schema, at->now, g_intern_string (*path), &c))
       g_error ("stage '%s' names no constant '%s'", stage->name, *path);
+    c.addition = addition;
     c.stage = stage->name;
     c.base = ((const BaseNum *)(const void *)((const char *)at->defaults + c.offset))->v;
     if (c.before > 0) /* else neither a start nor a factor */

@@ -28,9 +28,6 @@ static SCHEMA (step_schema, "step", "A step by one protocol over one kind of hop
                     .max = "1"),
                NUM (MdlStep, halved, TIME, "added by LL and LL128 for each halving of threads"),
                NUM (MdlStep, slice, TIME, "added for a second slice of a ring's chunk"),
-               NUM (MdlStep, uneven, TIME, "added in a ring whose ranks are not a power of two"),
-               FROM (MdlStep, uneven_from, BYTES, "1 B", "chunk from which `uneven` counts"),
-               FROM (MdlStep, uneven_full, BYTES, "1 B", "chunk from which it counts fully; between, by the logarithm"),
                FROM (MdlStep, rate, BANDWIDTH, "1 kB/s", "payload rate of one channel; default: no limit"));
 
 static SCHEMA (hop_schema, "hop", "Steps over one kind of hop.",
@@ -64,6 +61,8 @@ static SCHEMA (protocol_schema, "protocol", "Format and buffers of a protocol.",
                     "first and last operation of an all-reduce ring together, relative to one reducing operation"),
                NUM (MdlProtocol, miss, NUMBER,
                     "extra time to read the rank's input beyond the cache, relative to one reducing operation; default: 0"),
+               FROM (MdlProtocol, pass, BYTES, "1 B", "payload that a thread moves at a time: a ring's chunk takes whole passes; default: any"),
+               NUM (MdlProtocol, misaligned, RATIO, "extra time of an all-gather's stores that begin off a line of 128 B; default: 0"),
                NUM (MdlProtocol, gather_ends, NUMBER, "`ends` of all-gather; default: `ends`"),
                NUM (MdlProtocol, registered_ends, NUMBER,
                     "`ends` of the first loop of an all-reduce on registered buffers of one node; default: `ends`"),

@@ -27,8 +27,6 @@ typedef struct {
   BaseNum halved;      /* s, more for each such time, where as many lines need more rounds of fewer threads */
   BaseNum empty;       /* share of the latency that is left where ranks have no part of the size; absent: all */
   BaseNum slice;       /* s, on top for a second slice of a ring's chunk */
-  BaseNum uneven;      /* s, on top where ranks are no power of two: of chunks of `uneven_full` B, none of `uneven_from` */
-  BaseNum uneven_from, uneven_full;
   BaseNum rate;        /* B/s of payload that one channel moves in one operation (receive, reduce, send); absent: not limited */
 } MdlStep;
 
@@ -59,6 +57,8 @@ typedef struct {
   BaseNum registered_ends;        /* of the first loop of an all-reduce on registered buffers; absent: `ends` */
   BaseNum registered_gather_ends; /* of all-gather on registered buffers; absent: gather_ends */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
+  BaseNum pass;           /* B of payload that a thread moves at a time, a ring's chunk in whole passes of all; absent: any number */
+  BaseNum misaligned;     /* what an all-gather's stores take more that begin off the GPU's lines of 128 B */
   BaseNum forward_after_max; /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
   BaseNum forward_after;     /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
