@@ -74,25 +74,18 @@ put (const Solve *s, const double *x)
     set (s, s->active[c], s->active[c]->before * exp (x[c]));
 }
 
-/* Of the constants as they stand. */
 static double
-cost_here (const Solve *s)
+cost (void *user, const double *x, guint n)
 {
+  Solve *s = user;
   double sum = 0;
+  (void)n;
+  put (s, x);
   for (guint i = 0; i < s->m; i++) {
     double r = residual (s, i) / CAL_ROBUST;
     sum += weight_of (s, i) * 2 * (sqrt (1 + r * r) - 1);
   }
   return sum;
-}
-
-static double
-cost (void *user, const double *x, guint n)
-{
-  Solve *s = user;
-  (void)n;
-  put (s, x);
-  return cost_here (s);
 }
 
 /* Derivatives of the residuals by ln constant at x, m x n by rows. */
@@ -316,17 +309,14 @@ hold_at_limit (Solve *s, guint c, double *x)
   set (s, held, value);
 }
 
-/* An addition that wants to be less than a quarter of its default is none, or that quarter where this explains more. */
+/* An addition that wants to be less than a quarter of its default is none; the rest is solved again without it. */
 static void
 hold_none (Solve *s, guint c, double *x)
 {
   CalFitConstant *held = s->active[c];
-  const double quarter = held->before * exp (x[c]), here = cost (s, x, s->n);
-  set (s, held, 0.0);
-  const double value = cost_here (s) > here ? quarter : 0.0;
   give_up (s, c, CAL_AT_LIMIT, x);
-  held->after = value;
-  set (s, held, value);
+  held->after = 0;
+  set (s, held, 0);
 }
 
 /* Intervals at the solution. Returned: the widest beyond the limit, or n. */

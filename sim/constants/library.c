@@ -354,11 +354,15 @@ static SCHEMA (copy_engine_schema, "copy_engine", "NCCL's collectives by the GPU
                NUM (MdlCopyEngineSpec, threshold, NUMBER, "elements a rank above which an all-gather on Blackwell takes them"),
                NUM (MdlCopyEngineSpec, batch, TIME, "a batch of writes and waits, and the wait for the peers"),
                NUM (MdlCopyEngineSpec, operation, TIME, "each write or wait of a batch"),
+               NUM (MdlCopyEngineSpec, wait, TIME, "a batch that writes to no peer, in place of `batch`"),
                NUM (MdlCopyEngineSpec, copy, TIME, "a queued copy to a peer, beyond its bytes"),
                NUM (MdlCopyEngineSpec, own, TIME, "copy of the rank's own part, beyond its bytes"),
                NUM (MdlCopyEngineSpec, own_rate, BANDWIDTH, "rate of that copy"),
                FROM (MdlCopyEngineSpec, wire, NUMBER, "0.1", "time of a byte on the links, over that of a kernel's stores"),
-               NUM (MdlCopyEngineSpec, launch, TIME, "CPU time of one call"));
+               NUM (MdlCopyEngineSpec, launch, TIME, "CPU time of one call"),
+               NUM (MdlCopyEngineSpec, flag_launch, TIME, "CPU time of each flag that is copied"),
+               NUM (MdlCopyEngineSpec, put_launch, TIME, "CPU time of one put with its signal"),
+               NUM (MdlCopyEngineSpec, wait_launch, TIME, "CPU time of one wait for signals"));
 
 SCHEMA (cst_error_schema, "error", "Relative half-width of the error band.",
         NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),

@@ -456,10 +456,13 @@ typedef struct {
   BaseStr threshold_from;       /* that takes them for all-gather on Blackwell … */
   BaseNum threshold;            /* … of more elements a rank than these, whatever the policy */
   BaseNum batch, operation;     /* s, of a batch of operations on a stream's memory and the wait for the peers; each operation */
+  BaseNum wait;                 /* s, of a batch that writes to no peer */
   BaseNum copy;                 /* s, of a queued copy to a peer, beyond its bytes */
   BaseNum own, own_rate;        /* s, B/s: of the copy of the rank's own part */
   BaseNum wire;                 /* time on the links for a byte, over that of a kernel's stores */
-  BaseNum launch;               /* s of CPU for one call */
+  BaseNum launch;               /* s of CPU for one call … */
+  BaseNum flag_launch;          /* … more for each flag that is copied */
+  BaseNum put_launch, wait_launch; /* s of CPU for ncclPutSignal, ncclWaitSignal */
 } MdlCopyEngineSpec;
 
 /* Threads of the host that serve the network. */
