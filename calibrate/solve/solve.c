@@ -221,34 +221,6 @@ begin_with_one (Solve *s, double *x, const double *lo, const double *hi)
     memcpy (x, other, s->n * sizeof *x);
 }
 
-/* Other valleys: of two limits of which the lower holds, one has no derivative, and the other took its part. Each constant in turn is
- * put where that costs least beside all others as they stand, and the search goes on from there. */
-static void
-try_elsewhere (Solve *s, double *x, const double *lo, const double *hi)
-{
-  static const double FACTORS[] = { 0.5, 0.6, 0.72, 0.85, 1.2, 1.4, 2 }, BETTER = 1e-3;
-  double here = cost (s, x, s->n);
-  for (guint c = 0; c < s->n; c++) {
-    double other[CAL_STAGE_MAX], least = HUGE_VAL, best = x[c];
-    memcpy (other, x, s->n * sizeof *x);
-    for (gsize k = 0; k < G_N_ELEMENTS (FACTORS); k++) {
-      other[c] = CLAMP (x[c] + log (FACTORS[k]), lo[c], hi[c]);
-      const double there = cost (s, other, s->n);
-      if (there < least) {
-        least = there;
-        best = other[c];
-      }
-    }
-    other[c] = best;
-    polish (s, other, lo, hi);
-    const double there = cost (s, other, s->n);
-    if (there < here * (1 - BETTER)) {
-      memcpy (x, other, s->n * sizeof *x);
-      here = there;
-    }
-  }
-}
-
 /* Where the default explains the points as well, as beyond a bound that does not bind, the rows ask for nothing else. */
 static void
 return_to_defaults (Solve *s, double *x)
@@ -288,8 +260,6 @@ solve_once (Solve *s, double *x, gboolean first, GError **error)
     polish (s, x, lo, hi);
     here = cost (s, x, s->n);
   } while (++round < ROUNDS && here < before * HELPS);
-  if (first)
-    try_elsewhere (s, x, lo, hi);
   return_to_defaults (s, x);
   put (s, x);
   for (guint c = s->n; c-- > 0;)
