@@ -57,7 +57,8 @@ const CalStageSpec cal_stages[] = {
            "tree.inner.ll128 tree.per_channel.ll128+ tree.per_piece.ll128+ protocols.ll128.forward_after"),
   GRAPHED ("tree Simple", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_SIMPLE),
            "tree.start.simple tree.nvlink.simple.latency tree.nvlink.simple.rate tree.stream.simple tree.end_stream.simple "
-           "tree.inner.simple tree.per_channel.simple+ tree.per_piece.simple+ tree.registered_piece protocols.simple.forward_after"),
+           "tree.inner.simple tree.per_channel.simple+ tree.per_piece.simple+ tree.registered_piece "
+           "protocols.simple.forward_after"),
   GRAPHED ("NVLS", LOCKSTEP, BIT (MDL_ALGO_NVLS), BIT (MDL_PROTO_SIMPLE),
            "nvls.latency nvls.efficiency nvls.efficiency_from_100 nvls.rate"),
   GRAPHED ("sends and receives", PAIRS, BIT (MDL_ALGO_PAIRWISE), ALL_PROTOS,

@@ -15,9 +15,10 @@
  *                  reads the rank's input: `scatter_miss` more where it misses the cache
  * On registered buffers of one node an all-gather by Simple stores straight into the next rank's output: `registered_gather_ends`;
  * so does an all-reduce in its gathering half, whose last operation copies nothing: `registered_ends`, in the first loop.
- * Where blocks and links are about as fast, both are slowed by `blend`. By LL a block takes whole passes of its threads (512 x 8 B),
- * so that a chunk of 4.1 KiB takes as long as one of 8; an all-gather's stores that begin off a line of 128 B take `misaligned` more
- * (parts or NCCL's cells that are no multiples of it: 3, 5, 6, 7 GPUs, odd sizes).
+ * Where blocks and links are about as fast, both are slowed by `blend`. By LL a block takes whole passes of its threads (512 x 8
+ * B), so that a chunk of 4.1 KiB takes as long as one of 8. An all-gather's stores that begin off a line of 128 B take `misaligned`
+ * more: those of 3, 5, 6 and 7 ranks, whose cells are no multiples of it. (Parts off a line at other counts are left out: 13 % at
+ * sizes that are no multiple of 128 B a rank.)
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
  * the start and a step; LL128's lines then need more rounds, which lengthens the step: `halved`. Where a rank's part of the size
  * would be less than 16 B some ranks have none, and a step takes `empty` of its latency where there is nothing.
@@ -223,40 +224,36 @@ round_of (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQue
 /* Least threads of a block. */
 static const double LEAST_THREADS = 64.0;
 
-/* Bytes that the slowest block handles in whole passes of all its threads, over those of the average one. By LL a pass is `pass` B of
- * each thread; the last one of a chunk takes as long as the others, and channels are whole. An operation's only channel has fewer
- * threads while it is short. */
+/* Bytes that a block handles in whole passes of all its threads, over its own. By LL a pass is `pass` B of each thread; the last one
+ * of a chunk takes as long as the others. While channels open one by one, a chunk is one pass on as many ranks as a power of two, at
+ * sizes that are one; else it is a little more, and takes two. An operation's only channel has fewer threads while it is short. */
 static double
-whole_passes (const MdlProtocol *format, const MdlCollQuestion *q, double channels)
+whole_passes (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels)
 {
   static const double EXACT = 1e-6;
   if (!format->pass.set || q->size_B <= 0.0)
     return 1.0;
-  const double all_B = q->size_B / (double)q->n_ranks, part_B = all_B / floor (channels + EXACT);
+  if (channels > 1.0 && channels < mdl_channels_most (library, q))
+    return (q->n_ranks & (q->n_ranks - 1)) == 0 ? 1.0 : 2.0;
+  const double part_B = q->size_B / ((double)q->n_ranks * channels);
   double pass_B = format->threads.v * format->pass.v;
-  while (channels < 2.0 && pass_B > part_B && pass_B > LEAST_THREADS * format->pass.v)
+  while (channels <= 1.0 && pass_B > part_B && pass_B > LEAST_THREADS * format->pass.v)
     pass_B /= 2.0;
   const double loops = format->ring_chunk.v > 0.0 ? floor (part_B / format->ring_chunk.v + EXACT) : 0.0;
-  const double passes_B = loops * format->ring_chunk.v + pass_B * ceil ((part_B - loops * format->ring_chunk.v) / pass_B - EXACT);
-  return fmax (passes_B * channels / all_B, 1.0);
+  const double rest_B = fmax (part_B - loops * format->ring_chunk.v, 0.0);
+  return fmax ((loops * format->ring_chunk.v + pass_B * ceil (rest_B / pass_B - EXACT)) / part_B, 1.0);
 }
 
-/* Share of an all-gather's stores that begin off the GPU's lines of 128 B: all where the cells that NCCL deals to channels are no
- * multiples of a line, else those into parts that begin off one. Ranks exchange bytes, so that nothing mends it. */
-static double
-off_lines (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels)
+/* Whether an all-gather's stores begin off the GPU's lines of 128 B: where the cells that NCCL deals to channels are no multiples
+ * of a line. Ranks exchange bytes, so that nothing mends it. */
+static gboolean
+is_off_lines (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q)
 {
   static const double LINE_B = 128.0, UNIT_B = 16.0;
   if (q->op != MDL_OP_ALL_GATHER || !format->misaligned.set)
-    return 0.0;
-  const double n = (double)q->n_ranks, part_B = floor (q->size_B / n / UNIT_B) * UNIT_B;
-  const double cell_B = ceil (library->channels.cell.v / (n * fmax (format->cell_traffic.v, 1.0)) / UNIT_B) * UNIT_B;
-  if (channels >= 2.0 && fmod (cell_B, LINE_B) > 0.0)
-    return 1.0;
-  double off = 0.0;
-  for (double k = 1.0; k < n; k++)
-    off += fmod (k * part_B, LINE_B) > 0.0 ? 1.0 : 0.0;
-  return off / n;
+    return FALSE;
+  const double of_rank_B = library->channels.cell.v / ((double)q->n_ranks * fmax (format->cell_traffic.v, 1.0));
+  return fmod (ceil (of_rank_B / UNIT_B) * UNIT_B, LINE_B) > 0.0;
 }
 
 /* How much longer blocks of one node take for their bytes than whole lines and passes would. */
@@ -265,10 +262,12 @@ ragged (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuest
 {
   if (q->n_nodes > 1)
     return 1.0;
-  const double off = off_lines (library, format, q, channels);
-  if (off > 0.0)
+  double longer = whole_passes (library, format, q, channels);
+  if (is_off_lines (library, format, q)) {
+    longer *= 1.0 + format->misaligned.v;
     mdl_cost_use (cost, &format->misaligned);
-  return whole_passes (format, q, channels) * (1.0 + off * format->misaligned.v);
+  }
+  return longer;
 }
 
 /* The last operations, s, in which no link is busy. All channels pause together in the first loop. Later they have drifted apart

@@ -207,7 +207,9 @@ static double
 world_time (const World *w, const MdlLibrary *l, const CalFitPoint *p)
 {
   const MdlStep *step = &l->ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL];
-  return l->ring.start.at[MDL_PROTO_LL].v + 2 * (p->ranks - 1.0) * step->latency.v + (w->beside_counts ? l->ring.scatter_start.at[MDL_PROTO_LL].v : 0) + (w->rate_counts ? p->size_B / step->rate.v : 0) +
+  return l->ring.start.at[MDL_PROTO_LL].v + 2 * (p->ranks - 1.0) * step->latency.v +
+         (w->beside_counts ? l->ring.scatter_start.at[MDL_PROTO_LL].v : 0) +
+         (w->rate_counts ? p->size_B / step->rate.v : 0) +
          (w->more_counts && p->size_B > 1024 ? l->ring.per_channel.at[MDL_PROTO_LL].v : 0);
 }
 

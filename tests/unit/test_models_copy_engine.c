@@ -7,7 +7,8 @@ version (const char *v)
   return (BaseStr){ .v = v, .set = TRUE };
 }
 
-/* 4 us a batch, 0.5 us one that only waits, 1 us an operation, 2 us a copy, 5 us and 1 GB/s for the own part; engines fill the links like kernels. */
+/* 4 us a batch, 0.5 us one that only waits, 1 us an operation, 2 us a copy, 5 us and 1 GB/s for the own part; engines
+ * fill the links like kernels. */
 static MdlLibrary
 library_of_engines (void)
 {

@@ -182,8 +182,8 @@ library_of_lines (void)
 static void
 a_block_takes_whole_passes_by_ll (void)
 {
-  /* 10 us, 6 steps of 4 us, 6 operations of whole passes of 4096 B: one, two of 4100 B, three of 8192 + 100 B; of 1000 B two of the 64
-   * threads that are left. */
+  /* 10 us, 6 steps of 4 us, 6 operations of whole passes of 4096 B: one, two of 4100 B, three of 8192 + 100 B; of 1000 B two of the
+   * 64 threads that are left. */
   static const struct {
     double part_B, passes_B;
   } row[] = { { 4096, 4096 }, { 4100, 8192 }, { 8292, 12288 }, { 1000, 1024 } };
@@ -195,26 +195,37 @@ a_block_takes_whole_passes_by_ll (void)
   }
 }
 
+static MdlChannelRow four_channels = { .capability = { .v = 0 }, .one_node = { .v = 4 }, .nodes = { .v = 4 } };
+
+static void
+chunks_of_uneven_ranks_take_two_passes_while_channels_open (void)
+{
+  /* A channel for each 4096 B of a rank, three of four: 4 ranks take one pass, 3 ranks two (2 (n - 1) steps,
+   * 2 n - 2 operations). */
+  MdlLibrary l = library_of_lines ();
+  l.channels.scale_up.item = &four_channels;
+  l.protocols.at[MDL_PROTO_LL].bytes_per_thread = num (8);
+  l.protocols.at[MDL_PROTO_LL].times_ranks = (BaseBool){ .v = TRUE };
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4 * 3 * 4096, 4);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 34e-6 + 6 * 4096e-9, 1e-9);
+  q = question (MDL_OP_ALL_REDUCE, 3 * 3 * 4096, 3);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 26e-6 + 4 * 8192e-9, 1e-9);
+}
+
 static void
 an_all_gather_by_ll_stores_slower_off_lines (void)
 {
-  /* 10 us, 3 steps of 4 us, 3 operations; half more for those of the ranks' parts that begin off a line of 128 B: none, three of four (16 B
-   * more), one of two (64 B more); all where the cells of NCCL (16 KiB over ranks and traffic) are off. */
+  /* 10 us, n - 1 steps of 4 us, n - 1 operations; half more where the cells of NCCL (16 KiB over ranks and traffic) are no
+   * multiples of 128 B: on 3 ranks. */
   MdlLibrary l = library_of_lines ();
   l.protocols.at[MDL_PROTO_LL].misaligned = num (0.5);
+  l.channels.cell = num (16384);
   MdlCollQuestion q = question (MDL_OP_ALL_GATHER, 4 * 4096, 4);
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 22e-6 + 3 * 4096e-9, 1e-9);
-  q.size_B = 4 * 4112;
-  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 22e-6 + 3 * 8192e-9 * 1.375, 1e-9);
-  q.size_B = 4 * 4160;
-  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 22e-6 + 3 * 8192e-9 * 1.25, 1e-9);
+  q = question (MDL_OP_ALL_GATHER, 3 * 4096, 3);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 18e-6 + 2 * 4096e-9 * 1.5, 1e-9);
   q.op = MDL_OP_REDUCE_SCATTER;
-  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 22e-6 + 3 * 8192e-9, 1e-9);
-  static MdlChannelRow two = { .capability = { .v = 0 }, .one_node = { .v = 2 }, .nodes = { .v = 2 } };
-  l.channels.scale_up.item = &two;
-  l.channels.cell = num (16384);
-  q = question (MDL_OP_ALL_GATHER, 3 * 2 * 8192, 3); /* two channels of two passes */
-  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 18e-6 + 2 * 8192e-9 * 1.5, 1e-9);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 18e-6 + 2 * 4096e-9, 1e-9);
 }
 
 static void
@@ -354,6 +365,7 @@ static const TestCase cases[] = {
   { "ends and starts of a ring go by operation", ends_and_starts_of_a_ring_go_by_operation },
   { "what misses the cache takes longer", what_misses_the_cache_takes_longer },
   { "a block takes whole passes by LL", a_block_takes_whole_passes_by_ll },
+  { "chunks of uneven ranks take two passes while channels open", chunks_of_uneven_ranks_take_two_passes_while_channels_open },
   { "an all-gather by LL stores slower off lines", an_all_gather_by_ll_stores_slower_off_lines },
   { "blocks and links of a ring slow each other", blocks_and_links_of_a_ring_slow_each_other },
   { "long data hides latency down to the floor", long_data_hides_latency_down_to_the_floor },

@@ -57,7 +57,7 @@ typedef struct {
   BaseNum registered_ends;        /* of the first loop of an all-reduce on registered buffers; absent: `ends` */
   BaseNum registered_gather_ends; /* of all-gather on registered buffers; absent: gather_ends */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
-  BaseNum pass;           /* B of payload that a thread moves at a time, a ring's chunk in whole passes of all; absent: any number */
+  BaseNum pass;           /* B of payload that a thread moves at a time, a chunk in whole passes of all; absent: any number */
   BaseNum misaligned;     /* what an all-gather's stores take more that begin off the GPU's lines of 128 B */
   BaseNum forward_after_max; /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
   BaseNum forward_after;     /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
