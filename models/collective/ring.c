@@ -224,9 +224,10 @@ round_of (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQue
 /* Least threads of a block. */
 static const double LEAST_THREADS = 64.0;
 
-/* Bytes that a block handles in whole passes of all its threads, over its own. By LL a pass is `pass` B of each thread; the last one
- * of a chunk takes as long as the others. While channels open one by one, a chunk is one pass on as many ranks as a power of two, at
- * sizes that are one; else it is a little more, and takes two. An operation's only channel has fewer threads while it is short. */
+/* Bytes that a block handles in whole passes of all its threads, over its own. By LL a pass is `pass` B of each thread; the last
+ * one of a chunk takes as long as the others. While channels open one by one, a chunk is one pass on as many ranks as a power of
+ * two, at sizes that are one; else it is a little more, and takes two. An operation's only channel has fewer threads while it is
+ * short. */
 static double
 whole_passes (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels)
 {
