@@ -42,15 +42,19 @@ stands_for_others (const CalFitConstant *c)
   return c->verdict == CAL_ALIKE && (c->after < c->before || c->after > c->before);
 }
 
-/* Adds constants of a section (NULL: library) that a file states. */
+/* Adds constants of a section (NULL: library) that a file states. Of one that two stages found the last value holds. */
 static void
 list_stated (const GArray *constants, const char *section, GPtrArray *stated)
 {
   for (guint i = 0; i < constants->len; i++) {
     CalFitConstant *c = &g_array_index (constants, CalFitConstant, i);
-    if (g_strcmp0 (c->section, section) == 0 &&
-        (c->verdict == CAL_FITTED || c->verdict == CAL_AT_LIMIT || is_begun (c) || stands_for_others (c)))
-      g_ptr_array_add (stated, c);
+    if (g_strcmp0 (c->section, section) != 0 ||
+        !(c->verdict == CAL_FITTED || c->verdict == CAL_AT_LIMIT || is_begun (c) || stands_for_others (c)))
+      continue;
+    for (guint k = stated->len; k-- > 0;)
+      if (strcmp (((const CalFitConstant *)stated->pdata[k])->path, c->path) == 0)
+        g_ptr_array_remove_index (stated, k);
+    g_ptr_array_add (stated, c);
   }
 }
 

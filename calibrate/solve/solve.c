@@ -279,6 +279,16 @@ hold_at_limit (Solve *s, guint c, double *x)
   set (s, held, value);
 }
 
+/* An addition that wants to be less than a quarter of its default is none; the rest is solved again without it. */
+static void
+hold_none (Solve *s, guint c, double *x)
+{
+  CalFitConstant *held = s->active[c];
+  give_up (s, c, CAL_AT_LIMIT, x);
+  held->after = 0;
+  set (s, held, 0);
+}
+
 /* Intervals at the solution. Returned: the widest beyond the limit, or n. */
 static guint
 intervals (Solve *s, double *x)
@@ -361,7 +371,9 @@ solve (Solve *s, GError **error)
     if (limit < s->n) {
       left[n_left++] = s->active[limit];
       hold_at_limit (s, limit, x);
-    } else if (far < s->n)
+    } else if (far < s->n && s->active[far]->addition && x[far] < 0)
+      hold_none (s, far, x);
+    else if (far < s->n)
       give_up (s, far, CAL_TOO_FAR, x);
     else if (wide < s->n) {
       left[n_left++] = s->active[wide];
@@ -432,8 +444,12 @@ cal_stage_solve (const CalStage *stage, const CalConstants *at, const CalProblem
   g_auto (GStrv) paths = g_strsplit (stage->paths, " ", -1);
   for (char **path = paths; *path != NULL; path++) {
     CalFitConstant c;
+    const gboolean addition = g_str_has_suffix (*path, CAL_ADDITION);
+    if (addition)
+      (*path)[strlen (*path) - strlen (CAL_ADDITION)] = '\0';
     if (!cal_constant_find (at->schema, at->now, g_intern_string (*path), &c))
       g_error ("stage '%s' names no constant '%s'", stage->name, *path);
+    c.addition = addition;
     c.stage = stage->name;
     c.base = ((const BaseNum *)(const void *)((const char *)at->defaults + c.offset))->v;
     if (c.before > 0) /* else neither a start nor a factor */

@@ -28,19 +28,19 @@
 const CalStageSpec cal_stages[] = {
   GRAPHED (
       "ring LL", LOCKSTEP, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_LL),
-      "ring.start.ll ring.gather_start.ll ring.scatter_start.ll ring.nvlink.ll.latency ring.nvlink.ll.rate ring.nvlink.ll.uneven "
+      "ring.start.ll ring.gather_start.ll ring.scatter_start.ll ring.nvlink.ll.latency ring.nvlink.ll.rate "
       "ring.blend.ll protocols.ll.overlap protocols.ll.copy protocols.ll.ends protocols.ll.gather_ends protocols.ll.scatter_ends "
-      "protocols.ll.miss ring.per_channel.ll"),
+      "protocols.ll.miss protocols.ll.misaligned ring.per_channel.ll+"),
   GRAPHED ("ring LL128", LOCKSTEP, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_LL128),
            "ring.start.ll128 ring.gather_start.ll128 ring.scatter_start.ll128 ring.nvlink.ll128.latency ring.nvlink.ll128.rate "
            "ring.nvlink.ll128.halved ring.halving.ll128 ring.blend.ll128 protocols.ll128.copy protocols.ll128.ends "
-           "protocols.ll128.gather_ends protocols.ll128.scatter_ends ring.per_channel.ll128"),
+           "protocols.ll128.gather_ends protocols.ll128.scatter_ends ring.per_channel.ll128+"),
   GRAPHED (
       "ring Simple", LOCKSTEP, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_SIMPLE),
       "ring.start.simple ring.gather_start.simple ring.scatter_start.simple ring.nvlink.simple.latency ring.nvlink.simple.floor "
       "ring.nvlink.simple.rate ring.nvlink.simple.slice ring.nvlink.simple.halving ring.halving.simple protocols.simple.overlap "
       "protocols.simple.copy protocols.simple.ends protocols.simple.gather_ends protocols.simple.scatter_ends "
-      "ring.per_channel.simple"),
+      "ring.per_channel.simple+"),
   GRAPHED ("chain LL", CHAIN, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_LL),
            "ring.chain.start.ll ring.chain.middle.ll ring.chain.reduce.ll ring.chain.rate.ll ring.chain.forward_after.ll"),
   GRAPHED ("chain LL128", CHAIN, BIT (MDL_ALGO_RING), BIT (MDL_PROTO_LL128),
@@ -51,22 +51,23 @@ const CalStageSpec cal_stages[] = {
            "ring.chain.forward_after.simple"),
   GRAPHED ("tree LL", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_LL),
            "tree.start.ll tree.nvlink.ll.latency tree.nvlink.ll.rate tree.stream.ll tree.end_stream.ll tree.inner.ll "
-           "tree.per_channel.ll protocols.ll.forward_after protocols.ll.forward_after_max"),
+           "tree.per_channel.ll+ protocols.ll.forward_after protocols.ll.forward_after_max"),
   GRAPHED ("tree LL128", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_LL128),
            "tree.start.ll128 tree.nvlink.ll128.latency tree.nvlink.ll128.rate tree.stream.ll128 tree.end_stream.ll128 "
-           "tree.inner.ll128 tree.per_channel.ll128 tree.per_piece.ll128 protocols.ll128.forward_after"),
+           "tree.inner.ll128 tree.per_channel.ll128+ tree.per_piece.ll128+ protocols.ll128.forward_after"),
   GRAPHED ("tree Simple", LOCKSTEP, BIT (MDL_ALGO_TREE), BIT (MDL_PROTO_SIMPLE),
            "tree.start.simple tree.nvlink.simple.latency tree.nvlink.simple.rate tree.stream.simple tree.end_stream.simple "
-           "tree.inner.simple tree.per_channel.simple tree.per_piece.simple tree.registered_piece protocols.simple.forward_after"),
+           "tree.inner.simple tree.per_channel.simple+ tree.per_piece.simple+ tree.registered_piece "
+           "protocols.simple.forward_after"),
   GRAPHED ("NVLS", LOCKSTEP, BIT (MDL_ALGO_NVLS), BIT (MDL_PROTO_SIMPLE),
            "nvls.latency nvls.efficiency nvls.efficiency_from_100 nvls.rate"),
   GRAPHED ("sends and receives", PAIRS, BIT (MDL_ALGO_PAIRWISE), ALL_PROTOS,
-           "pairwise.start.ll pairwise.start.simple pairwise.per_doubling pairwise.per_peer pairwise.nvlink.ll.latency "
+           "pairwise.start.ll pairwise.start.simple pairwise.per_doubling+ pairwise.per_peer+ pairwise.nvlink.ll.latency "
            "pairwise.nvlink.ll.rate pairwise.nvlink.simple.latency pairwise.nvlink.simple.rate pairwise.blend pairwise.fill "
            "pairwise.wire"),
-  LAUNCHED ("launch, a thread a GPU", MDL_LAUNCH_THREADS, "launch.threads.extra launch.threads.per_gpu pairwise.enqueue"),
+  LAUNCHED ("launch, a thread a GPU", MDL_LAUNCH_THREADS, "launch.threads.extra launch.threads.per_gpu pairwise.enqueue+"),
   LAUNCHED ("launch, one thread", MDL_LAUNCH_SERIAL,
-            "launch.serial.extra launch.serial.per_gpu launch.serial.per_channel pairwise.enqueue"),
+            "launch.serial.extra launch.serial.per_gpu launch.serial.per_channel pairwise.enqueue+"),
   { .stage = { NULL, NULL } },
 };
 

@@ -15,7 +15,10 @@
  *                  reads the rank's input: `scatter_miss` more where it misses the cache
  * On registered buffers of one node an all-gather by Simple stores straight into the next rank's output: `registered_gather_ends`;
  * so does an all-reduce in its gathering half, whose last operation copies nothing: `registered_ends`, in the first loop.
- * Where blocks and links are about as fast, both are slowed by `blend`. Ranks that are no power of two pay `uneven` a step.
+ * Where blocks and links are about as fast, both are slowed by `blend`. By LL a block takes whole passes of its threads (512 x 8
+ * B), so that a chunk of 4.1 KiB takes as long as one of 8. An all-gather's stores that begin off a line of 128 B take `misaligned`
+ * more: those of 3, 5, 6 and 7 ranks, whose cells are no multiples of it. (Parts off a line at other counts are left out: 13 % at
+ * sizes that are no multiple of 128 B a rank.)
  * Before a short operation opens a second channel it halves the threads of its only one, which synchronise quicker: `halving`, at
  * the start and a step; LL128's lines then need more rounds, which lengthens the step: `halved`. Where a rank's part of the size
  * would be less than 16 B some ranks have none, and a step takes `empty` of its latency where there is nothing.
@@ -218,18 +221,54 @@ round_of (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQue
   return round;
 }
 
-/* Ranks that are no power of two: a step of LL takes longer, by the logarithm of its chunk. Why is not known. */
-static void
-add_uneven (const MdlCollQuestion *q, const Round *round, MdlStepTime *step, MdlCollCost *cost)
+/* Least threads of a block. */
+static const double LEAST_THREADS = 64.0;
+
+/* Bytes that a block handles in whole passes of all its threads, over its own. By LL a pass is `pass` B of each thread; the last
+ * one of a chunk takes as long as the others. While channels open one by one, a chunk is one pass on as many ranks as a power of
+ * two, at sizes that are one; else it is a little more, and takes two. An operation's only channel has fewer threads while it is
+ * short. */
+static double
+whole_passes (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels)
 {
-  const MdlStep *spec = step->step;
-  double from_B = spec->uneven_from.v, full_B = fmax (spec->uneven_full.v, from_B);
-  if (!spec->uneven.set || (q->n_ranks & (q->n_ranks - 1)) == 0 || round->chunk_B <= from_B)
-    return;
-  double share = round->chunk_B < full_B ? log (round->chunk_B / from_B) / log (full_B / from_B) : 1.0;
-  step->latency_s += share * spec->uneven.v;
-  step->floor_s += share * spec->uneven.v;
-  mdl_cost_use (cost, &spec->uneven);
+  static const double EXACT = 1e-6;
+  if (!format->pass.set || q->size_B <= 0.0)
+    return 1.0;
+  if (channels > 1.0 && channels < mdl_channels_most (library, q))
+    return (q->n_ranks & (q->n_ranks - 1)) == 0 ? 1.0 : 2.0;
+  const double part_B = q->size_B / ((double)q->n_ranks * channels);
+  double pass_B = format->threads.v * format->pass.v;
+  while (channels <= 1.0 && pass_B > part_B && pass_B > LEAST_THREADS * format->pass.v)
+    pass_B /= 2.0;
+  const double loops = format->ring_chunk.v > 0.0 ? floor (part_B / format->ring_chunk.v + EXACT) : 0.0;
+  const double rest_B = fmax (part_B - loops * format->ring_chunk.v, 0.0);
+  return fmax ((loops * format->ring_chunk.v + pass_B * ceil (rest_B / pass_B - EXACT)) / part_B, 1.0);
+}
+
+/* Whether an all-gather's stores begin off the GPU's lines of 128 B: where the cells that NCCL deals to channels are no multiples
+ * of a line. Ranks exchange bytes, so that nothing mends it. */
+static gboolean
+is_off_lines (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q)
+{
+  static const double LINE_B = 128.0, UNIT_B = 16.0;
+  if (q->op != MDL_OP_ALL_GATHER || !format->misaligned.set)
+    return FALSE;
+  const double of_rank_B = library->channels.cell.v / ((double)q->n_ranks * fmax (format->cell_traffic.v, 1.0));
+  return fmod (ceil (of_rank_B / UNIT_B) * UNIT_B, LINE_B) > 0.0;
+}
+
+/* How much longer blocks of one node take for their bytes than whole lines and passes would. */
+static double
+ragged (const MdlLibrary *library, const MdlProtocol *format, const MdlCollQuestion *q, double channels, MdlCollCost *cost)
+{
+  if (q->n_nodes > 1)
+    return 1.0;
+  double longer = whole_passes (library, format, q, channels);
+  if (is_off_lines (library, format, q)) {
+    longer *= 1.0 + format->misaligned.v;
+    mdl_cost_use (cost, &format->misaligned);
+  }
+  return longer;
 }
 
 /* The last operations, s, in which no link is busy. All channels pause together in the first loop. Later they have drifted apart
@@ -381,8 +420,7 @@ lockstep_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion 
   add_plateau (spec, proto, q, channels, step, cost);
   Round round = round_of (library, format, q, channels);
   mdl_network_lines (library, proto, q, channels, round.chunk_B, &step[1], cost);
-  add_uneven (q, &round, &step[0], cost);
-  cost->bound_Bps = channels * rate_Bps * n / round.operations;
+  cost->bound_Bps = channels * rate_Bps * n / round.operations / ragged (library, format, q, channels, cost);
   if (q->n_nodes <= 1 && q->switched)
     mdl_cost_blend (q, &spec->blend.at[proto], cost);
   double last_s = isfinite (rate_Bps) ? last_of (library, format, q, &round, rate_Bps, cost) : 0.0;

@@ -28,9 +28,6 @@ static SCHEMA (step_schema, "step", "A step by one protocol over one kind of hop
                     .max = "1"),
                NUM (MdlStep, halved, TIME, "added by LL and LL128 for each halving of threads"),
                NUM (MdlStep, slice, TIME, "added for a second slice of a ring's chunk"),
-               NUM (MdlStep, uneven, TIME, "added in a ring whose ranks are not a power of two"),
-               FROM (MdlStep, uneven_from, BYTES, "1 B", "chunk from which `uneven` counts"),
-               FROM (MdlStep, uneven_full, BYTES, "1 B", "chunk from which it counts fully; between, by the logarithm"),
                FROM (MdlStep, rate, BANDWIDTH, "1 kB/s", "payload rate of one channel; default: no limit"));
 
 static SCHEMA (hop_schema, "hop", "Steps over one kind of hop.",
@@ -64,6 +61,10 @@ static SCHEMA (protocol_schema, "protocol", "Format and buffers of a protocol.",
                     "first and last operation of an all-reduce ring together, relative to one reducing operation"),
                NUM (MdlProtocol, miss, NUMBER,
                     "extra time to read the rank's input beyond the cache, relative to one reducing operation; default: 0"),
+               FROM (MdlProtocol, pass, BYTES, "1 B",
+                     "payload that a thread moves at a time: a ring's chunk takes whole passes; default: any"),
+               NUM (MdlProtocol, misaligned, RATIO,
+                    "extra time of an all-gather's stores that begin off a line of 128 B; default: 0"),
                NUM (MdlProtocol, gather_ends, NUMBER, "`ends` of all-gather; default: `ends`"),
                NUM (MdlProtocol, registered_ends, NUMBER,
                     "`ends` of the first loop of an all-reduce on registered buffers of one node; default: `ends`"),
@@ -355,11 +356,15 @@ static SCHEMA (copy_engine_schema, "copy_engine", "NCCL's collectives by the GPU
                NUM (MdlCopyEngineSpec, threshold, NUMBER, "elements a rank above which an all-gather on Blackwell takes them"),
                NUM (MdlCopyEngineSpec, batch, TIME, "a batch of writes and waits, and the wait for the peers"),
                NUM (MdlCopyEngineSpec, operation, TIME, "each write or wait of a batch"),
+               NUM (MdlCopyEngineSpec, wait, TIME, "a batch that writes to no peer, in place of `batch`"),
                NUM (MdlCopyEngineSpec, copy, TIME, "a queued copy to a peer, beyond its bytes"),
                NUM (MdlCopyEngineSpec, own, TIME, "copy of the rank's own part, beyond its bytes"),
                NUM (MdlCopyEngineSpec, own_rate, BANDWIDTH, "rate of that copy"),
                FROM (MdlCopyEngineSpec, wire, NUMBER, "0.1", "time of a byte on the links, over that of a kernel's stores"),
-               NUM (MdlCopyEngineSpec, launch, TIME, "CPU time of one call"));
+               NUM (MdlCopyEngineSpec, launch, TIME, "CPU time of one call"),
+               NUM (MdlCopyEngineSpec, flag_launch, TIME, "CPU time of each flag that is copied"),
+               NUM (MdlCopyEngineSpec, put_launch, TIME, "CPU time of one put with its signal"),
+               NUM (MdlCopyEngineSpec, wait_launch, TIME, "CPU time of one wait for signals"));
 
 SCHEMA (cst_error_schema, "error", "Relative half-width of the error band.",
         NUM (MdlErrorSpec, small, RATIO, "half-width below `small_max`"),

@@ -68,7 +68,8 @@ the_librarys_choice_by_graph_replay (void)
 {
   /* On 2 GPUs NCCL changes to Simple at 2 MiB, where LL was still a quarter faster: the fastest predicted is below it there. */
   static const double median[3] = { 0.10, 0.12, 0.10 };
-  score ("graph, chosen by NCCL, 2 GPUs", graph, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 2, FALSE }, median, 0.30);
+  /* the fastest is taken here: at 2 MiB LL's 24 us, where NCCL takes Simple's 34 */
+  score ("graph, chosen by NCCL, 2 GPUs", graph, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 2, FALSE }, median, 0.32);
   score ("graph, chosen by NCCL, 8 GPUs", graph, &(Wanted){ MDL_ALGO_AUTO, MDL_PROTO_AUTO, 8, FALSE }, median, 0.20);
 }
 

@@ -4,6 +4,7 @@
 #           (tests/accuracy/h200x8)
 #   tables  4 GPUs: rings and trees on all channels and on 1 to 16, operations by NCCL's choice (tests/data/h200x4)
 #   probe   4 GPUs of another node: what forerun-probe wrote in four minutes (tests/data/probe)
+#   hour    2 H100: a fit to a probe, scored on nccl-tests of the same hour (tests/accuracy/h100x2)
 # usage: fit.sh FORERUN SOURCE_DIR
 set -euo pipefail
 
@@ -89,11 +90,35 @@ check tables "other sizes" 2.5 9
 check tables "other GPU counts" 4 22
 bands tables
 fit probe "$data/probe/h200x4.json.gz" --topology h200x8_vm
-check probe "other sizes" 3.3 12.5
-check probe "other GPU counts" 4 14
+check probe "other sizes" 3.2 11.5
+check probe "other GPU counts" 3.6 12
 bands probe
 section probe links 2 7 85
 # the disk is virtual and its file system caches: reads of one size in and out of order differ by up to 40 %
 section probe storage 13 80 75
+
+"$forerun" fit "$data/probe/h100x2_hour.json.gz" --topology hgx_h100 --disable nvls --over h100_sxm --name hour --quiet \
+  -o "$scratch/hour.yaml" --report "$scratch/hour.txt"
+mkdir -- "$scratch/hour"
+cp -- "$data/collectives/h100x2_hour.txt" "$scratch/hour"
+sed "s,calibration: h100_sxm,calibration: $scratch/hour.yaml,; s,\.\./\.\./data/collectives/,," \
+  "$2/tests/accuracy/h100x2/systems.yaml" >"$scratch/hour/systems.yaml"
+"$forerun" validate "$scratch/hour" --points --quiet >"$scratch/hour.tsv"
+hour () # launch (all: every), most median and 95th percentile (%)
+{
+  awk -F '\t' -v launch="$1" '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    launch == "all" || $at["system"] == launch { e = $at["predicted_s"] / $at["measured_s"] - 1; print (e < 0 ? -e : e) * 100 }' \
+    "$scratch/hour.tsv" | sort -n | awk -v name="$1" -v median="$2" -v p95="$3" '
+      { v[NR] = $1 }
+      END {
+        a = v[int ((NR + 1) / 2)]; b = v[int (0.95 * NR)]
+        printf "hour, %s: %d rows, %.1f and %.1f %%\n", name, NR, a, b
+        exit !(NR > 0 && a <= median && b <= p95)
+      }' || { echo "hour, $1: worse than $2 and $3 %"; failed=1; }
+}
+hour replayed 3 11
+hour threads 6 18
+hour all 4.2 21
 grep -q "^# NCCL's choice: 315 of 315 as predicted" "$scratch/probe.txt" || { echo "probe: NCCL chose otherwise"; failed=1; }
 exit "$failed"

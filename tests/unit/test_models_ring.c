@@ -168,23 +168,64 @@ what_misses_the_cache_takes_longer (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 7.000034, 1e-12);
 }
 
-static void
-uneven_ranks_take_longer_steps (void)
+/* By LL 512 threads move 8 B each at a time, 1 GB/s a block. */
+static MdlLibrary
+library_of_lines (void)
 {
-  /* From chunks of 700 B on 2 us a step by the logarithm, in full at 2800 B: 3 ranks 10 + 4 x (4 + 0, 1, 2, 2) us; 4 ranks none. */
-  static const struct {
-    unsigned n_ranks;
-    double size_B, time_s;
-  } row[] = { { 3, 2100, 26e-6 }, { 3, 4200, 30e-6 }, { 3, 8400, 34e-6 }, { 3, 8e6, 34e-6 }, { 4, 8e6, 34e-6 } };
   MdlLibrary l = simple_library ();
-  MdlStep *step = &l.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL];
-  step->uneven = num (2e-6);
-  step->uneven_from = num (700);
-  step->uneven_full = num (2800);
+  l.ring.hop[MDL_HOP_NVLINK].at[MDL_PROTO_LL].rate = num (1e9);
+  l.protocols.at[MDL_PROTO_LL].threads = num (512);
+  l.protocols.at[MDL_PROTO_LL].pass = num (8);
+  return l;
+}
+
+static void
+a_block_takes_whole_passes_by_ll (void)
+{
+  /* 10 us, 6 steps of 4 us, 6 operations of whole passes of 4096 B: one, two of 4100 B, three of 8192 + 100 B; of 1000 B two of the
+   * 64 threads that are left. */
+  static const struct {
+    double part_B, passes_B;
+  } row[] = { { 4096, 4096 }, { 4100, 8192 }, { 8292, 12288 }, { 1000, 1024 } };
+  MdlLibrary l = library_of_lines ();
+  l.protocols.at[MDL_PROTO_LL].ring_chunk = num (8192);
   for (size_t i = 0; i < G_N_ELEMENTS (row); i++) {
-    MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, row[i].size_B, row[i].n_ranks);
-    TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), row[i].time_s, 1e-9);
+    MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4 * row[i].part_B, 4);
+    TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 34e-6 + 6 * row[i].passes_B * 1e-9, 1e-9);
   }
+}
+
+static MdlChannelRow four_channels = { .capability = { .v = 0 }, .one_node = { .v = 4 }, .nodes = { .v = 4 } };
+
+static void
+chunks_of_uneven_ranks_take_two_passes_while_channels_open (void)
+{
+  /* A channel for each 4096 B of a rank, three of four: 4 ranks take one pass, 3 ranks two (2 (n - 1) steps,
+   * 2 n - 2 operations). */
+  MdlLibrary l = library_of_lines ();
+  l.channels.scale_up.item = &four_channels;
+  l.protocols.at[MDL_PROTO_LL].bytes_per_thread = num (8);
+  l.protocols.at[MDL_PROTO_LL].times_ranks = (BaseBool){ .v = TRUE };
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 4 * 3 * 4096, 4);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 34e-6 + 6 * 4096e-9, 1e-9);
+  q = question (MDL_OP_ALL_REDUCE, 3 * 3 * 4096, 3);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 26e-6 + 4 * 8192e-9, 1e-9);
+}
+
+static void
+an_all_gather_by_ll_stores_slower_off_lines (void)
+{
+  /* 10 us, n - 1 steps of 4 us, n - 1 operations; half more where the cells of NCCL (16 KiB over ranks and traffic) are no
+   * multiples of 128 B: on 3 ranks. */
+  MdlLibrary l = library_of_lines ();
+  l.protocols.at[MDL_PROTO_LL].misaligned = num (0.5);
+  l.channels.cell = num (16384);
+  MdlCollQuestion q = question (MDL_OP_ALL_GATHER, 4 * 4096, 4);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 22e-6 + 3 * 4096e-9, 1e-9);
+  q = question (MDL_OP_ALL_GATHER, 3 * 4096, 3);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 18e-6 + 2 * 4096e-9 * 1.5, 1e-9);
+  q.op = MDL_OP_REDUCE_SCATTER;
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), 18e-6 + 2 * 4096e-9, 1e-9);
 }
 
 static void
@@ -323,7 +364,9 @@ static const TestCase cases[] = {
   { "blocks bound a ring whose links are wide", blocks_bound_a_ring_whose_links_are_wide },
   { "ends and starts of a ring go by operation", ends_and_starts_of_a_ring_go_by_operation },
   { "what misses the cache takes longer", what_misses_the_cache_takes_longer },
-  { "uneven ranks take longer steps", uneven_ranks_take_longer_steps },
+  { "a block takes whole passes by LL", a_block_takes_whole_passes_by_ll },
+  { "chunks of uneven ranks take two passes while channels open", chunks_of_uneven_ranks_take_two_passes_while_channels_open },
+  { "an all-gather by LL stores slower off lines", an_all_gather_by_ll_stores_slower_off_lines },
   { "blocks and links of a ring slow each other", blocks_and_links_of_a_ring_slow_each_other },
   { "long data hides latency down to the floor", long_data_hides_latency_down_to_the_floor },
   { "a ring crosses the network once a node and round", a_ring_crosses_the_network_once_a_node_and_round },

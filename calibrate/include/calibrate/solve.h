@@ -45,6 +45,7 @@ typedef struct {
   double half_width;    /* of the 95 % interval, relative; NAN where not fitted */
   guint n_points;       /* that depend on it */
   CalVerdict verdict;
+  gboolean addition; /* time on top of others', which a machine may lack: 0 where the points ask for less than a quarter of it */
   /* for cal_choose */
   const char *section; /* of the calibration that it belongs to; NULL: library */
   double span;         /* factor that it may move by */
@@ -96,6 +97,9 @@ void cal_choose (const CalProblem *problem, CalFitConstant *constants, guint n, 
  * not count, and `second` says which are of the other half. *band: relative half-width that holds CAL_BAND_SHARE of the first
  * half; *covered: share of the other half in it. NAN: of no points. */
 void cal_band (const double *error, const gboolean *second, guint n, double *band, double *covered);
+
+/* Behind the key of a constant that is an addition (CalFitConstant). */
+#define CAL_ADDITION "+"
 
 /* A group of constants, by their keys with blanks between, what matters most first; at most CAL_STAGE_MAX. */
 typedef struct {

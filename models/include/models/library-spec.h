@@ -27,8 +27,6 @@ typedef struct {
   BaseNum halved;      /* s, more for each such time, where as many lines need more rounds of fewer threads */
   BaseNum empty;       /* share of the latency that is left where ranks have no part of the size; absent: all */
   BaseNum slice;       /* s, on top for a second slice of a ring's chunk */
-  BaseNum uneven;      /* s, on top where ranks are no power of two: of chunks of `uneven_full` B, none of `uneven_from` */
-  BaseNum uneven_from, uneven_full;
   BaseNum rate;        /* B/s of payload that one channel moves in one operation (receive, reduce, send); absent: not limited */
 } MdlStep;
 
@@ -59,6 +57,8 @@ typedef struct {
   BaseNum registered_ends;        /* of the first loop of an all-reduce on registered buffers; absent: `ends` */
   BaseNum registered_gather_ends; /* of all-gather on registered buffers; absent: gather_ends */
   BaseNum miss;           /* what an operation that reads the rank's input takes more where that does not fit the GPU's cache */
+  BaseNum pass;           /* B of payload that a thread moves at a time, a chunk in whole passes of all; absent: any number */
+  BaseNum misaligned;     /* what an all-gather's stores take more that begin off the GPU's lines of 128 B */
   BaseNum forward_after_max; /* B of a piece that a tree's next hop waits for at most; absent: all of it counts */
   BaseNum forward_after;     /* share of a pipeline's piece that has arrived when the next hop begins to pass it on */
 } MdlProtocol;
@@ -456,10 +456,13 @@ typedef struct {
   BaseStr threshold_from;       /* that takes them for all-gather on Blackwell … */
   BaseNum threshold;            /* … of more elements a rank than these, whatever the policy */
   BaseNum batch, operation;     /* s, of a batch of operations on a stream's memory and the wait for the peers; each operation */
+  BaseNum wait;                 /* s, of a batch that writes to no peer */
   BaseNum copy;                 /* s, of a queued copy to a peer, beyond its bytes */
   BaseNum own, own_rate;        /* s, B/s: of the copy of the rank's own part */
   BaseNum wire;                 /* time on the links for a byte, over that of a kernel's stores */
-  BaseNum launch;               /* s of CPU for one call */
+  BaseNum launch;               /* s of CPU for one call … */
+  BaseNum flag_launch;          /* … more for each flag that is copied */
+  BaseNum put_launch, wait_launch; /* s of CPU for ncclPutSignal, ncclWaitSignal */
 } MdlCopyEngineSpec;
 
 /* Threads of the host that serve the network. */
