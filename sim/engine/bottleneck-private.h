@@ -4,40 +4,47 @@
 
 #include "engine-private.h"
 
-/* Links that are listed here too, so that a change of level reads one place only. */
+/* Links that are listed with a member, so that a change of level reads one place only. */
 #define ENG_LINKS_AT_HAND 4u
 
 typedef struct {
   double key; /* service by which it ends */
   uint32_t id;
-  uint32_t n_uses;
-  EngLink link[ENG_LINKS_AT_HAND]; /* if it has no more */
 } EngMember;
 
-/* Of a link. Its members are the flows whose bottleneck it is; all of them have the rate `level`. A cache line: what a change of
- * another link's level touches. */
+/* A member with links besides its bottleneck, which sum up its rate. */
+typedef struct {
+  uint32_t id;
+  uint32_t n;                      /* of these links */
+  EngLink link[ENG_LINKS_AT_HAND]; /* if it has no more */
+} EngSpread;
+
+/* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what a
+ * change of another link's level touches. */
 struct EngBottleneck {
   double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows */
   double top;                 /* no rate of the others is higher */
   double room;                /* capacity / unit: the sum of the rates that it carries */
-  double level;
-  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
-  uint32_t n;       /* of items[] */
+  uint32_t n;                 /* of items[] */
   EngLink owner;    /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
   bool used;        /* all of this is set */
   bool queued;      /* its level is to be found */
   bool stirred;     /* its next end is to be found */
   bool crowd;
   uint32_t carrier; /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
+  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  uint32_t n_allocated;
+  uint32_t n_spread; /* of its service's spread[] */
 };
 
 /* The rest of it. */
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  GArray *noisy;        /* of a crowd: flows with a link that is not private to it */
+  EngSpread *spread;    /* members with other links; of a crowd, with one that is not private to it */
+  uint32_t *held;       /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   EngHeap safe;         /* of a crowd: the level up to which a private link cannot be full, the link; may lag behind, downwards */
-  uint32_t n_allocated; /* of items[] */
+  uint32_t spread_allocated, held_allocated;
   bool sure;            /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
@@ -75,7 +82,7 @@ static inline double
 eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
 {
   const EngService *service = eng_service_of (net, link);
-  const double step = eng_bottleneck_of (net, link)->level * (double)(now - service->since) / ENG_PS_PER_S;
+  const double step = net->clocks.level[link] * (double)(now - service->since) / ENG_PS_PER_S;
   return key - service->service - service->service_rest - step;
 }
 
@@ -87,8 +94,9 @@ void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double lef
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
 /* From now on the link keeps the sum of its flows' rates itself. */
 void eng_bottleneck_publish (EngNet *net, EngLink link);
-void eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow);
-void eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow);
+/* The member's other links learn of changes of the level, from now on or no longer. */
+void eng_bottleneck_add_spread (EngNet *net, EngLink link, uint32_t flow);
+void eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t flow);
 /* The next end of its members, if the level stays; ENG_TIME_NEVER: none. */
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
 /* Sees to it that the queue has an entry at that end, or at a time before it, when it is found anew. */

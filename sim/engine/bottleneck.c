@@ -25,7 +25,7 @@ void
 eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
 {
   EngService *one = eng_service_of (net, link);
-  const double moved = eng_bottleneck_of (net, link)->level * (double)(now - one->since) / ENG_PS_PER_S;
+  const double moved = net->clocks.level[link] * (double)(now - one->since) / ENG_PS_PER_S;
   const double step = one->service_rest + moved, sum = one->service + step, of_step = sum - one->service;
   one->service_rest = (one->service - (sum - of_step)) + (step - of_step);
   one->service = sum;
@@ -66,40 +66,54 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 }
 
 void
-eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow)
+eng_bottleneck_add_spread (EngNet *net, EngLink link, uint32_t flow)
 {
-  EngService *one = eng_service_of (net, link);
-  if (!eng_bottleneck_of (net, link)->crowd || net->clocks.noisy[flow] != ENG_NO_SLOT)
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngService *service = eng_service_of (net, link);
+  const EngFlowHead *head = &net->flows.head[flow];
+  if (net->clocks.spread[flow] != ENG_NO_SLOT)
     return;
-  net->clocks.noisy[flow] = one->noisy->len;
-  g_array_append_val (one->noisy, flow);
+  if (one->n_spread == service->spread_allocated) {
+    service->spread_allocated = eng_grown (service->spread_allocated);
+    service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
+  }
+  EngSpread *it = &service->spread[one->n_spread];
+  *it = (EngSpread){ .id = flow };
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink used = net->pool.word[head->uses + k];
+    if (used != link && it->n++ < ENG_LINKS_AT_HAND)
+      it->link[it->n - 1u] = used;
+  }
+  net->clocks.spread[flow] = one->n_spread++;
 }
 
 void
-eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow)
+eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t flow)
 {
-  EngService *one = eng_service_of (net, link);
-  const uint32_t at = net->clocks.noisy[flow];
+  EngSpread *spread = eng_service_of (net, link)->spread;
+  const uint32_t at = net->clocks.spread[flow];
   if (at == ENG_NO_SLOT)
     return;
-  net->clocks.noisy[flow] = ENG_NO_SLOT;
-  g_array_remove_index_fast (one->noisy, at);
-  if (at < one->noisy->len)
-    net->clocks.noisy[g_array_index (one->noisy, uint32_t, at)] = at;
+  net->clocks.spread[flow] = ENG_NO_SLOT;
+  const uint32_t last = --eng_bottleneck_of (net, link)->n_spread;
+  if (at == last)
+    return;
+  spread[at] = spread[last];
+  net->clocks.spread[spread[at].id] = at;
 }
 
 void
 eng_bottleneck_publish (EngNet *net, EngLink link)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link), *owner = eng_bottleneck_of (net, one->owner);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
+  const uint32_t *held = eng_service_of (net, link)->held;
   one->others = one->others_rest = one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
-    const uint32_t flow = state->flows[i];
-    if (net->flows.bottleneck[flow] != one->owner)
+    if (held[i] != one->owner)
       continue; /* has just joined, and is a member nowhere yet */
-    eng_bottleneck_add (one, owner->level);
-    eng_bottleneck_add_noisy (net, one->owner, flow);
+    eng_bottleneck_add (one, net->clocks.level[one->owner]);
+    eng_bottleneck_add_spread (net, one->owner, state->flows[i]);
   }
   one->owner = ENG_NO_SLOT;
 }
@@ -114,8 +128,9 @@ try_private (EngNet *net, EngLink link, EngLink owner)
     return true;
   if (one->n > 0 || one->owner != ENG_NO_SLOT)
     return false;
+  const uint32_t *held = eng_service_of (net, link)->held;
   for (uint32_t i = 0; i < state->n_flows; i++)
-    if (net->flows.bottleneck[state->flows[i]] != owner)
+    if (held[i] != owner)
       return false;
   one->owner = owner;
   eng_heap_push (&eng_service_of (net, owner)->safe, one->room / state->n_flows, link);
@@ -127,23 +142,22 @@ static void
 sort_out (EngNet *net, EngLink link, uint32_t flow)
 {
   const EngFlowHead *head = &net->flows.head[flow];
-  bool noisy = false;
+  bool spread = false;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink used = net->pool.word[head->uses + k];
-    noisy |= used != link && !try_private (net, used, link);
+    spread |= used != link && !try_private (net, used, link);
   }
-  if (noisy)
-    eng_bottleneck_add_noisy (net, link, flow);
+  if (spread)
+    eng_bottleneck_add_spread (net, link, flow);
+  else
+    eng_bottleneck_drop_spread (net, link, flow);
 }
 
 static void
 become_crowd (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  EngService *service = eng_service_of (net, link);
   one->crowd = true;
-  if (service->noisy == NULL)
-    service->noisy = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   for (uint32_t i = 0; i < one->n; i++)
     sort_out (net, link, one->items[i].id);
 }
@@ -152,10 +166,6 @@ static void
 end_crowd (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  EngService *service = eng_service_of (net, link);
-  for (guint i = 0; i < service->noisy->len; i++)
-    net->clocks.noisy[g_array_index (service->noisy, uint32_t, i)] = ENG_NO_SLOT;
-  g_array_set_size (service->noisy, 0);
   one->crowd = false;
   for (uint32_t i = 0; i < one->n; i++) {
     const EngFlowHead *head = &net->flows.head[one->items[i].id];
@@ -163,7 +173,7 @@ end_crowd (EngNet *net, EngLink link)
       if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == link)
         eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
   }
-  service->safe.n = 0;
+  eng_service_of (net, link)->safe.n = 0;
 }
 
 void
@@ -171,22 +181,24 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   EngService *service = eng_service_of (net, link);
-  if (one->n == service->n_allocated) {
-    service->n_allocated = service->n_allocated == 0 ? 4 : 2 * service->n_allocated;
-    one->items = g_renew (EngMember, one->items, service->n_allocated);
+  if (one->n == one->n_allocated) {
+    one->n_allocated = eng_grown (one->n_allocated);
+    one->items = g_renew (EngMember, one->items, one->n_allocated);
   }
   EngFlowMove *move = &net->flows.move[flow];
+  EngFlowHead *head = &net->flows.head[flow];
   move->left = service->service + (service->service_rest + left);
-  net->flows.head[flow].state = ENG_FLOW_MEMBER;
+  head->state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
-  const EngFlowHead *head = &net->flows.head[flow];
-  EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow, .n_uses = head->n_uses };
-  for (uint32_t k = 0; k < MIN (head->n_uses, ENG_LINKS_AT_HAND); k++)
-    member.link[k] = net->pool.word[head->uses + k];
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    eng_service_of (net, net->pool.word[head->uses + k])->held[net->clocks.spot[head->uses + k]] = link;
+  const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
   if (one->crowd)
     sort_out (net, link, flow);
-  else if (one->n >= net->clocks.crowd)
+  else if (head->n_uses > 1)
+    eng_bottleneck_add_spread (net, link, flow);
+  if (!one->crowd && one->n >= net->clocks.crowd)
     become_crowd (net, link);
 }
 
@@ -205,13 +217,11 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
       sift_down (net, one, at, &last);
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
-  if (one->crowd) {
-    eng_bottleneck_drop_noisy (net, link, flow);
-    if (one->n < net->clocks.crowd / 2)
-      end_crowd (net, link);
-  }
+  eng_bottleneck_drop_spread (net, link, flow);
+  if (one->crowd && one->n < net->clocks.crowd / 2)
+    end_crowd (net, link);
   if (one->n == 0)
-    one->level = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
+    net->clocks.level[link] = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   return left;
 }
 
@@ -223,7 +233,7 @@ eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now)
     return ENG_TIME_NEVER;
   EngFlowMove next = net->flows.move[one->items[0].id];
   next.left = eng_bottleneck_left (net, link, one->items[0].key, now);
-  next.rate = one->level;
+  next.rate = net->clocks.level[link];
   return next.rate <= 0.0 && next.left > 0.0 ? ENG_TIME_NEVER : eng_flow_end_of (&next, now);
 }
 
@@ -234,7 +244,7 @@ is_early (const EngNet *net, EngLink link, EngTime now)
   const EngBottleneck *one = eng_bottleneck_of (net, link);
   if (one->carrier == ENG_NO_SLOT || !net->flows.head[one->carrier].pending || one->n == 0 || isinf (one->items[0].key))
     return false;
-  const double moved = one->level * (double)(net->flows.move[one->carrier].since - now) / ENG_PS_PER_S;
+  const double moved = net->clocks.level[link] * (double)(net->flows.move[one->carrier].since - now) / ENG_PS_PER_S;
   return eng_bottleneck_left (net, link, one->items[0].key, now) > moved * (1.0 + REL_CERTAIN);
 }
 

@@ -34,13 +34,14 @@ free_all (EngNet *net)
       continue;
     g_free (clocks->of[link].items);
     eng_heap_clear (&clocks->service[link].safe);
-    if (clocks->service[link].noisy != NULL)
-      g_array_unref (clocks->service[link].noisy);
+    g_free (clocks->service[link].spread);
+    g_free (clocks->service[link].held);
   }
   g_clear_pointer (&clocks->of, g_free);
   g_clear_pointer (&clocks->service, g_free);
   g_clear_pointer (&clocks->place, g_free);
-  g_clear_pointer (&clocks->noisy, g_free);
+  g_clear_pointer (&clocks->spread, g_free);
+  g_clear_pointer (&clocks->level, g_free);
   g_clear_pointer (&clocks->spot, g_free);
   clocks->n = clocks->n_flows = clocks->n_words = 0;
   clocks->on = false;
@@ -75,12 +76,13 @@ grow (EngNet *net)
     clocks->of = longer (clocks->of, clocks->n * sizeof *clocks->of, net->links.n_allocated * sizeof *clocks->of);
     clocks->service =
         longer (clocks->service, clocks->n * sizeof *clocks->service, net->links.n_allocated * sizeof *clocks->service);
+    clocks->level = longer (clocks->level, clocks->n * sizeof *clocks->level, net->links.n_allocated * sizeof *clocks->level);
     clocks->n = net->links.n_allocated;
   }
   if (clocks->n_flows < net->flows.n_allocated) {
     clocks->n_flows = net->flows.n_allocated;
     clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);
-    clocks->noisy = g_renew (uint32_t, clocks->noisy, clocks->n_flows);
+    clocks->spread = g_renew (uint32_t, clocks->spread, clocks->n_flows);
   }
   if (clocks->n_words < net->pool.n_allocated) {
     clocks->n_words = net->pool.n_allocated;
@@ -109,6 +111,18 @@ note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
   while (net->pool.word[head->uses + k] != link)
     k++;
   net->clocks.spot[head->uses + k] = at;
+}
+
+/* The link's flows[at] is a member nowhere yet. */
+static void
+hold_none (EngNet *net, EngLink link, uint32_t at)
+{
+  EngService *service = eng_service_of (net, link);
+  if (at >= service->held_allocated) {
+    service->held_allocated = net->links.state[link].n_allocated;
+    service->held = g_renew (uint32_t, service->held, service->held_allocated);
+  }
+  service->held[at] = ENG_NO_SLOT;
 }
 
 static bool
@@ -150,8 +164,10 @@ start_links (Eng *eng)
       continue;
     set_up (eng, link);
     eng_link_mark_dirty (net, link);
-    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
+    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++) {
       note_spot (net, net->links.state[link].flows[i], link, i);
+      hold_none (net, link, i);
+    }
   }
 }
 
@@ -166,13 +182,13 @@ start (Eng *eng)
   start_links (eng);
   for (uint32_t flow = 0; flow < net->flows.n; flow++)
     if (net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].n_uses > 0)
-      eng_bottleneck_of (net, net->flows.bottleneck[flow])->level = net->flows.move[flow].rate;
+      net->clocks.level[net->flows.bottleneck[flow]] = net->flows.move[flow].rate;
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     const EngFlowHead *head = &net->flows.head[flow];
     if (head->state != ENG_FLOW_MOVING || head->n_uses == 0)
       continue;
     const EngLink bottleneck = net->flows.bottleneck[flow];
-    const double level = eng_bottleneck_of (net, bottleneck)->level;
+    const double level = net->clocks.level[bottleneck];
     for (uint32_t k = 0; k < head->n_uses; k++)
       if (net->pool.word[head->uses + k] != bottleneck)
         eng_bottleneck_add (eng_bottleneck_of (net, net->pool.word[head->uses + k]), level);
@@ -182,7 +198,7 @@ start (Eng *eng)
       continue;
     eng_flow_drop_end (eng, flow);
     eng_flow_advance (&net->flows.move[flow], eng->now);
-    net->clocks.noisy[flow] = ENG_NO_SLOT;
+    net->clocks.spread[flow] = ENG_NO_SLOT;
     eng_bottleneck_enlist (net, net->flows.bottleneck[flow], flow, net->flows.move[flow].left);
     eng_bottleneck_stir (net, net->flows.bottleneck[flow]);
   }
@@ -199,7 +215,7 @@ release (Eng *eng, EngLink link)
     const uint32_t flow = one->items[i].id;
     EngFlowMove *move = &net->flows.move[flow];
     move->left = eng_bottleneck_left (net, link, move->left, eng->now);
-    move->rate = one->level;
+    move->rate = net->clocks.level[link];
     move->since = eng->now;
     net->flows.head[flow].state = ENG_FLOW_MOVING;
     net->flows.head[flow].seen = 0;
@@ -237,11 +253,12 @@ eng_clocks_join (Eng *eng, uint32_t flow)
     return;
   }
   grow (net);
-  net->clocks.noisy[flow] = ENG_NO_SLOT;
+  net->clocks.spread[flow] = ENG_NO_SLOT;
   for (uint32_t k = 0; k < n_uses; k++) {
     const EngLink link = net->pool.word[uses + k];
     set_up (eng, link);
     net->clocks.spot[uses + k] = net->links.state[link].n_flows - 1u;
+    hold_none (net, link, net->links.state[link].n_flows - 1u);
   }
   g_array_append_val (net->clocks.fresh, flow);
 }
@@ -267,7 +284,9 @@ leave_links (EngNet *net, uint32_t flow)
     const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
     if (last == flow)
       continue;
+    uint32_t *held = eng_service_of (net, link)->held;
     state->flows[at] = last;
+    held[at] = held[state->n_flows];
     note_spot (net, last, link, at);
   }
 }
@@ -283,7 +302,7 @@ eng_clocks_end (Eng *eng, uint32_t flow)
     leave_links (net, flow);
     return;
   }
-  const double level = eng_bottleneck_of (net, bottleneck)->level;
+  const double level = net->clocks.level[bottleneck];
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngBottleneck *one = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
     if (net->pool.word[head->uses + k] != bottleneck && one->owner == ENG_NO_SLOT)
@@ -316,7 +335,7 @@ eng_clocks_next (Eng *eng, uint32_t clock)
 double
 eng_clocks_rate (const EngNet *net, uint32_t flow)
 {
-  return eng_bottleneck_of (net, net->flows.bottleneck[flow])->level;
+  return net->clocks.level[net->flows.bottleneck[flow]];
 }
 
 double

@@ -157,10 +157,11 @@ typedef struct {
   uint64_t n_seen;     /* rates that were changed or compared, ever */
   EngBottleneck *of;   /* by link */
   EngService *service; /* by link */
-  uint32_t n;          /* of of[] and service[] */
+  double *level;       /* by link: rate of its members */
+  uint32_t n;          /* of of[], service[] and level[] */
   uint32_t *place;     /* by flow: in its bottleneck's heap */
-  uint32_t *noisy;     /* by flow: in the list of its bottleneck's crowd; ENG_NO_SLOT: not there */
-  uint32_t n_flows;    /* of place[] and noisy[] */
+  uint32_t *spread;    /* by flow: in its bottleneck's spread[]; ENG_NO_SLOT: not there */
+  uint32_t n_flows;    /* of place[] and spread[] */
   uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
   uint32_t n_words;    /* of spot[] */
   GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
@@ -215,6 +216,13 @@ struct Eng {
   double reserved_B; /* of memory, by what is built on it */
   EngNet net;
 };
+
+/* How long a list becomes that is full. */
+static inline uint32_t
+eng_grown (uint32_t n)
+{
+  return n < 4 ? 4 : n + n / 2;
+}
 
 /* The weight of its k-th link. A mixed list is n links, then n doubles. */
 static inline double

@@ -48,7 +48,7 @@ look_at (EngNet *net, EngLink link)
   if (one->queued)
     return;
   if (one->owner != ENG_NO_SLOT) {
-    if (eng_bottleneck_of (net, one->owner)->level * net->links.state[link].n_flows <= one->room * (1.0 + REL_SAME))
+    if (net->clocks.level[one->owner] * net->links.state[link].n_flows <= one->room * (1.0 + REL_SAME))
       return;
     eng_bottleneck_publish (net, link);
   }
@@ -90,59 +90,55 @@ publish_full (EngNet *net, EngLink link, double level)
   }
 }
 
-/* To the links of a member. TRUE: it has one besides that is not private. */
+/* To a link of a member. TRUE: it is not private. */
 static inline bool
-pass_on (EngNet *net, EngLink link, const EngLink *links, uint32_t n, const Change *change)
+pass_on (EngNet *net, EngLink from, EngLink link, const Change *change)
 {
-  bool any = false;
-  for (uint32_t k = 0; k < n; k++) {
-    const EngLink used = links[k];
-    EngBottleneck *one = eng_bottleneck_of (net, used);
-    if (used == link || one->owner == link)
-      continue;
-    eng_bottleneck_shift (one, change->change, change->rest);
-    one->top = change->to > one->top ? change->to : one->top;
-    if (!one->queued)
-      look_at (net, used);
-    any = true;
-  }
-  return any;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->owner == from)
+    return false;
+  eng_bottleneck_shift (one, change->change, change->rest);
+  one->top = change->to > one->top ? change->to : one->top;
+  if (!one->queued)
+    look_at (net, link);
+  return true;
 }
 
-static inline const EngLink *
-links_of (const EngNet *net, const EngMember *member)
+/* To those of a member that has more than are listed. */
+static bool
+pass_on_to_all (EngNet *net, EngLink from, uint32_t flow, const Change *change)
 {
-  if (member->n_uses <= ENG_LINKS_AT_HAND)
-    return member->link;
-  return &net->pool.word[net->flows.head[member->id].uses];
+  const EngFlowHead *head = &net->flows.head[flow];
+  bool any = false;
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    any |= net->pool.word[head->uses + k] != from && pass_on (net, from, net->pool.word[head->uses + k], change);
+  return any;
 }
 
 static void
 set_level (Eng *eng, EngLink link, double level)
 {
   EngNet *net = &eng->net;
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  const Change change = change_of (one->level, level);
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  if (!one->crowd) {
-    net->clocks.n_seen += one->n;
-    one->level = level;
-    for (uint32_t i = 0; i < one->n; i++)
-      pass_on (net, link, links_of (net, &one->items[i]), one->items[i].n_uses, &change);
-    return;
-  }
-  publish_full (net, link, level);
-  one->level = level;
-  const GArray *noisy = eng_service_of (net, link)->noisy;
-  net->clocks.n_seen += noisy->len;
-  for (guint i = 0; i < noisy->len;) {
-    const uint32_t flow = g_array_index (noisy, uint32_t, i);
-    const EngFlowHead *head = &net->flows.head[flow];
-    if (pass_on (net, link, &net->pool.word[head->uses], head->n_uses, &change))
+  if (one->crowd)
+    publish_full (net, link, level);
+  net->clocks.level[link] = level;
+  net->clocks.n_seen += one->n_spread;
+  const EngSpread *spread = eng_service_of (net, link)->spread;
+  for (uint32_t i = 0; i < one->n_spread;) {
+    const EngSpread *it = &spread[i];
+    bool any = false;
+    for (uint32_t k = 0; k < it->n && it->n <= ENG_LINKS_AT_HAND; k++)
+      any |= pass_on (net, link, it->link[k], &change);
+    if (it->n > ENG_LINKS_AT_HAND)
+      any = pass_on_to_all (net, link, it->id, &change);
+    if (any || !one->crowd)
       i++;
     else
-      eng_bottleneck_drop_noisy (net, link, flow);
+      eng_bottleneck_drop_spread (net, link, it->id);
   }
 }
 
@@ -153,7 +149,7 @@ capture (Eng *eng, EngLink link, uint32_t flow)
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
   const EngLink from = net->flows.bottleneck[flow];
-  const double before = eng_bottleneck_of (net, from)->level, level = eng_bottleneck_of (net, link)->level;
+  const double before = net->clocks.level[from], level = net->clocks.level[link];
   for (uint32_t k = 0; k < head->n_uses; k++)
     if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == from)
       eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
@@ -187,20 +183,20 @@ find_faster (EngNet *net, EngLink link, double level)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
+  const uint32_t *held = eng_service_of (net, link)->held;
+  const double *levels = net->clocks.level;
   GArray *faster = net->clocks.faster;
+  double top = 0.0;
   net->clocks.n_seen += state->n_flows;
   g_array_set_size (faster, 0);
-  one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
-    const EngLink bottleneck = net->flows.bottleneck[state->flows[i]];
-    if (bottleneck == link || bottleneck == ENG_NO_SLOT)
-      continue;
-    const double rate = eng_bottleneck_of (net, bottleneck)->level;
+    const double rate = held[i] == link ? 0.0 : levels[held[i]]; /* none has just joined: all of these were taken in */
     if (rate > level)
       g_array_append_vals (faster, &(EngHeapItem){ .key = rate, .id = state->flows[i] }, 1);
-    else if (rate > one->top)
-      one->top = rate;
+    else
+      top = rate > top ? rate : top;
   }
+  one->top = top;
   if (faster->len > 1)
     qsort (faster->data, faster->len, sizeof (EngHeapItem), fastest_first);
 }
@@ -229,7 +225,7 @@ find_level (Eng *eng, EngLink link)
     if (n_captured < net->clocks.faster->len)
       one->top = fmax (one->top, g_array_index (net->clocks.faster, EngHeapItem, n_captured).key);
   }
-  if (n_captured > 0 || fabs (level - one->level) > REL_STILL * level)
+  if (n_captured > 0 || fabs (level - net->clocks.level[link]) > REL_STILL * level)
     set_level (eng, link, level);
   for (guint i = 0; i < n_captured; i++)
     capture (eng, link, g_array_index (net->clocks.faster, EngHeapItem, i).id);
@@ -254,7 +250,6 @@ take_in (Eng *eng, uint32_t flow)
       least = link;
     }
   }
-  EngBottleneck *one = eng_bottleneck_of (net, least);
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink link = net->pool.word[head->uses + k];
     EngBottleneck *used = eng_bottleneck_of (net, link);
@@ -263,7 +258,7 @@ take_in (Eng *eng, uint32_t flow)
     else if (used->owner != ENG_NO_SLOT)
       eng_bottleneck_publish (net, link);
     if (link != least && used->owner == ENG_NO_SLOT)
-      eng_bottleneck_add (used, one->level);
+      eng_bottleneck_add (used, net->clocks.level[least]);
   }
   eng_bottleneck_advance (net, least, eng->now);
   eng_bottleneck_enlist (net, least, flow, net->flows.move[flow].left);
