@@ -9,7 +9,7 @@
 /* Fewer flows are solved whole; and flows solved that cost as much as a start. */
 #define LEAST_MOVING  256u
 #define LEAST_SOLVED  4096u
-#define SOLVES_A_TRY  8u
+#define SOLVES_A_TRY  2u
 #define MOST_FAILURES 10u
 /* So many may come at one time, besides a fraction of those that move. */
 #define MOST_FRESH 64u

@@ -27,7 +27,7 @@
 
 /* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
 #define LEAST_SEEN  16384u
-#define SEEN_A_FLOW 4u
+#define SEEN_A_FLOW 32u
 /* A level as close to the one before stays. */
 #define REL_STILL 1e-15
 /* Less than this of a link's room may be what rounding left of no others. */
