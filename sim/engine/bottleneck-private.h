@@ -7,6 +7,9 @@
 /* Links that are listed with a member, so that a change of level reads one place only. */
 #define ENG_LINKS_AT_HAND 4u
 
+/* A link without members whose others take less of it than this becomes quiet. */
+#define ENG_QUIET_FROM 0.65
+
 typedef struct {
   double key; /* service by which it ends */
   uint32_t id;
@@ -22,30 +25,27 @@ typedef struct {
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what a
  * change of another link's level touches. */
 struct EngBottleneck {
-  double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows */
+  double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows.
+                                 Of a quiet link: the sum of their ceilings; top and others_rest are not kept */
   double top;                 /* no rate of the others is higher */
   double room;                /* capacity / unit: the sum of the rates that it carries */
-  uint32_t n;                 /* of items[] */
-  EngLink owner;    /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
-  bool used;        /* all of this is set */
-  bool queued;      /* its level is to be found */
-  bool stirred;     /* its next end is to be found */
-  bool crowd;
-  uint32_t carrier; /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
-  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
-  uint32_t n_allocated;
+  EngMember *items;           /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  uint32_t n, n_allocated;
   uint32_t n_spread; /* of its service's spread[] */
+  uint32_t carrier;  /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
+  bool used;         /* all of this is set */
+  bool queued;       /* its level is to be found */
+  bool stirred;      /* its next end is to be found */
 };
 
 /* The rest of it. */
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngSpread *spread;    /* members with other links; of a crowd, with one that is not private to it */
-  uint32_t *held;       /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
-  EngHeap safe;         /* of a crowd: the level up to which a private link cannot be full, the link; may lag behind, downwards */
+  EngSpread *spread; /* members with another link that is not quiet, and some that had */
+  uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   uint32_t spread_allocated, held_allocated;
-  bool sure;            /* its queue entry is at the next end; else that is later, and to be found then */
+  bool sure; /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
 static inline EngBottleneck *
@@ -77,6 +77,19 @@ eng_bottleneck_add (EngBottleneck *one, double rate)
   one->top = rate > one->top ? rate : one->top;
 }
 
+/* A flow of the link, a member elsewhere, leaves one bottleneck for another, of which it takes that one's level; ENG_NO_SLOT: it
+ * comes or goes. */
+static inline void
+eng_bottleneck_change_other (EngNet *net, EngLink link, EngLink from, EngLink to)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double *rates = net->clocks.quiet[link] ? net->clocks.ceiling : net->clocks.level;
+  if (to != ENG_NO_SLOT)
+    eng_bottleneck_add (one, rates[to]);
+  if (from != ENG_NO_SLOT)
+    eng_bottleneck_add (one, -rates[from]);
+}
+
 /* What the flow, a member of the link, has still to move. */
 static inline double
 eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
@@ -92,11 +105,12 @@ void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
-/* From now on the link keeps the sum of its flows' rates itself. */
-void eng_bottleneck_publish (EngNet *net, EngLink link);
-/* The member's other links learn of changes of the level, from now on or no longer. */
-void eng_bottleneck_add_spread (EngNet *net, EngLink link, uint32_t flow);
+/* Its other links need no longer learn of changes of the level. */
 void eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t flow);
+/* From now on the link, a quiet one, keeps the sum of its flows' rates. */
+void eng_bottleneck_make_loud (EngNet *net, EngLink link);
+/* It does no longer, if it has no members and is far from full. */
+void eng_bottleneck_try_quiet (EngNet *net, EngLink link);
 /* The next end of its members, if the level stays; ENG_TIME_NEVER: none. */
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
 /* Sees to it that the queue has an entry at that end, or at a time before it, when it is found anew. */

@@ -5,9 +5,9 @@
  * level is one update, and an end an operation on the heap of these ends. A flow is moved only when its bottleneck changes.
  * The integral keeps what its sum loses (Knuth, TAOCP 2, 4.2.2), as that of a bundle does, and starts anew when no member is left.
  *
- * A change of level has to reach the other links of the members, which sum up the rates of their flows. In a crowd of members most
- * have links of their own, or share them with members of the same crowd only. Such a link is private: all of its flows have the
- * crowd's level, so it can only be full from capacity / flows on, and nothing is summed until the level gets there. */
+ * A change of level has to reach the other links of the members, which sum up the rates of their flows. Most of these links are far
+ * from full. Such a link is quiet: each bottleneck has a ceiling above its level, and as long as the sum of its flows' ceilings is
+ * below its capacity, the link cannot be full and need not hear of changes of level, but of ceilings, which are few. */
 #include "bottleneck-private.h"
 
 #include <math.h>
@@ -65,8 +65,9 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
   put (net, one, at, item);
 }
 
-void
-eng_bottleneck_add_spread (EngNet *net, EngLink link, uint32_t flow)
+/* The member's other links learn of changes of the level from now on. */
+static void
+add_spread (EngNet *net, EngLink link, uint32_t flow)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   EngService *service = eng_service_of (net, link);
@@ -102,78 +103,38 @@ eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t flow)
   net->clocks.spread[spread[at].id] = at;
 }
 
-void
-eng_bottleneck_publish (EngNet *net, EngLink link)
+/* Sums up, by level or ceiling, the flows that are members, all of them elsewhere. */
+static void
+sum_others (EngNet *net, EngLink link, const double *rates)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  const EngLinkState *state = &net->links.state[link];
   const uint32_t *held = eng_service_of (net, link)->held;
   one->others = one->others_rest = one->top = 0.0;
-  for (uint32_t i = 0; i < state->n_flows; i++) {
-    if (held[i] != one->owner)
-      continue; /* has just joined, and is a member nowhere yet */
-    eng_bottleneck_add (one, net->clocks.level[one->owner]);
-    eng_bottleneck_add_spread (net, one->owner, state->flows[i]);
-  }
-  one->owner = ENG_NO_SLOT;
+  for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
+    if (held[i] != ENG_NO_SLOT)
+      eng_bottleneck_add (one, rates[held[i]]);
 }
 
-/* A link of a member: private if all of its flows are members. */
-static bool
-try_private (EngNet *net, EngLink link, EngLink owner)
+void
+eng_bottleneck_make_loud (EngNet *net, EngLink link)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  if (one->owner == owner)
-    return true;
-  if (one->n > 0 || one->owner != ENG_NO_SLOT)
-    return false;
   const uint32_t *held = eng_service_of (net, link)->held;
+  net->clocks.quiet[link] = false;
+  sum_others (net, link, net->clocks.level);
   for (uint32_t i = 0; i < state->n_flows; i++)
-    if (held[i] != owner)
-      return false;
-  one->owner = owner;
-  eng_heap_push (&eng_service_of (net, owner)->safe, one->room / state->n_flows, link);
-  return true;
+    if (held[i] != ENG_NO_SLOT)
+      add_spread (net, held[i], state->flows[i]);
 }
 
-/* Of a crowd: sees to the other links of a member. */
-static void
-sort_out (EngNet *net, EngLink link, uint32_t flow)
+void
+eng_bottleneck_try_quiet (EngNet *net, EngLink link)
 {
-  const EngFlowHead *head = &net->flows.head[flow];
-  bool spread = false;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink used = net->pool.word[head->uses + k];
-    spread |= used != link && !try_private (net, used, link);
-  }
-  if (spread)
-    eng_bottleneck_add_spread (net, link, flow);
-  else
-    eng_bottleneck_drop_spread (net, link, flow);
-}
-
-static void
-become_crowd (EngNet *net, EngLink link)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  one->crowd = true;
-  for (uint32_t i = 0; i < one->n; i++)
-    sort_out (net, link, one->items[i].id);
-}
-
-static void
-end_crowd (EngNet *net, EngLink link)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  one->crowd = false;
-  for (uint32_t i = 0; i < one->n; i++) {
-    const EngFlowHead *head = &net->flows.head[one->items[i].id];
-    for (uint32_t k = 0; k < head->n_uses; k++)
-      if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == link)
-        eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
-  }
-  eng_service_of (net, link)->safe.n = 0;
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n > 0 || one->queued || one->others > one->room * ENG_QUIET_FROM)
+    return;
+  net->clocks.quiet[link] = true;
+  sum_others (net, link, net->clocks.ceiling);
 }
 
 void
@@ -190,16 +151,16 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
   move->left = service->service + (service->service_rest + left);
   head->state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
-  for (uint32_t k = 0; k < head->n_uses; k++)
-    eng_service_of (net, net->pool.word[head->uses + k])->held[net->clocks.spot[head->uses + k]] = link;
+  bool loud = false;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink used = net->pool.word[head->uses + k];
+    eng_service_of (net, used)->held[net->clocks.spot[head->uses + k]] = link;
+    loud |= used != link && !net->clocks.quiet[used];
+  }
   const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
-  if (one->crowd)
-    sort_out (net, link, flow);
-  else if (head->n_uses > 1)
-    eng_bottleneck_add_spread (net, link, flow);
-  if (!one->crowd && one->n >= net->clocks.crowd)
-    become_crowd (net, link);
+  if (loud)
+    add_spread (net, link, flow);
 }
 
 double
@@ -218,10 +179,8 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
   eng_bottleneck_drop_spread (net, link, flow);
-  if (one->crowd && one->n < net->clocks.crowd / 2)
-    end_crowd (net, link);
   if (one->n == 0)
-    net->clocks.level[link] = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
+    net->clocks.level[link] = net->clocks.ceiling[link] = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   return left;
 }
 

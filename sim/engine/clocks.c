@@ -13,9 +13,6 @@
 #define MOST_FAILURES 10u
 /* So many may come at one time, besides a fraction of those that move. */
 #define MOST_FRESH 64u
-/* Where members are a crowd (EngClocks); and in tests, for networks of few flows. */
-#define CROWD       64u
-#define LEAST_CROWD 3u
 
 void
 eng_clocks_init (EngNet *net)
@@ -33,7 +30,6 @@ free_all (EngNet *net)
     if (!clocks->of[link].used)
       continue;
     g_free (clocks->of[link].items);
-    eng_heap_clear (&clocks->service[link].safe);
     g_free (clocks->service[link].spread);
     g_free (clocks->service[link].held);
   }
@@ -42,6 +38,8 @@ free_all (EngNet *net)
   g_clear_pointer (&clocks->place, g_free);
   g_clear_pointer (&clocks->spread, g_free);
   g_clear_pointer (&clocks->level, g_free);
+  g_clear_pointer (&clocks->ceiling, g_free);
+  g_clear_pointer (&clocks->quiet, g_free);
   g_clear_pointer (&clocks->spot, g_free);
   clocks->n = clocks->n_flows = clocks->n_words = 0;
   clocks->on = false;
@@ -73,11 +71,13 @@ grow (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
   if (clocks->n < net->links.n) {
-    clocks->of = longer (clocks->of, clocks->n * sizeof *clocks->of, net->links.n_allocated * sizeof *clocks->of);
-    clocks->service =
-        longer (clocks->service, clocks->n * sizeof *clocks->service, net->links.n_allocated * sizeof *clocks->service);
-    clocks->level = longer (clocks->level, clocks->n * sizeof *clocks->level, net->links.n_allocated * sizeof *clocks->level);
-    clocks->n = net->links.n_allocated;
+    const uint32_t n = clocks->n, to = net->links.n_allocated;
+    clocks->of = longer (clocks->of, n * sizeof *clocks->of, to * sizeof *clocks->of);
+    clocks->service = longer (clocks->service, n * sizeof *clocks->service, to * sizeof *clocks->service);
+    clocks->level = longer (clocks->level, n * sizeof *clocks->level, to * sizeof *clocks->level);
+    clocks->ceiling = longer (clocks->ceiling, n * sizeof *clocks->ceiling, to * sizeof *clocks->ceiling);
+    clocks->quiet = longer (clocks->quiet, n * sizeof *clocks->quiet, to * sizeof *clocks->quiet);
+    clocks->n = to;
   }
   if (clocks->n_flows < net->flows.n_allocated) {
     clocks->n_flows = net->flows.n_allocated;
@@ -96,7 +96,7 @@ set_up (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
   if (!eng_bottleneck_of (net, link)->used) {
-    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .owner = ENG_NO_SLOT, .used = true };
+    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .used = true };
     eng_service_of (net, link)->since = eng->now;
   }
   const EngLinkState *state = &net->links.state[link];
@@ -177,21 +177,20 @@ start (Eng *eng)
 {
   EngNet *net = &eng->net;
   net->clocks.on = true;
-  net->clocks.crowd = net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD;
   grow (net);
   start_links (eng);
   for (uint32_t flow = 0; flow < net->flows.n; flow++)
     if (net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].n_uses > 0)
-      net->clocks.level[net->flows.bottleneck[flow]] = net->flows.move[flow].rate;
+      net->clocks.level[net->flows.bottleneck[flow]] = net->clocks.ceiling[net->flows.bottleneck[flow]] =
+          net->flows.move[flow].rate;
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     const EngFlowHead *head = &net->flows.head[flow];
     if (head->state != ENG_FLOW_MOVING || head->n_uses == 0)
       continue;
     const EngLink bottleneck = net->flows.bottleneck[flow];
-    const double level = net->clocks.level[bottleneck];
     for (uint32_t k = 0; k < head->n_uses; k++)
       if (net->pool.word[head->uses + k] != bottleneck)
-        eng_bottleneck_add (eng_bottleneck_of (net, net->pool.word[head->uses + k]), level);
+        eng_bottleneck_change_other (net, net->pool.word[head->uses + k], ENG_NO_SLOT, bottleneck);
   }
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     if (net->flows.head[flow].state != ENG_FLOW_MOVING || net->flows.head[flow].n_uses == 0)
@@ -302,12 +301,9 @@ eng_clocks_end (Eng *eng, uint32_t flow)
     leave_links (net, flow);
     return;
   }
-  const double level = net->clocks.level[bottleneck];
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    EngBottleneck *one = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
-    if (net->pool.word[head->uses + k] != bottleneck && one->owner == ENG_NO_SLOT)
-      eng_bottleneck_add (one, -level);
-  }
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    if (net->pool.word[head->uses + k] != bottleneck)
+      eng_bottleneck_change_other (net, net->pool.word[head->uses + k], bottleneck, ENG_NO_SLOT);
   eng_bottleneck_discharge (net, bottleneck, flow, eng->now);
   leave_links (net, flow);
   eng_bottleneck_stir (net, bottleneck);

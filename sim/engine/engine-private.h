@@ -151,14 +151,15 @@ typedef struct {
 /* Clocks of bottlenecks (bottleneck.c), while they run. */
 typedef struct {
   bool on;
-  uint32_t crowd;      /* from so many members on, a level's change does not look at each; below half as many it does again */
   uint64_t solved;     /* flows solved in parts or large components since clocks last ran, while they could have */
   unsigned n_failures; /* each doubles the flows solved before the next try */
   uint64_t n_seen;     /* rates that were changed or compared, ever */
   EngBottleneck *of;   /* by link */
   EngService *service; /* by link */
   double *level;       /* by link: rate of its members */
-  uint32_t n;          /* of of[], service[] and level[] */
+  double *ceiling;     /* by link: not below its level */
+  bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
+  uint32_t n;          /* of these */
   uint32_t *place;     /* by flow: in its bottleneck's heap */
   uint32_t *spread;    /* by flow: in its bottleneck's spread[]; ENG_NO_SLOT: not there */
   uint32_t n_flows;    /* of place[] and spread[] */

@@ -12,9 +12,8 @@
  * 6.5.2; Ros and Tsai, IEEE/ACM Trans. Networking 9(5), 2001). Proof. A link without members is within its capacity, else it would
  * be looked at: its sum only changes by flows that come, go or change their rate. A link with members was full when it was last
  * looked at, and none of its others was faster; since then no flow of it came, went or changed its rate, else it would be looked at
- * again. So it is full still, and the bottleneck of its members; and each flow is a member somewhere. A private link is within its
- * capacity as long as its one level is at most capacity / flows, which is held against each level of its owner and each flow that
- * comes.
+ * again. So it is full still, and the bottleneck of its members; and each flow is a member somewhere. A quiet link is within its
+ * capacity, as the sum of its flows' ceilings is, and no level is above its ceiling.
  * That it ends is not proved here but bounded: after too many looks all is solved another way (solve.c).
  *
  * Sums are kept in two doubles, so that rates depend on the flows and not on the order in which they came: but for the last bit,
@@ -28,6 +27,11 @@
 /* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
 #define LEAST_SEEN  16384u
 #define SEEN_A_FLOW 32u
+/* A ceiling is set so far above the level, and anew when the level passes it or falls below this part of it. */
+#define CEILING 1.125
+#define FALLEN  0.75
+/* Quiet is what ceilings leave so much of, more than sums may be wrong by. */
+#define QUIET_TO (1.0 - 1e-6)
 /* A level as close to the one before stays. */
 #define REL_STILL 1e-15
 /* Less than this of a link's room may be what rounding left of no others. */
@@ -47,14 +51,16 @@ look_at (EngNet *net, EngLink link)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   if (one->queued)
     return;
-  if (one->owner != ENG_NO_SLOT) {
-    if (net->clocks.level[one->owner] * net->links.state[link].n_flows <= one->room * (1.0 + REL_SAME))
+  if (net->clocks.quiet[link]) {
+    if (one->others <= one->room * QUIET_TO)
       return;
-    eng_bottleneck_publish (net, link);
+    eng_bottleneck_make_loud (net, link);
   }
   const double left = one->room - one->others;
-  if (one->n == 0 && left >= -one->room * REL_SAME)
+  if (one->n == 0 && left >= -one->room * REL_SAME) {
+    eng_bottleneck_try_quiet (net, link);
     return;
+  }
   one->queued = true;
   eng_heap_push (&net->work.by_share, one->n > 0 ? left / one->n : left + one->top, link);
 }
@@ -71,35 +77,16 @@ change_of (double from, double to)
   return (Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part) };
 }
 
-/* Private links that the level would fill are no longer private. */
-static void
-publish_full (EngNet *net, EngLink link, double level)
-{
-  EngHeap *safe = &eng_service_of (net, link)->safe;
-  while (safe->n > 0 && safe->items[0].key < level) {
-    const EngLink full = safe->items[0].id;
-    const EngBottleneck *one = eng_bottleneck_of (net, full);
-    eng_heap_pop (safe);
-    if (one->owner != link)
-      continue;
-    const double until = one->room / net->links.state[full].n_flows;
-    if (until < level)
-      eng_bottleneck_publish (net, full);
-    else
-      eng_heap_push (safe, until, full);
-  }
-}
-
-/* To a link of a member. TRUE: it is not private. */
+/* To a link of a member. TRUE: it is not quiet. */
 static inline bool
-pass_on (EngNet *net, EngLink from, EngLink link, const Change *change)
+pass_on (EngNet *net, EngLink link, const Change *change)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->owner == from)
+  if (net->clocks.quiet[link])
     return false;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   eng_bottleneck_shift (one, change->change, change->rest);
   one->top = change->to > one->top ? change->to : one->top;
-  if (!one->queued)
+  if (!one->queued && (one->n > 0 || one->others < one->room * ENG_QUIET_FROM || one->others > one->room))
     look_at (net, link);
   return true;
 }
@@ -111,8 +98,31 @@ pass_on_to_all (EngNet *net, EngLink from, uint32_t flow, const Change *change)
   const EngFlowHead *head = &net->flows.head[flow];
   bool any = false;
   for (uint32_t k = 0; k < head->n_uses; k++)
-    any |= net->pool.word[head->uses + k] != from && pass_on (net, from, net->pool.word[head->uses + k], change);
+    any |= net->pool.word[head->uses + k] != from && pass_on (net, net->pool.word[head->uses + k], change);
   return any;
+}
+
+/* A level to come is not within the ceiling, or far below it: another ceiling, which quiet links sum up. The level is still the
+ * one before, so that links that are no longer quiet learn of the change like others. */
+static void
+set_ceiling (EngNet *net, EngLink link, double level)
+{
+  const EngBottleneck *from = eng_bottleneck_of (net, link);
+  const double ceiling = level * CEILING, change = ceiling - net->clocks.ceiling[link];
+  net->clocks.ceiling[link] = ceiling;
+  net->clocks.n_seen += from->n;
+  for (uint32_t i = 0; i < from->n; i++) {
+    const EngFlowHead *head = &net->flows.head[from->items[i].id];
+    for (uint32_t k = 0; k < head->n_uses; k++) {
+      const EngLink used = net->pool.word[head->uses + k];
+      if (!net->clocks.quiet[used])
+        continue;
+      EngBottleneck *one = eng_bottleneck_of (net, used);
+      one->others += change;
+      if (one->others > one->room * QUIET_TO)
+        eng_bottleneck_make_loud (net, used);
+    }
+  }
 }
 
 static void
@@ -123,8 +133,8 @@ set_level (Eng *eng, EngLink link, double level)
   const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  if (one->crowd)
-    publish_full (net, link, level);
+  if (level > net->clocks.ceiling[link] || level < net->clocks.ceiling[link] * FALLEN)
+    set_ceiling (net, link, level);
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
   const EngSpread *spread = eng_service_of (net, link)->spread;
@@ -132,10 +142,10 @@ set_level (Eng *eng, EngLink link, double level)
     const EngSpread *it = &spread[i];
     bool any = false;
     for (uint32_t k = 0; k < it->n && it->n <= ENG_LINKS_AT_HAND; k++)
-      any |= pass_on (net, link, it->link[k], &change);
+      any |= pass_on (net, it->link[k], &change);
     if (it->n > ENG_LINKS_AT_HAND)
       any = pass_on_to_all (net, link, it->id, &change);
-    if (any || !one->crowd)
+    if (any)
       i++;
     else
       eng_bottleneck_drop_spread (net, link, it->id);
@@ -149,18 +159,11 @@ capture (Eng *eng, EngLink link, uint32_t flow)
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
   const EngLink from = net->flows.bottleneck[flow];
-  const double before = net->clocks.level[from], level = net->clocks.level[link];
-  for (uint32_t k = 0; k < head->n_uses; k++)
-    if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == from)
-      eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
-  const double left = eng_bottleneck_discharge (net, from, flow, eng->now);
   for (uint32_t k = 0; k < head->n_uses; k++) {
-    EngBottleneck *used = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
-    if (net->pool.word[head->uses + k] != link)
-      eng_bottleneck_add (used, level);
-    if (net->pool.word[head->uses + k] != from)
-      eng_bottleneck_add (used, -before);
+    const EngLink used = net->pool.word[head->uses + k];
+    eng_bottleneck_change_other (net, used, used == from ? ENG_NO_SLOT : from, used == link ? ENG_NO_SLOT : link);
   }
+  const double left = eng_bottleneck_discharge (net, from, flow, eng->now);
   eng_bottleneck_enlist (net, link, flow, left);
   eng_bottleneck_stir (net, from);
   for (uint32_t k = 0; k < head->n_uses; k++)
@@ -231,35 +234,39 @@ find_level (Eng *eng, EngLink link)
     capture (eng, link, g_array_index (net->clocks.faster, EngHeapItem, i).id);
 }
 
+/* A flow's link where it would get least, if it is a bottleneck there; of a quiet one, the least that it may be. */
+static EngLink
+find_least (const EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  EngLink least = net->pool.word[head->uses];
+  double level = (double)INFINITY;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink link = net->pool.word[head->uses + k];
+    const EngBottleneck *one = eng_bottleneck_of (net, link);
+    const double share = (net->clocks.quiet[link] ? one->room - one->others : left_by_others (one)) / (one->n + 1u);
+    if (share < level) {
+      level = share;
+      least = link;
+    }
+  }
+  return least;
+}
+
 /* A flow that has just come is first a member where it would get least. */
 static void
 take_in (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
-  EngLink least = ENG_NO_SLOT;
-  double level = (double)INFINITY;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink link = net->pool.word[head->uses + k];
-    const EngBottleneck *one = eng_bottleneck_of (net, link);
-    double share = left_by_others (one) / (one->n + 1u);
-    if (one->owner != ENG_NO_SLOT)
-      share = one->room / net->links.state[link].n_flows;
-    if (share < level || least == ENG_NO_SLOT) {
-      level = share;
-      least = link;
-    }
+  EngLink least = find_least (net, flow);
+  while (net->clocks.quiet[least]) {
+    eng_bottleneck_make_loud (net, least);
+    least = find_least (net, flow);
   }
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink link = net->pool.word[head->uses + k];
-    EngBottleneck *used = eng_bottleneck_of (net, link);
-    if (used->owner == least)
-      eng_heap_push (&eng_service_of (net, least)->safe, used->room / net->links.state[link].n_flows, link);
-    else if (used->owner != ENG_NO_SLOT)
-      eng_bottleneck_publish (net, link);
-    if (link != least && used->owner == ENG_NO_SLOT)
-      eng_bottleneck_add (used, net->clocks.level[least]);
-  }
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    if (net->pool.word[head->uses + k] != least)
+      eng_bottleneck_change_other (net, net->pool.word[head->uses + k], ENG_NO_SLOT, least);
   eng_bottleneck_advance (net, least, eng->now);
   eng_bottleneck_enlist (net, least, flow, net->flows.move[flow].left);
   eng_bottleneck_stir (net, least);
@@ -289,10 +296,7 @@ eng_bottleneck_solve (Eng *eng)
     n_looks++;
     if (++net->clocks.n_seen > most)
       return false;
-    if (eng_bottleneck_of (net, link)->owner != ENG_NO_SLOT)
-      look_at (net, link); /* private since it was queued */
-    else
-      find_level (eng, link);
+    find_level (eng, link);
   }
   for (guint i = 0; i < net->clocks.stirred->len; i++) {
     const EngLink link = g_array_index (net->clocks.stirred, EngLink, i);
