@@ -4,22 +4,15 @@
 
 #include "engine-private.h"
 
-/* Links that are listed with a member, so that a change of level reads one place only. */
-#define ENG_LINKS_AT_HAND 4u
-
-/* A link without members whose others take less of it than this becomes quiet. */
-#define ENG_QUIET_FROM 0.65
-
 typedef struct {
   double key; /* service by which it ends */
   uint32_t id;
 } EngMember;
 
-/* A member with links besides its bottleneck, which sum up its rate. */
+/* Another link of a member, which sums up its rate. */
 typedef struct {
-  uint32_t id;
-  uint32_t n;                      /* of these links */
-  EngLink link[ENG_LINKS_AT_HAND]; /* if it has no more */
+  EngLink link;
+  uint32_t use; /* word of the pool that names it */
 } EngSpread;
 
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what a
@@ -36,13 +29,14 @@ struct EngBottleneck {
   bool used;         /* all of this is set */
   bool queued;       /* its level is to be found */
   bool stirred;      /* its next end is to be found */
+  float quiet_below; /* without members, it may be quiet once others take less than this part of the room */
 };
 
 /* The rest of it. */
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngSpread *spread; /* members with another link that is not quiet, and some that had */
+  EngSpread *spread; /* other links of members that are not quiet, and some that were not */
   uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   uint32_t spread_allocated, held_allocated;
   bool sure; /* its queue entry is at the next end; else that is later, and to be found then */
@@ -105,8 +99,8 @@ void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
-/* Its other links need no longer learn of changes of the level. */
-void eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t flow);
+/* That other link of a member need no longer learn of changes of the level. */
+void eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t use);
 /* From now on the link, a quiet one, keeps the sum of its flows' rates. */
 void eng_bottleneck_make_loud (EngNet *net, EngLink link);
 /* It does no longer, if it has no members and is far from full. */

@@ -18,6 +18,9 @@ G_STATIC_ASSERT (sizeof (EngBottleneck) == 64);
  * has passed, so that small rises need no other entry. Not where it is as near as this. */
 #define AHEAD   8u
 #define SURE_PS 65536u
+/* A link may be quiet when ceilings leave so much of it, and is tried again when its others take so much less than before. */
+#define QUIET_AT    0.98
+#define QUIET_AGAIN 0.97f
 /* More than rounding can make of what is left. */
 #define REL_CERTAIN 1e-9
 
@@ -65,76 +68,72 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
   put (net, one, at, item);
 }
 
-/* The member's other links learn of changes of the level from now on. */
+/* That other link of a member learns of changes of the level from now on. */
 static void
-add_spread (EngNet *net, EngLink link, uint32_t flow)
+add_spread (EngNet *net, EngLink link, uint32_t use)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   EngService *service = eng_service_of (net, link);
-  const EngFlowHead *head = &net->flows.head[flow];
-  if (net->clocks.spread[flow] != ENG_NO_SLOT)
+  if (net->clocks.spread[use] != ENG_NO_SLOT)
     return;
   if (one->n_spread == service->spread_allocated) {
     service->spread_allocated = eng_grown (service->spread_allocated);
     service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
   }
-  EngSpread *it = &service->spread[one->n_spread];
-  *it = (EngSpread){ .id = flow };
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink used = net->pool.word[head->uses + k];
-    if (used != link && it->n++ < ENG_LINKS_AT_HAND)
-      it->link[it->n - 1u] = used;
-  }
-  net->clocks.spread[flow] = one->n_spread++;
+  service->spread[one->n_spread] = (EngSpread){ .link = net->pool.word[use], .use = use };
+  net->clocks.spread[use] = one->n_spread++;
 }
 
 void
-eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t flow)
+eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t use)
 {
   EngSpread *spread = eng_service_of (net, link)->spread;
-  const uint32_t at = net->clocks.spread[flow];
+  const uint32_t at = net->clocks.spread[use];
   if (at == ENG_NO_SLOT)
     return;
-  net->clocks.spread[flow] = ENG_NO_SLOT;
+  net->clocks.spread[use] = ENG_NO_SLOT;
   const uint32_t last = --eng_bottleneck_of (net, link)->n_spread;
   if (at == last)
     return;
   spread[at] = spread[last];
-  net->clocks.spread[spread[at].id] = at;
-}
-
-/* Sums up, by level or ceiling, the flows that are members, all of them elsewhere. */
-static void
-sum_others (EngNet *net, EngLink link, const double *rates)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  const uint32_t *held = eng_service_of (net, link)->held;
-  one->others = one->others_rest = one->top = 0.0;
-  for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
-    if (held[i] != ENG_NO_SLOT)
-      eng_bottleneck_add (one, rates[held[i]]);
+  net->clocks.spread[spread[at].use] = at;
 }
 
 void
 eng_bottleneck_make_loud (EngNet *net, EngLink link)
 {
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
   const uint32_t *held = eng_service_of (net, link)->held;
   net->clocks.quiet[link] = false;
-  sum_others (net, link, net->clocks.level);
-  for (uint32_t i = 0; i < state->n_flows; i++)
-    if (held[i] != ENG_NO_SLOT)
-      add_spread (net, held[i], state->flows[i]);
+  one->others = one->others_rest = one->top = 0.0;
+  for (uint32_t i = 0; i < state->n_flows; i++) {
+    if (held[i] == ENG_NO_SLOT)
+      continue; /* has just joined */
+    eng_bottleneck_add (one, net->clocks.level[held[i]]);
+    uint32_t use = net->flows.head[state->flows[i]].uses;
+    while (net->pool.word[use] != link)
+      use++;
+    add_spread (net, held[i], use);
+  }
+  one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
 }
 
 void
 eng_bottleneck_try_quiet (EngNet *net, EngLink link)
 {
-  const EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->n > 0 || one->queued || one->others > one->room * ENG_QUIET_FROM)
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const uint32_t *held = eng_service_of (net, link)->held;
+  double sum = 0.0;
+  if (one->n > 0 || one->queued || one->others >= one->room * (double)one->quiet_below)
     return;
+  one->quiet_below = (float)(one->others / one->room) * QUIET_AGAIN;
+  for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
+    sum += held[i] == ENG_NO_SLOT ? 0.0 : net->clocks.ceiling[held[i]];
+  if (sum >= one->room * QUIET_AT)
+    return; /* its sum of levels stays, in the midst of a change of which it has only learned a part */
+  one->others = sum;
   net->clocks.quiet[link] = true;
-  sum_others (net, link, net->clocks.ceiling);
 }
 
 void
@@ -151,16 +150,14 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
   move->left = service->service + (service->service_rest + left);
   head->state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
-  bool loud = false;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink used = net->pool.word[head->uses + k];
-    eng_service_of (net, used)->held[net->clocks.spot[head->uses + k]] = link;
-    loud |= used != link && !net->clocks.quiet[used];
+  for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++) {
+    const EngLink used = net->pool.word[use];
+    eng_service_of (net, used)->held[net->clocks.spot[use]] = link;
+    if (used != link && !net->clocks.quiet[used])
+      add_spread (net, link, use);
   }
   const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
-  if (loud)
-    add_spread (net, link, flow);
 }
 
 double
@@ -178,7 +175,9 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
       sift_down (net, one, at, &last);
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
-  eng_bottleneck_drop_spread (net, link, flow);
+  const EngFlowHead *head = &net->flows.head[flow];
+  for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
+    eng_bottleneck_drop_spread (net, link, use);
   if (one->n == 0)
     net->clocks.level[link] = net->clocks.ceiling[link] = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   return left;

@@ -82,11 +82,11 @@ grow (EngNet *net)
   if (clocks->n_flows < net->flows.n_allocated) {
     clocks->n_flows = net->flows.n_allocated;
     clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);
-    clocks->spread = g_renew (uint32_t, clocks->spread, clocks->n_flows);
   }
   if (clocks->n_words < net->pool.n_allocated) {
     clocks->n_words = net->pool.n_allocated;
     clocks->spot = g_renew (uint32_t, clocks->spot, clocks->n_words);
+    clocks->spread = g_renew (uint32_t, clocks->spread, clocks->n_words);
   }
 }
 
@@ -96,14 +96,15 @@ set_up (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
   if (!eng_bottleneck_of (net, link)->used) {
-    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .used = true };
+    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .used = true, .quiet_below = 1 };
     eng_service_of (net, link)->since = eng->now;
   }
   const EngLinkState *state = &net->links.state[link];
   eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
 }
 
-static void
+/* Returns the word of the pool. */
+static uint32_t
 note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
 {
   const EngFlowHead *head = &net->flows.head[flow];
@@ -111,6 +112,7 @@ note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
   while (net->pool.word[head->uses + k] != link)
     k++;
   net->clocks.spot[head->uses + k] = at;
+  return head->uses + k;
 }
 
 /* The link's flows[at] is a member nowhere yet. */
@@ -165,7 +167,7 @@ start_links (Eng *eng)
     set_up (eng, link);
     eng_link_mark_dirty (net, link);
     for (uint32_t i = 0; i < net->links.state[link].n_flows; i++) {
-      note_spot (net, net->links.state[link].flows[i], link, i);
+      net->clocks.spread[note_spot (net, net->links.state[link].flows[i], link, i)] = ENG_NO_SLOT;
       hold_none (net, link, i);
     }
   }
@@ -197,7 +199,6 @@ start (Eng *eng)
       continue;
     eng_flow_drop_end (eng, flow);
     eng_flow_advance (&net->flows.move[flow], eng->now);
-    net->clocks.spread[flow] = ENG_NO_SLOT;
     eng_bottleneck_enlist (net, net->flows.bottleneck[flow], flow, net->flows.move[flow].left);
     eng_bottleneck_stir (net, net->flows.bottleneck[flow]);
   }
@@ -252,11 +253,11 @@ eng_clocks_join (Eng *eng, uint32_t flow)
     return;
   }
   grow (net);
-  net->clocks.spread[flow] = ENG_NO_SLOT;
   for (uint32_t k = 0; k < n_uses; k++) {
     const EngLink link = net->pool.word[uses + k];
     set_up (eng, link);
     net->clocks.spot[uses + k] = net->links.state[link].n_flows - 1u;
+    net->clocks.spread[uses + k] = ENG_NO_SLOT;
     hold_none (net, link, net->links.state[link].n_flows - 1u);
   }
   g_array_append_val (net->clocks.fresh, flow);

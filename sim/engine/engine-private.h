@@ -161,10 +161,10 @@ typedef struct {
   bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
   uint32_t n;          /* of these */
   uint32_t *place;     /* by flow: in its bottleneck's heap */
-  uint32_t *spread;    /* by flow: in its bottleneck's spread[]; ENG_NO_SLOT: not there */
-  uint32_t n_flows;    /* of place[] and spread[] */
+  uint32_t n_flows;    /* of place[] */
   uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
-  uint32_t n_words;    /* of spot[] */
+  uint32_t *spread;    /* by such a word: its place in the spread[] of the member's bottleneck; ENG_NO_SLOT: not there */
+  uint32_t n_words;    /* of spot[] and spread[] */
   GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
   GArray *stirred;     /* EngLink: their next end is to be found */
   GArray *faster;      /* EngHeapItem: rate, flow */

@@ -27,9 +27,12 @@
 /* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
 #define LEAST_SEEN  16384u
 #define SEEN_A_FLOW 32u
-/* A ceiling is set so far above the level, and anew when the level passes it or falls below this part of it. */
-#define CEILING 1.125
-#define FALLEN  0.75
+/* A ceiling is so many of the latest change above the level, within these parts of it. It is set anew when the level passes
+ * it, or is farther below it than so many times as much. */
+#define CHANGES_TO_CEILING 16.0
+#define LEAST_TO_CEILING   0.02
+#define MOST_TO_CEILING    0.125
+#define FALLEN             3.0
 /* Quiet is what ceilings leave so much of, more than sums may be wrong by. */
 #define QUIET_TO (1.0 - 1e-6)
 /* A level as close to the one before stays. */
@@ -77,38 +80,23 @@ change_of (double from, double to)
   return (Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part) };
 }
 
-/* To a link of a member. TRUE: it is not quiet. */
-static inline bool
+/* To a link of a member. */
+static inline void
 pass_on (EngNet *net, EngLink link, const Change *change)
 {
-  if (net->clocks.quiet[link])
-    return false;
   EngBottleneck *one = eng_bottleneck_of (net, link);
   eng_bottleneck_shift (one, change->change, change->rest);
   one->top = change->to > one->top ? change->to : one->top;
-  if (!one->queued && (one->n > 0 || one->others < one->room * ENG_QUIET_FROM || one->others > one->room))
+  if (!one->queued && (one->n > 0 || one->others < one->room * (double)one->quiet_below || one->others > one->room))
     look_at (net, link);
-  return true;
 }
 
-/* To those of a member that has more than are listed. */
-static bool
-pass_on_to_all (EngNet *net, EngLink from, uint32_t flow, const Change *change)
-{
-  const EngFlowHead *head = &net->flows.head[flow];
-  bool any = false;
-  for (uint32_t k = 0; k < head->n_uses; k++)
-    any |= net->pool.word[head->uses + k] != from && pass_on (net, net->pool.word[head->uses + k], change);
-  return any;
-}
-
-/* A level to come is not within the ceiling, or far below it: another ceiling, which quiet links sum up. The level is still the
- * one before, so that links that are no longer quiet learn of the change like others. */
+/* Another ceiling for a level to come, which quiet links sum up. The level is still the one before, so that links that are no longer quiet learn of the change like others. */
 static void
-set_ceiling (EngNet *net, EngLink link, double level)
+set_ceiling (EngNet *net, EngLink link, double ceiling)
 {
   const EngBottleneck *from = eng_bottleneck_of (net, link);
-  const double ceiling = level * CEILING, change = ceiling - net->clocks.ceiling[link];
+  const double change = ceiling - net->clocks.ceiling[link];
   net->clocks.ceiling[link] = ceiling;
   net->clocks.n_seen += from->n;
   for (uint32_t i = 0; i < from->n; i++) {
@@ -133,22 +121,18 @@ set_level (Eng *eng, EngLink link, double level)
   const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  if (level > net->clocks.ceiling[link] || level < net->clocks.ceiling[link] * FALLEN)
-    set_ceiling (net, link, level);
+  const double above =
+      fmin (fmax (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  if (level > net->clocks.ceiling[link] || level + FALLEN * above < net->clocks.ceiling[link])
+    set_ceiling (net, link, level + above);
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
   const EngSpread *spread = eng_service_of (net, link)->spread;
   for (uint32_t i = 0; i < one->n_spread;) {
-    const EngSpread *it = &spread[i];
-    bool any = false;
-    for (uint32_t k = 0; k < it->n && it->n <= ENG_LINKS_AT_HAND; k++)
-      any |= pass_on (net, it->link[k], &change);
-    if (it->n > ENG_LINKS_AT_HAND)
-      any = pass_on_to_all (net, link, it->id, &change);
-    if (any)
-      i++;
+    if (net->clocks.quiet[spread[i].link])
+      eng_bottleneck_drop_spread (net, link, spread[i].use);
     else
-      eng_bottleneck_drop_spread (net, link, it->id);
+      pass_on (net, spread[i++].link, &change);
   }
 }
 
