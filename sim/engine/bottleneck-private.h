@@ -29,16 +29,17 @@ struct EngBottleneck {
   bool used;         /* all of this is set */
   bool queued;       /* its level is to be found */
   bool stirred;      /* its next end is to be found */
-  float quiet_below; /* without members, it may be quiet once others take less than this part of the room */
+  float quiet_below; /* without members, it may be quiet once others take less than this part of the room; 0: it is in calm[] */
 };
 
 /* The rest of it. */
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngSpread *spread; /* other links of members that are not quiet, and some that were not */
+  EngSpread *spread; /* other links of members that are not quiet */
   uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   uint32_t spread_allocated, held_allocated;
+  uint32_t n_others; /* other links of members, quiet or not */
   bool sure; /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
@@ -99,12 +100,10 @@ void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
-/* That other link of a member need no longer learn of changes of the level. */
-void eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t use);
 /* From now on the link, a quiet one, keeps the sum of its flows' rates. */
 void eng_bottleneck_make_loud (EngNet *net, EngLink link);
-/* It does no longer, if it has no members and is far from full. */
-void eng_bottleneck_try_quiet (EngNet *net, EngLink link);
+/* Those that were found to take little become quiet, if they may: not in the midst of a change. */
+void eng_bottleneck_quieten (EngNet *net);
 /* The next end of its members, if the level stays; ENG_TIME_NEVER: none. */
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
 /* Sees to it that the queue has an entry at that end, or at a time before it, when it is found anew. */

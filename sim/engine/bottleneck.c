@@ -84,8 +84,8 @@ add_spread (EngNet *net, EngLink link, uint32_t use)
   net->clocks.spread[use] = one->n_spread++;
 }
 
-void
-eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t use)
+static void
+drop_spread (EngNet *net, EngLink link, uint32_t use)
 {
   EngSpread *spread = eng_service_of (net, link)->spread;
   const uint32_t at = net->clocks.spread[use];
@@ -97,6 +97,15 @@ eng_bottleneck_drop_spread (EngNet *net, EngLink link, uint32_t use)
     return;
   spread[at] = spread[last];
   net->clocks.spread[spread[at].use] = at;
+}
+
+static uint32_t
+use_of (const EngNet *net, uint32_t flow, EngLink link)
+{
+  uint32_t use = net->flows.head[flow].uses;
+  while (net->pool.word[use] != link)
+    use++;
+  return use;
 }
 
 void
@@ -111,29 +120,37 @@ eng_bottleneck_make_loud (EngNet *net, EngLink link)
     if (held[i] == ENG_NO_SLOT)
       continue; /* has just joined */
     eng_bottleneck_add (one, net->clocks.level[held[i]]);
-    uint32_t use = net->flows.head[state->flows[i]].uses;
-    while (net->pool.word[use] != link)
-      use++;
-    add_spread (net, held[i], use);
+    add_spread (net, held[i], use_of (net, state->flows[i], link));
   }
   one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
 }
 
-void
-eng_bottleneck_try_quiet (EngNet *net, EngLink link)
+static void
+try_quiet (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
+  const EngLinkState *state = &net->links.state[link];
   const uint32_t *held = eng_service_of (net, link)->held;
   double sum = 0.0;
-  if (one->n > 0 || one->queued || one->others >= one->room * (double)one->quiet_below)
+  one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
+  if (one->n > 0 || net->clocks.quiet[link])
     return;
-  one->quiet_below = (float)(one->others / one->room) * QUIET_AGAIN;
-  for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
-    sum += held[i] == ENG_NO_SLOT ? 0.0 : net->clocks.ceiling[held[i]];
+  for (uint32_t i = 0; i < state->n_flows; i++)
+    sum += net->clocks.ceiling[held[i]];
   if (sum >= one->room * QUIET_AT)
-    return; /* its sum of levels stays, in the midst of a change of which it has only learned a part */
+    return;
   one->others = sum;
   net->clocks.quiet[link] = true;
+  for (uint32_t i = 0; i < state->n_flows; i++)
+    drop_spread (net, held[i], use_of (net, state->flows[i], link));
+}
+
+void
+eng_bottleneck_quieten (EngNet *net)
+{
+  for (guint i = 0; i < net->clocks.calm->len; i++)
+    try_quiet (net, g_array_index (net->clocks.calm, EngLink, i));
+  g_array_set_size (net->clocks.calm, 0);
 }
 
 void
@@ -156,6 +173,7 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
     if (used != link && !net->clocks.quiet[used])
       add_spread (net, link, use);
   }
+  service->n_others += head->n_uses - 1u;
   const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
 }
@@ -176,8 +194,9 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
   const EngFlowHead *head = &net->flows.head[flow];
+  eng_service_of (net, link)->n_others -= head->n_uses - 1u;
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
-    eng_bottleneck_drop_spread (net, link, use);
+    drop_spread (net, link, use);
   if (one->n == 0)
     net->clocks.level[link] = net->clocks.ceiling[link] = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   return left;

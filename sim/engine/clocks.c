@@ -18,6 +18,7 @@ void
 eng_clocks_init (EngNet *net)
 {
   net->clocks.fresh = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  net->clocks.calm = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->clocks.stirred = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->clocks.faster = g_array_new (FALSE, FALSE, sizeof (EngHeapItem));
 }
@@ -50,6 +51,7 @@ eng_clocks_clear (EngNet *net)
 {
   free_all (net);
   g_array_unref (net->clocks.fresh);
+  g_array_unref (net->clocks.calm);
   g_array_unref (net->clocks.stirred);
   g_array_unref (net->clocks.faster);
 }
@@ -238,6 +240,7 @@ eng_clocks_stop (Eng *eng)
       release (eng, link);
   free_all (net);
   g_array_set_size (net->clocks.fresh, 0);
+  g_array_set_size (net->clocks.calm, 0);
   g_array_set_size (net->clocks.stirred, 0);
   net->clocks.solved = 0;
   net->part.restart = 0.0; /* it was not kept */

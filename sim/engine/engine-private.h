@@ -166,6 +166,7 @@ typedef struct {
   uint32_t *spread;    /* by such a word: its place in the spread[] of the member's bottleneck; ENG_NO_SLOT: not there */
   uint32_t n_words;    /* of spot[] and spread[] */
   GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
+  GArray *calm;        /* EngLink: may become quiet */
   GArray *stirred;     /* EngLink: their next end is to be found */
   GArray *faster;      /* EngHeapItem: rate, flow */
 } EngClocks;

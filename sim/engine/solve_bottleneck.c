@@ -27,11 +27,14 @@
 /* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
 #define LEAST_SEEN  16384u
 #define SEEN_A_FLOW 32u
+/* From so many members on, links are worth being quiet. In tests, for networks of few flows, fewer. */
+#define CROWD       64u
+#define LEAST_CROWD 3u
 /* A ceiling is so many of the latest change above the level, within these parts of it. It is set anew when the level passes
  * it, or is farther below it than so many times as much. */
 #define CHANGES_TO_CEILING 16.0
-#define LEAST_TO_CEILING   0.02
-#define MOST_TO_CEILING    0.125
+#define LEAST_TO_CEILING   0.05
+#define MOST_TO_CEILING    0.25
 #define FALLEN             3.0
 /* Quiet is what ceilings leave so much of, more than sums may be wrong by. */
 #define QUIET_TO (1.0 - 1e-6)
@@ -60,10 +63,8 @@ look_at (EngNet *net, EngLink link)
     eng_bottleneck_make_loud (net, link);
   }
   const double left = one->room - one->others;
-  if (one->n == 0 && left >= -one->room * REL_SAME) {
-    eng_bottleneck_try_quiet (net, link);
+  if (one->n == 0 && left >= -one->room * REL_SAME)
     return;
-  }
   one->queued = true;
   eng_heap_push (&net->work.by_share, one->n > 0 ? left / one->n : left + one->top, link);
 }
@@ -87,8 +88,20 @@ pass_on (EngNet *net, EngLink link, const Change *change)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   eng_bottleneck_shift (one, change->change, change->rest);
   one->top = change->to > one->top ? change->to : one->top;
-  if (!one->queued && (one->n > 0 || one->others < one->room * (double)one->quiet_below || one->others > one->room))
+  if (!one->queued && (one->n > 0 || one->others > one->room))
     look_at (net, link);
+}
+
+/* Besides, where a crowd makes it worthwhile, looks for those that may be quiet. */
+static inline void
+pass_on_to_calm (EngNet *net, EngLink link, const Change *change)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  pass_on (net, link, change);
+  if (one->n > 0 || one->queued || one->others >= one->room * (double)one->quiet_below)
+    return;
+  one->quiet_below = 0.0f;
+  g_array_append_val (net->clocks.calm, link);
 }
 
 /* Another ceiling for a level to come, which quiet links sum up. The level is still the one before, so that links that are no longer quiet learn of the change like others. */
@@ -98,6 +111,8 @@ set_ceiling (EngNet *net, EngLink link, double ceiling)
   const EngBottleneck *from = eng_bottleneck_of (net, link);
   const double change = ceiling - net->clocks.ceiling[link];
   net->clocks.ceiling[link] = ceiling;
+  if (from->n_spread == eng_service_of (net, link)->n_others)
+    return; /* none is quiet */
   net->clocks.n_seen += from->n;
   for (uint32_t i = 0; i < from->n; i++) {
     const EngFlowHead *head = &net->flows.head[from->items[i].id];
@@ -128,12 +143,12 @@ set_level (Eng *eng, EngLink link, double level)
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
   const EngSpread *spread = eng_service_of (net, link)->spread;
-  for (uint32_t i = 0; i < one->n_spread;) {
-    if (net->clocks.quiet[spread[i].link])
-      eng_bottleneck_drop_spread (net, link, spread[i].use);
-    else
-      pass_on (net, spread[i++].link, &change);
-  }
+  if (one->n < (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD))
+    for (uint32_t i = 0; i < one->n_spread; i++)
+      pass_on (net, spread[i].link, &change);
+  else
+    for (uint32_t i = 0; i < one->n_spread; i++)
+      pass_on_to_calm (net, spread[i].link, &change);
 }
 
 /* The member of another link becomes one of this link, which has its level already. */
@@ -288,6 +303,7 @@ eng_bottleneck_solve (Eng *eng)
     eng_bottleneck_schedule (eng, link);
   }
   g_array_set_size (net->clocks.stirred, 0);
+  eng_bottleneck_quieten (net);
   eng->stats.solved += n_looks;
   eng->stats.parts++;
   return true;
