@@ -81,27 +81,21 @@ change_of (double from, double to)
   return (Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part) };
 }
 
-/* To a link of a member. */
+/* To a link of a member. `calm`: looks besides whether it may be quiet. */
 static inline void
-pass_on (EngNet *net, EngLink link, const Change *change)
+pass_on (EngNet *net, EngLink link, const Change *change, bool calm)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   eng_bottleneck_shift (one, change->change, change->rest);
   one->top = change->to > one->top ? change->to : one->top;
-  if (!one->queued && (one->n > 0 || one->others > one->room))
-    look_at (net, link);
-}
-
-/* Besides, where a crowd makes it worthwhile, looks for those that may be quiet. */
-static inline void
-pass_on_to_calm (EngNet *net, EngLink link, const Change *change)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  pass_on (net, link, change);
-  if (one->n > 0 || one->queued || one->others >= one->room * (double)one->quiet_below)
+  if (one->queued)
     return;
-  one->quiet_below = 0.0f;
-  g_array_append_val (net->clocks.calm, link);
+  if (one->n > 0 || one->others > one->room) {
+    look_at (net, link);
+  } else if (calm && one->others < one->room * (double)one->quiet_below) {
+    one->quiet_below = 0.0f;
+    g_array_append_val (net->clocks.calm, link);
+  }
 }
 
 /* Another ceiling for a level to come, which quiet links sum up. The level is still the one before, so that links that are no longer quiet learn of the change like others. */
@@ -145,10 +139,10 @@ set_level (Eng *eng, EngLink link, double level)
   const EngSpread *spread = eng_service_of (net, link)->spread;
   if (one->n < (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD))
     for (uint32_t i = 0; i < one->n_spread; i++)
-      pass_on (net, spread[i].link, &change);
+      pass_on (net, spread[i].link, &change, false);
   else
     for (uint32_t i = 0; i < one->n_spread; i++)
-      pass_on_to_calm (net, spread[i].link, &change);
+      pass_on (net, spread[i].link, &change, true);
 }
 
 /* The member of another link becomes one of this link, which has its level already. */
