@@ -258,12 +258,16 @@ cal_fit_write (const CalFitResult *result, const CalData *data, const char *name
     g_string_append_printf (out, "over: %s\n", result->over);
   g_string_append (out, "source: measured\n");
   if (result->fit != NULL) {
+    const gsize before = out->len;
     g_string_append (out, "library:\n");
+    const gsize empty = out->len;
     write_range (result, out);
     write_tested (result, out);
     g_autoptr (GPtrArray) stated = g_ptr_array_new ();
     list_stated (result->fit->constants, NULL, stated);
     write_constants (stated, out);
+    if (out->len == empty)
+      g_string_truncate (out, before);
   }
   gboolean has_links = FALSE;
   for (guint i = 0; i < result->sections->len; i++) {

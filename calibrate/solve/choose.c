@@ -9,6 +9,10 @@
 
 /* Residuals below this are rounding of printed times. */
 static const double FLOOR = 3e-4;
+/* What the formulas themselves are wrong by at least: no constant is moved for less. */
+static const double MODEL_ERROR = 0.003;
+/* A constant that one point tells takes up that point's error. */
+#define POINTS_LEAST 2u
 /* Additions in a row without a better criterion that end the search; candidates that are solved in full each time. */
 #define PATIENCE  3u
 #define FINALISTS 4u
@@ -163,25 +167,39 @@ refine (Choose *s)
   return now;
 }
 
-/* Less is better (Schwarz): constants pay for themselves, and the more of them there are to choose from the more. */
+/* How far the active constants go from what other clusters have. */
 static double
-criterion (const Choose *s, double least)
+surprise (const Choose *s)
 {
-  double each = log (MAX (s->m, 2)) + log (MAX (s->n_seen, 2));
-  return s->m * log (least / s->m + FLOOR * FLOOR) + each * s->k;
+  double sum = 0;
+  for (guint a = 0; a < s->k; a++) {
+    double far = s->x[s->active[a]] / s->c[s->active[a]].spread;
+    sum += far * far;
+  }
+  return sum;
+}
+
+/* What the points say of the active constants; less is better. A constant pays for itself and for having been chosen among many,
+ * and what the model explains within its own error is no reason to move one. */
+static double
+evidence (const Choose *s, double least)
+{
+  double each = log (MAX (s->m, 2)) + 2 * log (MAX (s->n_seen, 2));
+  return s->m * log (least / (s->m - s->k) + MODEL_ERROR * MODEL_ERROR) + each * s->k;
 }
 
 /* ---- sets of constants ---- */
 
 typedef struct {
   guint active[CAL_STAGE_MAX], k;
-  double x[CAL_STAGE_MAX], criterion;
+  double x[CAL_STAGE_MAX], evidence, criterion; /* the criterion has the surprise, too */
 } Set;
 
 static Set
 keep (const Choose *s, double least)
 {
-  Set set = { .k = s->k, .criterion = criterion (s, least) };
+  Set set = { .k = s->k, .evidence = evidence (s, least) };
+  set.criterion = set.evidence + surprise (s);
   for (guint a = 0; a < s->k; a++) {
     set.active[a] = s->active[a];
     set.x[a] = s->x[s->active[a]];
@@ -459,7 +477,7 @@ try_others (Choose *s, guint a, Set *best)
     restore (s, &without);
     const Set set = keep (s, add (s, c));
     restore (s, best);
-    if (set.criterion > best->criterion + SAME)
+    if (set.evidence > best->evidence + SAME)
       continue;
     if (c < at && set.criterion <= best->criterion + SAME / 2) {
       *best = set;
@@ -563,7 +581,8 @@ look (Choose *s)
       s->c[c].n_points += moves[i] != FALSE;
     s->seen[c] = s->c[c].n_points > 0;
     s->n_seen += s->seen[c] != FALSE;
-    s->c[c].verdict = CAL_UNSEEN;
+    s->banned[c] = s->c[c].n_points < POINTS_LEAST && !s->c[c].always;
+    s->c[c].verdict = s->seen[c] && s->banned[c] ? CAL_UNDETERMINED : CAL_UNSEEN;
     s->c[c].alike = NULL;
   }
 }

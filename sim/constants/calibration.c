@@ -268,7 +268,7 @@ load_over (const Load *load, const char *name, const char *from, unsigned depth,
   if (file.nccl.set)
     load->cal->version = file.nccl.v;
   BaseSource source = (BaseSource)file.source.v;
-  gboolean any = file.library != NULL;
+  gboolean any = file.library != NULL || file.over.set; /* a fit that confirms what it stands over changes nothing */
   for (guint s = 0; cst_sections[s] != NULL; s++)
     any = any || file.section[s] != NULL;
   if (!any)

@@ -11,8 +11,12 @@ target_link_libraries(accuracy_workload PRIVATE accuracy_measured)
 add_test(NAME accuracy.fit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(accuracy.fit PROPERTIES LABELS accuracy TIMEOUT 300)
 add_test(NAME accuracy.fit_planted
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_planted.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} hgx_h100 p5)
-set_tests_properties(accuracy.fit_planted PROPERTIES LABELS accuracy TIMEOUT 600)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_planted.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} hgx_h100 p5
+                 hgx_b200)
+set_tests_properties(accuracy.fit_planted PROPERTIES LABELS accuracy TIMEOUT 900)
+add_test(NAME accuracy.fit_elsewhere
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/fit_elsewhere.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
+set_tests_properties(accuracy.fit_elsewhere PROPERTIES LABELS accuracy TIMEOUT 300)
 forerun_test(accuracy_models_kernel LABEL accuracy SOURCES accuracy/accuracy_models_kernel.c USES calibrate plan)
 target_include_directories(accuracy_models_kernel PRIVATE unit)
 add_test(NAME accuracy.fit_planted_node

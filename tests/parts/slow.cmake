@@ -3,6 +3,7 @@
 set(slow
     accuracy.accuracy_storage
     accuracy.fit
+    accuracy.fit_elsewhere
     accuracy.fit_kernels
     accuracy.fit_planted
     accuracy.fit_planted_node

@@ -48,6 +48,7 @@ typedef struct {
   /* for cal_choose */
   const char *section; /* of the calibration that it belongs to; NULL: library */
   double span;         /* factor that it may move by */
+  double spread;       /* by how much clusters differ in it: the standard deviation of its logarithm */
   gboolean always;     /* it is among the constants that are fitted, whatever else is */
   const char *alike;   /* names of others that do as well in its place, interned; NULL: there are none */
 } CalFitConstant;
@@ -78,11 +79,14 @@ typedef struct {
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
 
-/* Chooses among `n` constants those that the points ask for: the set of least m ln (sum of w rho / m) + k (ln m + ln n), with m
- * points and k constants (Schwarz 1978, and ln n for the choice), found by adding what helps most and taking out what does not. At
- * most one constant for three points. All others keep their values: the points agree with them, or leave them open. Where another
- * constant does as well in the place of one, the first of the array stands for both, and both say so (CAL_ALIKE). *n_fitted: how
- * many were changed. Leaves the model's constants there. */
+/* Chooses among `n` constants those that the points ask for: the set of least
+ *   m ln (sum of w rho / (m - k) + e^2) + k (ln m + 2 ln n) + sum of (x / spread)^2
+ * with m points, k constants, the model's own error e and x the logarithm of a constant's change (Schwarz 1978; 2 ln n for the
+ * choice: Chen and Chen, Biometrika 95, 2008; the last term: a normal prior). It is found by adding what helps most and taking out
+ * what does not. At most one constant for three points, and none that a single point tells. All others keep their values: the
+ * points agree with them, or leave them open. Where another constant does as well in the place of one, prior apart, the first of
+ * the array stands for both unless the prior prefers the other, and both say so (CAL_ALIKE). *n_fitted: how many were changed.
+ * Leaves the model's constants there. */
 void cal_choose (const CalProblem *problem, CalFitConstant *constants, guint n, guint *n_fitted);
 
 /* Of the held-out points, the share that the band of an answer is to hold. */
