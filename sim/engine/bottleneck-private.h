@@ -15,8 +15,8 @@ typedef struct {
   uint32_t use; /* word of the pool that names it */
 } EngSpread;
 
-/* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what a
- * change of another link's level touches. */
+/* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what
+ * a change of another link's level touches. */
 struct EngBottleneck {
   double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows.
                                  Of a quiet link: the sum of their ceilings; top and others_rest are not kept */
@@ -40,7 +40,7 @@ struct EngService {
   uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   uint32_t spread_allocated, held_allocated;
   uint32_t n_others; /* other links of members, quiet or not */
-  bool sure; /* its queue entry is at the next end; else that is later, and to be found then */
+  bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
 static inline EngBottleneck *

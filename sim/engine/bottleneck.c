@@ -197,8 +197,10 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   eng_service_of (net, link)->n_others -= head->n_uses - 1u;
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
     drop_spread (net, link, use);
-  if (one->n == 0)
-    net->clocks.level[link] = net->clocks.ceiling[link] = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
+  if (one->n == 0) {
+    net->clocks.level[link] = net->clocks.ceiling[link] = 0.0;
+    eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
+  }
   return left;
 }
 

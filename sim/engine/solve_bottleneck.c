@@ -30,8 +30,8 @@
 /* From so many members on, links are worth being quiet. In tests, for networks of few flows, fewer. */
 #define CROWD       64u
 #define LEAST_CROWD 3u
-/* A ceiling is so many of the latest change above the level, within these parts of it. It is set anew when the level passes
- * it, or is farther below it than so many times as much. */
+/* How far a ceiling is set above the level: so many of its latest changes, within these parts of it. It is set anew when the level
+ * passes it, or is more than FALLEN times as far below it. */
 #define CHANGES_TO_CEILING 16.0
 #define LEAST_TO_CEILING   0.05
 #define MOST_TO_CEILING    0.25
@@ -98,7 +98,8 @@ pass_on (EngNet *net, EngLink link, const Change *change, bool calm)
   }
 }
 
-/* Another ceiling for a level to come, which quiet links sum up. The level is still the one before, so that links that are no longer quiet learn of the change like others. */
+/* Another ceiling for a level to come, which quiet links sum up. The level is still the one before, so that links that are no
+ * longer quiet learn of the change like others. */
 static void
 set_ceiling (EngNet *net, EngLink link, double ceiling)
 {
@@ -130,19 +131,15 @@ set_level (Eng *eng, EngLink link, double level)
   const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  const double above =
-      fmin (fmax (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  const double above = fmin (fmax (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
   if (level > net->clocks.ceiling[link] || level + FALLEN * above < net->clocks.ceiling[link])
     set_ceiling (net, link, level + above);
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
   const EngSpread *spread = eng_service_of (net, link)->spread;
-  if (one->n < (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD))
-    for (uint32_t i = 0; i < one->n_spread; i++)
-      pass_on (net, spread[i].link, &change, false);
-  else
-    for (uint32_t i = 0; i < one->n_spread; i++)
-      pass_on (net, spread[i].link, &change, true);
+  const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
+  for (uint32_t i = 0; i < one->n_spread; i++)
+    pass_on (net, spread[i].link, &change, crowd);
 }
 
 /* The member of another link becomes one of this link, which has its level already. */

@@ -77,8 +77,8 @@ start (Net *net, unsigned from, unsigned to, uint64_t path, double bytes)
   net->most_live = net->live > net->most_live ? net->live : net->most_live;
 }
 
-/* Each bit of the pair turns half of the hash's, so that paths collide as by chance. base_hash_word would not do: its low bits are a
- * lattice over neighbours' numbers, more even than chance. */
+/* Each bit of the pair turns half of the hash's, so that paths collide as by chance. base_hash_word would not do: its low bits are
+ * a lattice over neighbours' numbers, more even than chance. */
 static uint64_t
 path_of (unsigned from, unsigned to)
 {
@@ -90,8 +90,7 @@ arrive (Eng *eng, void *user, uint64_t arg)
 {
   Net *net = user;
   const BenchFlow *flow = &net->flows[arg];
-  start (net, flow->from, flow->to, net->hashed ? path_of (flow->from, flow->to) : flow->to,
-         flow->bytes);
+  start (net, flow->from, flow->to, net->hashed ? path_of (flow->from, flow->to) : flow->to, flow->bytes);
   if (++net->next < net->n)
     eng_at (eng, eng_time_from_s (net->flows[net->next].start_s), arrive, net, net->next);
 }
