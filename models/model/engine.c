@@ -78,3 +78,14 @@ mdl_engine_times (const MdlEngineRow *row, double capability)
   }
   return best != NULL ? best : lowest;
 }
+
+const MdlTransferLibrary *
+mdl_transfer_library (const MdlEngines *engines, const char *name)
+{
+  for (unsigned i = 0; engines != NULL && i < engines->transfers.n; i++) {
+    const MdlTransferLibrary *library = BASE_LIST_AT (engines->transfers, MdlTransferLibrary, i);
+    if (g_strcmp0 (library->name.v, name) == 0)
+      return library;
+  }
+  return NULL;
+}

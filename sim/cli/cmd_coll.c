@@ -299,6 +299,8 @@ answer (Cli *cli, const Flags *flags, const FrCollQuery *question, GError **erro
   if (cli->format >= CLI_FORMAT_NCCL_TESTS && question->n_nodes > 1)
     return cli_fail (cli, error, "--format %s shows one number of nodes, -n lists %u; take text, json, tsv or csv",
                      cli->format_text, question->n_nodes);
+  if (question->n_nodes > 1)
+    base_table_keep (rows.table, "nodes");
   if (!cli_coll_price (cli, question, &rows.sizes, &(FrCollSink){ &rows, begin_comm, add_row }, error))
     return FALSE;
   if (!take_measured (cli, flags->measured, question, &rows, error))

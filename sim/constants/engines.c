@@ -18,6 +18,10 @@ static SCHEMA (
     NUM (MdlEngineTimes, experts_math, RATIO,
          "ideal time of multiplying routed experts is divided by this, where that is slower; default: not counted", .min = "5 %",
          .max = "4"),
+    NUM (MdlEngineTimes, grouped, RATIO,
+         "time of routed experts is divided by this, in place of `experts` and `experts_math`, where a library (DeepEP) has sorted "
+         "the tokens by expert; default: as `experts`",
+         .min = "5 %", .max = "4"),
     NUM (MdlEngineTimes, step, TIME, "host time per step", .max = "1 s"),
     NUM (MdlEngineTimes, sequence, TIME, "host time per sequence of a step", .max = "100 ms"),
     NUM (MdlEngineTimes, request, TIME, "mean time of a request in the front end: tokenizing, HTTP", .max = "10 s"),
@@ -30,29 +34,49 @@ static SCHEMA (
     NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps", .max = "10"),
     NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));
 
-static SCHEMA (row_schema, "engine", "A version of an engine: defaults of its options, memory that it takes, and its times.",
-               ROW (MdlEngineRow, name, STR, "engine, as in scenarios", .required = TRUE),
-               ROW (MdlEngineRow, version, STR, "first version with these values", .required = TRUE),
-               NUM (MdlEngineRow, max_num_seqs, COUNT, "sequences that run at once", .min = "1", .required = TRUE),
-               NUM (MdlEngineRow, max_num_batched_tokens, COUNT, "new tokens of a step", .min = "1", .required = TRUE),
-               NUM (MdlEngineRow, cuda_graphs, COUNT, "largest batch captured in a CUDA graph", .required = TRUE),
-               ROW (MdlEngineRow, async, BOOL, "the host prepares a step while the GPU runs the one before", .required = TRUE),
-               ROW (MdlEngineRow, chunked, BOOL, "prompts may be cut over steps", .required = TRUE),
-               ROW (MdlEngineRow, prefix_cache, BOOL, "blocks of equal prefixes are shared", .required = TRUE),
-               NUM (MdlEngineRow, block, COUNT, "tokens of a KV block", .min = "1", .required = TRUE),
-               NUM (MdlEngineRow, memory, RATIO, "fraction of the GPU's memory, by the engine's own definition", .min = "1 %",
-                    .max = "1", .required = TRUE),
-               NUM_AS (MdlEngineRow, "graphs", graphs_B, BYTES, "memory of captured graphs"),
-               NUM_AS (MdlEngineRow, "other", other_B, BYTES, "memory of CUDA, NCCL and the framework"),
-               NUM_AS (MdlEngineRow, "communicators", communicators_B, BYTES,
-                       "memory of NCCL and the engine's own all-reduce, on top of `other`, where a replica has several GPUs"),
-               NUM (MdlEngineRow, sample, BYTES, "memory for each logit while the engine's profiling run samples; default: 6 B",
-                    .max = "1 kB"),
-               NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
-               LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
+static SCHEMA (
+    row_schema, "engine", "A version of an engine: defaults of its options, memory that it takes, and its times.",
+    ROW (MdlEngineRow, name, STR, "engine, as in scenarios", .required = TRUE),
+    ROW (MdlEngineRow, version, STR, "first version with these values", .required = TRUE),
+    NUM (MdlEngineRow, max_num_seqs, COUNT, "sequences that run at once", .min = "1", .required = TRUE),
+    NUM (MdlEngineRow, max_num_batched_tokens, COUNT, "new tokens of a step", .min = "1", .required = TRUE),
+    NUM (MdlEngineRow, cuda_graphs, COUNT, "largest batch captured in a CUDA graph", .required = TRUE),
+    ROW (MdlEngineRow, async, BOOL, "the host prepares a step while the GPU runs the one before", .required = TRUE),
+    ROW (MdlEngineRow, chunked, BOOL, "prompts may be cut over steps", .required = TRUE),
+    ROW (MdlEngineRow, prefix_cache, BOOL, "blocks of equal prefixes are shared", .required = TRUE),
+    NUM (MdlEngineRow, block, COUNT, "tokens of a KV block", .min = "1", .required = TRUE),
+    NUM (MdlEngineRow, memory, RATIO, "fraction of the GPU's memory, by the engine's own definition", .min = "1 %", .max = "1",
+         .required = TRUE),
+    NUM_AS (MdlEngineRow, "graphs", graphs_B, BYTES, "memory of captured graphs"),
+    NUM_AS (MdlEngineRow, "other", other_B, BYTES, "memory of CUDA, NCCL and the framework"),
+    NUM_AS (MdlEngineRow, "communicators", communicators_B, BYTES,
+            "memory of NCCL and the engine's own all-reduce, on top of `other`, where a replica has several GPUs"),
+    NUM (MdlEngineRow, sample, BYTES, "memory for each logit while the engine's profiling run samples; default: 6 B",
+         .max = "1 kB"),
+    NUM (MdlEngineRow, split_prefill, COUNT,
+         "new tokens of a rank from which two-batch overlap splits a step with prompts; default: the engine has none", .min = "1"),
+    NUM (MdlEngineRow, split_decode, COUNT, "the same of a step that only decodes", .min = "1"),
+    ROW (MdlEngineRow, staggered, BOOL,
+         "two-batch overlap: halves that decode are two stages apart, and attention is cut in two; default: no"),
+    NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
+    ROW (MdlEngineRow, transfer, STR, "library that moves KV between its pools: a name of `transfers`; default: none"),
+    ROW (MdlEngineRow, recomputes_last, BOOL,
+         "with pools apart, the decode pool computes the prompt's last token again; default: it sends the prefill pool's"),
+    LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));
+
+static SCHEMA (transfer_schema, "transfer library", "A library that moves KV from a prefill replica to a decode replica.",
+               ROW (MdlTransferLibrary, name, STR, "library, as in scenarios", .required = TRUE),
+               NUM (MdlTransferLibrary, start, TIME, "time of a transfer before its bytes move", .max = "10 s"),
+               NUM (MdlTransferLibrary, per_descriptor, TIME, "time for each piece of memory that a GPU sends", .max = "1 s"),
+               NUM (MdlTransferLibrary, nic, RATIO, "share of the route's rate that is reached; default: all", .min = "1 %",
+                    .max = "1"),
+               ROW (MdlTransferLibrary, merges, BOOL, "pieces are gathered: one a layer, keys and values apart; default: no"),
+               ROW (MdlTransferLibrary, push, BOOL,
+                    "the prefill side writes; default: the decode side reads, once its step in progress has ended"));
 
 static SCHEMA (engines_schema, "engines", "Engines that serve language models.",
-               LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE));
+               LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE),
+               LIST (MdlEngines, transfers, &transfer_schema, MdlTransferLibrary, "libraries that move KV; default: those below"));
 
 static gboolean
 has_row (const MdlEngines *engines, const MdlEngineRow *row)
@@ -80,6 +104,8 @@ merge (void *now, const void *before, BaseArena *arena)
     rows[n++] = *BASE_LIST_AT (engines->rows, MdlEngineRow, i);
   engines->rows.item = rows;
   engines->rows.n = n;
+  if (engines->transfers.n == 0)
+    engines->transfers = below->transfers;
 }
 
 const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines), merge };

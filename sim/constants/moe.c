@@ -25,6 +25,7 @@ static SCHEMA (row_schema, "moe backend", "A library that dispatches tokens to e
                ROW (MdlMoeRow, gpus, STRS, "GPU types that it was measured on; on others it is assumed"),
                NUM (MdlMoeRow, nodes, COUNT, "most nodes (NVLink domains) that were measured", .min = "1", .fallback = "1"),
                NUM (MdlMoeRow, sms, COUNT, "SMs that it takes by default"),
+               ROW (MdlMoeRow, hook, BOOL, "kernels send and return, and no SM is taken until others receive; default: no"),
                NUM (MdlMoeRow, header, BYTES, "bytes sent with each dispatched row", .min = "0", .max = "64 KiB"),
                NUM (MdlMoeRow, error, RATIO, "half-width of the band on these GPUs and nodes", .max = "10", .required = TRUE),
                NUM (MdlMoeRow, assumed_error, RATIO, "half-width of the band elsewhere", .max = "10", .required = TRUE),
@@ -33,6 +34,10 @@ static SCHEMA (row_schema, "moe backend", "A library that dispatches tokens to e
                MAP_AS (MdlMoeRow, "prepare", at[MDL_MOE_PREPARE], &costs_schema, "moe_prepare; default: part of the dispatch"));
 
 static SCHEMA (moe_schema, "expert_exchange", "Libraries that dispatch tokens to experts and combine their results.",
+               NUM (struct MdlMoeSpec, residual, RATIO,
+                    "relative standard deviation of the load of an expert's copy where redundant copies level it, beside that by "
+                    "chance: batches differ from those that the places were chosen by",
+                    .max = "10"),
                LIST (struct MdlMoeSpec, backends, &row_schema, MdlMoeRow, "a row per library", .required = TRUE));
 
 const CstSection cst_moe = { "expert_exchange", &moe_schema, sizeof (struct MdlMoeSpec), offsetof (MdlLibrary, moe), NULL };

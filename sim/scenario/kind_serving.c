@@ -405,9 +405,12 @@ play (Play *play, int band, SrvRunResult *out, GError **error)
   if (play->n == 2) {
     const SrvPlacedPool from = { &play->pools[0].replica, play->pools[0].first },
                         to = { &play->pools[1].replica, play->pools[1].first };
-    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, net, &from, &to, &spec->transfer);
+    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, net, &from, &to, &spec->transfer, error);
+    if (fabric == NULL)
+      return FALSE;
     run->fabric = srv_kv_fabric_run (fabric);
-    run->first_by_decode = spec->transfer.first_token.v == SRV_FIRST_DECODE;
+    run->first_by_decode = srv_kv_fabric_first (fabric) == SRV_FIRST_DECODE;
+    run->first_handed = srv_kv_fabric_first (fabric) == SRV_FIRST_HANDED;
     run->decode = &play->decode;
     play->decode.band = band;
     play->decode.caching = FALSE;
@@ -434,7 +437,8 @@ take_times (ScnServingTimes *out, const SrvSpread *at, const SrvSpread *lo, cons
   *out = (ScnServingTimes){ .at = *at, .median_lo_s = fmin (lo->p50, at->p50), .median_hi_s = fmax (hi->p50, at->p50) };
 }
 
-/* The pool that has more to do, or what stands between them. */
+/* The pool that has more to do, or what stands between them. A pool that decodes is in steps for as long as it has one sequence, so
+ * of two pools that are busy the one in which requests spend more of their time is the bottleneck (Little's law). */
 static const char *
 bound_of_pools (const SrvRunResult *run)
 {
@@ -443,7 +447,11 @@ bound_of_pools (const SrvRunResult *run)
     return "KV transfer";
   if (run->preemptions > 0 || run->transfer.wait_s > run->ttft.p50)
     return "decode KV blocks";
-  return fmax (prefill, decode) < 0.7 ? "load" : prefill > decode ? "prefill pool" : "decode pool";
+  if (fmax (prefill, decode) < 0.7)
+    return "load";
+  if (fmin (prefill, decode) < 0.7)
+    return prefill > decode ? "prefill pool" : "decode pool";
+  return run->ttft.mean > run->e2e.mean - run->ttft.mean ? "prefill pool" : "decode pool";
 }
 
 static double

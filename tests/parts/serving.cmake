@@ -1,6 +1,6 @@
 foreach (file blocks fleet outage route run scale schedule)
   forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES serving)
 endforeach ()
-foreach (file memory step tiers)
+foreach (file memory overlap step tiers)
   forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES plan constants)
 endforeach ()

@@ -66,12 +66,25 @@ flow_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngF
   return TRUE;
 }
 
+static double
+left_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s)
+{
+  (void)user;
+  (void)from;
+  (void)to;
+  (void)tokens;
+  TEST_NEAR (computed_s, 0.25, 1e-9);
+  return 0.25;
+}
+
 typedef struct {
   guint64 requests, blocks;
   guint output, replicas;
   double rate_Bps;
   gboolean by_decode;
   SrvEngineName engine;
+  double left; /* fraction that moves behind the prompt; 0: all */
+  gboolean pull;
 } Case;
 
 /* Prompts of 8,192 tokens of Llama 3.1 70B: 250 ms each, 2,684,354,560 B, steps of 20 ms. */
@@ -95,7 +108,8 @@ run_of (const Case *its)
   decode.replicas = 1;
   decode.blocks = its->blocks;
   spec.decode = &decode;
-  spec.fabric = (SrvFabric){ eng, &wire, flow_of };
+  spec.fabric =
+      (SrvFabric){ .eng = eng, .user = &wire, .flow = flow_of, .left = its->left > 0 ? left_of : NULL, .pull = its->pull };
   spec.first_by_decode = its->by_decode;
   SrvRunResult out;
   g_autoptr (GError) error = NULL;
@@ -108,7 +122,7 @@ run_of (const Case *its)
 static void
 first_token_comes_from_either_pool (void)
 {
-  const Case prefill = { 1, 100000, 3, 1, 48e9, FALSE, SRV_ENGINE_VLLM };
+  const Case prefill = { 1, 100000, 3, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
   Case decode = prefill;
   decode.by_decode = TRUE;
   const SrvRunResult a = run_of (&prefill), b = run_of (&decode);
@@ -119,11 +133,39 @@ first_token_comes_from_either_pool (void)
   TEST_NEAR (a.transfer.time_s, 0.0559240533333, 1e-9);
 }
 
+/* Three quarters of the KV moved while the prompt was computed: a quarter of 55.92 ms is left. */
+static void
+layers_move_early (void)
+{
+  const Case whole = { 1, 100000, 3, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+  Case part = whole;
+  part.left = 0.25;
+  const SrvRunResult a = run_of (&whole), b = run_of (&part);
+  TEST_NEAR (b.transfer.time_s, 0.25 * a.transfer.time_s, 1e-9);
+  TEST_NEAR (a.e2e.p50 - b.e2e.p50, 0.75 * 0.0559240533333, 1e-9);
+  TEST_NEAR (a.transfer.bytes_B, b.transfer.bytes_B, 1e-12); /* all of it moved */
+}
+
+/* Where the decode side reads, the second transfer begins when the step in progress has ended: the first request's steps of 20 ms
+ * begin at 305.92 ms, and the second prompt ends at 500 ms, within the step until 505.92 ms. */
+static void
+reads_wait_for_a_step (void)
+{
+  const Case push = { 2, 100000, 60, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+  Case pull = push;
+  pull.pull = TRUE;
+  const SrvRunResult a = run_of (&push), b = run_of (&pull);
+  TEST_NEAR (a.transfer.wait_s, 0, 1e-9);
+  TEST_NEAR (b.transfer.wait_s, 0.0059240533333 / 2, 1e-6);
+  TEST_NEAR (b.transfer.time_s, a.transfer.time_s, 1e-9);
+  TEST_TRUE (b.e2e.mean >= a.e2e.mean);
+}
+
 /* Two prefill replicas end at once: each transfer takes twice as long, 111.85 ms. */
 static void
 transfers_share_a_link (void)
 {
-  const Case its = { 2, 100000, 3, 2, 48e9, FALSE, SRV_ENGINE_VLLM };
+  const Case its = { 2, 100000, 3, 2, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
   const SrvRunResult out = run_of (&its);
   TEST_NEAR (out.transfer.time_s, 2 * 0.0559240533333, 1e-9);
 }
@@ -133,7 +175,7 @@ static void
 decode_blocks_are_waited_for (void)
 {
   for (guint engine = 0; engine < SRV_ENGINE_N; engine++) {
-    const Case its = { 4, 520, 10, 2, 48e9, FALSE, (SrvEngineName)engine };
+    const Case its = { 4, 520, 10, 2, 48e9, FALSE, (SrvEngineName)engine, 0, FALSE };
     const SrvRunResult out = run_of (&its);
     TEST_INT (out.requests, 4);
     TEST_INT (out.transfer.n, 4);
@@ -146,7 +188,7 @@ slower_network_is_never_better (void)
 {
   double last_s = 0;
   for (double rate_Bps = 400e9; rate_Bps > 1e9; rate_Bps /= 2) {
-    const Case its = { 12, 2000, 40, 3, rate_Bps, FALSE, SRV_ENGINE_VLLM };
+    const Case its = { 12, 2000, 40, 3, rate_Bps, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
     const SrvRunResult out = run_of (&its);
     TEST_TRUE (out.e2e.mean >= last_s);
     last_s = out.e2e.mean;
@@ -187,6 +229,8 @@ main (void)
   static const TestCase cases[] = {
     { "the first token comes from either pool", first_token_comes_from_either_pool },
     { "transfers share a link", transfers_share_a_link },
+    { "layers move early", layers_move_early },
+    { "reads wait for a step", reads_wait_for_a_step },
     { "decode blocks are waited for", decode_blocks_are_waited_for },
     { "a slower network is never better", slower_network_is_never_better },
     { "heads are cut anew", heads_are_cut_anew },

@@ -120,7 +120,7 @@ run_of (Case its)
     decode.replicas = its.decode;
     decode.caching = FALSE;
     spec.decode = &decode;
-    spec.fabric = (SrvFabric){ eng, &link, flow_of };
+    spec.fabric = (SrvFabric){ .eng = eng, .user = &link, .flow = flow_of };
   }
   if (its.tiers)
     spec.offload = (SrvOffload){

@@ -15,6 +15,7 @@ typedef struct {
   BaseNum step;                     /* s of the host for a step, whatever is in it */
   BaseNum sequence;                 /* s of the host for each sequence of a step */
   BaseNum experts_math;             /* of the multiplying of routed experts alone, where that is slower; absent: not counted */
+  BaseNum grouped;                  /* as `experts`, where a library has sorted the tokens by expert (DeepEP); absent: `experts` */
   BaseNum request;                  /* mean s of a request in the front end, before it is queued: tokenizing, HTTP */
   BaseNum token;                    /* s of the front end for each message to a user; one process, so one after the other */
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
@@ -36,13 +37,33 @@ typedef struct MdlEngineRow {
   BaseNum communicators_B;   /* memory of NCCL and the engine's own all-reduce, where a replica has several GPUs */
   BaseNum sample;            /* B of a logit while the profiling run samples; absent: 16 bit and 32 bit */
   BaseNum watermark;         /* share of blocks kept free at admission */
+  BaseNum split_prefill;     /* tokens of a rank from which two-batch overlap splits a step with prompts; absent: it never does */
+  BaseNum split_decode;      /* the same of a step that only decodes */
+  BaseBool staggered;        /* halves that decode are two stages apart, and attention is cut in two */
+  BaseStr transfer;          /* library that moves KV between its pools by default: a name of `transfers`; absent: none */
+  BaseBool recomputes_last;  /* with pools apart, decode computes the prompt's last token again; else it sends what prefill gave */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;
 
+/* A library that moves KV from a prefill replica to a decode replica, as engines use it. */
+typedef struct {
+  BaseHead head;
+  BaseStr name;           /* "nixl" */
+  BaseNum start;          /* s of a transfer before its bytes move: what is sent is listed, and the other side told */
+  BaseNum per_descriptor; /* s for each piece of memory that a GPU sends */
+  BaseNum nic;            /* share of the route's rate that is reached */
+  BaseBool merges;        /* pieces are gathered or contiguous: one descriptor a layer, K and V apart */
+  BaseBool push;          /* the prefill side writes; else the decode side reads, once its step in progress has ended */
+} MdlTransferLibrary;
+
 typedef struct MdlEngines {
   BaseHead head;
-  BaseList rows; /* MdlEngineRow */
+  BaseList rows;      /* MdlEngineRow */
+  BaseList transfers; /* MdlTransferLibrary */
 } MdlEngines;
+
+/* NULL: none of the name is known. Borrowed. */
+const MdlTransferLibrary *mdl_transfer_library (const MdlEngines *engines, const char *name);
 
 /* The newest row of the name whose version is not after `version` (NULL: the newest); the oldest where all are after it, and
  * *assumed

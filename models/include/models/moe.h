@@ -65,6 +65,7 @@ typedef struct {
   BaseStrs gpus;                /* that it was measured on; on others it is assumed */
   BaseNum nodes;                /* most nodes measured */
   BaseNum sms;                  /* that it takes if none are asked for */
+  BaseBool hook;                /* kernels send and return: no SM is taken until others receive */
   BaseNum header;               /* B on top of a dispatched row */
   BaseNum error, assumed_error; /* relative half-width: on GPUs and nodes measured, on others */
   MdlMoeCosts at[MDL_MOE_OP_N];
@@ -72,6 +73,7 @@ typedef struct {
 
 struct MdlMoeSpec {
   BaseHead head;
+  BaseNum residual;  /* relative standard deviation of a slot's load after rebalancing, beside that by chance */
   BaseList backends; /* MdlMoeRow */
 };
 

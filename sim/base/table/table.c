@@ -63,21 +63,34 @@ base_table_n_rows (const BaseTable *table)
   return table->rows->len;
 }
 
-/* The cell of the last row, emptied. Keys are the program's own: a wrong one is a bug. */
+/* Keys are the program's own: a wrong one is a bug. */
+static unsigned
+column_of (const BaseTable *table, const char *key)
+{
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (strcmp (table->columns[i].key, key) == 0)
+      return i;
+  g_error ("table has no column '%s'", key);
+}
+
+void
+base_table_keep (BaseTable *table, const char *key)
+{
+  table->columns[column_of (table, key)].rank = 0;
+}
+
+/* The cell of the last row, emptied. */
 static Cell *
 cell_at (BaseTable *table, const char *key, BaseCellKind kind)
 {
   g_assert (table->rows->len > 0);
-  Cell *row = table->rows->pdata[table->rows->len - 1];
-  for (unsigned i = 0; i < table->n_columns; i++)
-    if (strcmp (table->columns[i].key, key) == 0) {
-      if (table->columns[i].kind != kind)
-        g_error ("table column '%s' takes another kind of value", key);
-      g_free (row[i].text);
-      row[i] = (Cell){ .kind = CELL_NULL };
-      return &row[i];
-    }
-  g_error ("table has no column '%s'", key);
+  unsigned at = column_of (table, key);
+  if (table->columns[at].kind != kind)
+    g_error ("table column '%s' takes another kind of value", key);
+  Cell *cell = (Cell *)table->rows->pdata[table->rows->len - 1] + at;
+  g_free (cell->text);
+  *cell = (Cell){ .kind = CELL_NULL };
+  return cell;
 }
 
 void

@@ -114,11 +114,12 @@ play_apart (PlnFleet *fleet, const PlnFleetRow *row, Played *out, GError **error
     pools[i] = (SrvPlacedPool){ &cuts[i]->replica, pln_fleet_first (machine, &part, i) };
   g_autoptr (ColNet) net = col_net_new (scenario->system.clu);
   g_autoptr (SrvKvFabric) fabric =
-      srv_kv_fabric_new (&fleet->llm, &scenario->system, net, &pools[0], &pools[1], &fleet->spec.transfer);
+      srv_kv_fabric_new (&fleet->llm, &scenario->system, net, &pools[0], &pools[1], &fleet->spec.transfer, error);
   SrvRunSpec run = spec_of (fleet, cuts[0], part.replicas[0]), decode = spec_of (fleet, cuts[1], part.replicas[1]);
   g_autofree double *acceptance = srv_speculative_acceptance (&cuts[1]->replica.speculative);
-  g_autoptr (SrvLoad) load =
-      load_at (fleet, row, fleet->spec.goal.load.rate.v * share, part.replicas[0] + part.replicas[1], &run.warm_up, error);
+  g_autoptr (SrvLoad) load = NULL;
+  if (fabric != NULL)
+    load = load_at (fleet, row, fleet->spec.goal.load.rate.v * share, part.replicas[0] + part.replicas[1], &run.warm_up, error);
   gboolean good = load != NULL;
   if (good) {
     decode.acceptance = acceptance;
@@ -126,7 +127,8 @@ play_apart (PlnFleet *fleet, const PlnFleetRow *row, Played *out, GError **error
     run.limits.drafts = 0;
     run.decode = &decode;
     run.fabric = srv_kv_fabric_run (fabric);
-    run.first_by_decode = fleet->spec.transfer.first_token.v == SRV_FIRST_DECODE;
+    run.first_by_decode = srv_kv_fabric_first (fabric) == SRV_FIRST_DECODE;
+    run.first_handed = srv_kv_fabric_first (fabric) == SRV_FIRST_HANDED;
     run.source = srv_run_source (load, TRUE);
     good = srv_run (&run, &out->run, error);
   }

@@ -2,12 +2,14 @@
  *
  *     bytes of a pair of ranks = tokens · (heads that both have) / K · (layers that both have) / L · KV of a token;  MLA: all heads
  *                                from one rank
- *     time >= max over GPUs of bytes / rate,  blocks · layers · (2, MLA 1) · per_descriptor
+ *     time >= max over GPUs of bytes / rate,  blocks · layers · (2, MLA 1) · pairs · per_descriptor
+ *     layerwise: when the prompt is computed, max (1 / L, 1 - (L - 1) / L · time of its step / time alone) of it is left
  *
  * The pairs move in step: the activity loads each link with its part of the bytes, and shares it max-min with all other
  * transfers. Latency and rate of a copy are those of `kind: transfer` (sto_copies_price).
  * Check: test_serving_fleet: 2,684,354,560 B and 81,920 pieces a GPU for 8,192 tokens of Llama 3.1 70B on tp 8. */
 #include <math.h>
+#include <string.h>
 
 #include "fleet/way.h"
 #include "serving-private.h"
@@ -18,7 +20,9 @@ struct SrvKvFabric {
   const MdlLlm *llm;
   const ColSystem *system;
   SrvPlacedPool pools[2];
-  const SrvTransferSpec *transfer;
+  SrvTransferSpec transfer;          /* settled */
+  const MdlTransferLibrary *library; /* NULL: none */
+  SrvFirst first;
   ColNet *net;
   GHashTable *ways; /* key: Ends */
   double token_B, sequence_B;
@@ -43,19 +47,53 @@ ends_equal (gconstpointer a, gconstpointer b)
          x->to.rank == y->to.rank;
 }
 
+/* Constants that are absent are those of the library. */
+static gboolean
+settle (SrvKvFabric *fabric, GError **error)
+{
+  const SrvEngineSpec *engine = &fabric->pools[0].replica->engine;
+  const MdlEngines *engines = fabric->system->engines;
+  SrvTransferSpec *transfer = &fabric->transfer;
+  const MdlEngineRow *row =
+      engines != NULL ? mdl_engine_find (engines, base_name (srv_engine_names, engine->name.v), engine->version.v, NULL) : NULL;
+  fabric->first = transfer->first_token.set               ? (SrvFirst)transfer->first_token.v
+                  : row != NULL && row->recomputes_last.v ? SRV_FIRST_DECODE
+                                                          : SRV_FIRST_HANDED;
+  const char *name = transfer->library.v;
+  if (name == NULL || *name == '\0')
+    name = row != NULL && row->transfer.v != NULL ? row->transfer.v : "none";
+  if (strcmp (name, "none") == 0)
+    return TRUE;
+  fabric->library = mdl_transfer_library (engines, name);
+  if (fabric->library == NULL) {
+    g_autoptr (GString) known = g_string_new (NULL);
+    for (unsigned i = 0; engines != NULL && i < engines->transfers.n; i++)
+      g_string_append_printf (known, "%s, ", BASE_LIST_AT (engines->transfers, MdlTransferLibrary, i)->name.v);
+    return col_fail_at (error, transfer->library.mark, "no constants of transfer library '%s' are known; use %snone", name,
+                        known->str);
+  }
+  if (!transfer->start.set)
+    transfer->start.v = fabric->library->start.v;
+  if (!transfer->per_descriptor.set)
+    transfer->per_descriptor.v = fabric->library->per_descriptor.v;
+  return TRUE;
+}
+
 SrvKvFabric *
 srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
-                   const SrvPlacedPool *decode, const SrvTransferSpec *transfer)
+                   const SrvPlacedPool *decode, const SrvTransferSpec *transfer, GError **error)
 {
   SrvKvFabric *fabric = g_new0 (SrvKvFabric, 1);
   fabric->llm = llm;
   fabric->system = system;
   fabric->pools[0] = *prefill;
   fabric->pools[1] = *decode;
-  fabric->transfer = transfer;
+  fabric->transfer = *transfer;
   fabric->net = net;
   fabric->ways = g_hash_table_new_full (ends_hash, ends_equal, g_free, srv_way_free);
   fabric->token_B = srv_kv_token_B (llm, (SrvFormat)prefill->replica->precision.kv.v, &fabric->sequence_B);
+  if (!settle (fabric, error))
+    g_clear_pointer (&fabric, srv_kv_fabric_free);
   return fabric;
 }
 
@@ -125,6 +163,10 @@ add_rank (SrvKvFabric *fabric, SrvWay *way, const Ends *ends, const guint at[4],
                          .to_name = "the decode pool's GPU" };
   const StoCopies copies = { .pair = &pair, .n = 1, .size_B = part * bytes_B, .count = 1 };
   way->layers = fmax (way->layers, layers);
+  if (at[0] == 0 && at[1] == 0)
+    way->pairs[0]++;
+  if (at[2] == 0 && at[3] == 0)
+    way->pairs[1]++;
   return srv_way_add (way, fabric->system, fabric->net, &copies, part, error);
 }
 
@@ -151,6 +193,16 @@ find_way (SrvKvFabric *fabric, const Ends *ends, double bytes_B, GError **error)
 
 /* ---- the flow ---- */
 
+/* Time of a GPU for its pieces. Where heads are cut anew, a block goes in parts to several. */
+static double
+work_s (const SrvKvFabric *fabric, const SrvWay *way, guint tokens)
+{
+  const gboolean merges = fabric->library != NULL && fabric->library->merges.v;
+  const double block = fabric->pools[0].replica->engine.block.v, pairs = fmax (fmax (way->pairs[0], way->pairs[1]), 1);
+  return srv_kv_descriptors (fabric->llm, merges ? 1 : tokens, merges ? 1 : block, way->layers) * pairs *
+         fabric->transfer.per_descriptor.v;
+}
+
 /* Of the form of SrvFabric. The amount is what moves: copies on ranks that share heads count. */
 static gboolean
 flow_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error)
@@ -161,14 +213,38 @@ flow_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngF
   const SrvWay *way = find_way (fabric, &ends, bytes_B, error);
   if (way == NULL)
     return FALSE;
-  const double block = fabric->pools[0].replica->engine.block.v;
-  const double work_s = srv_kv_descriptors (fabric->llm, tokens, block, way->layers) * fabric->transfer->per_descriptor.v;
-  srv_way_flow (way, bytes_B, fabric->transfer->start.v, work_s, uses, spec);
+  srv_way_flow (way, bytes_B, fabric->transfer.start.v, work_s (fabric, way, tokens), uses, spec);
+  if (fabric->library != NULL && fabric->library->nic.set)
+    spec->bound_per_s = fmin (spec->bound_per_s, fabric->library->nic.v * way->whole * srv_way_alone_Bps (way));
   return TRUE;
+}
+
+static double
+left_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s)
+{
+  SrvKvFabric *fabric = user;
+  const Ends ends = { from, to };
+  const double bytes_B = fabric->token_B * tokens + fabric->sequence_B, layers = fabric->llm->layers.v;
+  const SrvWay *way = find_way (fabric, &ends, bytes_B, NULL);
+  if (fabric->transfer.overlap.v != SRV_KV_OVERLAP_LAYERWISE || way == NULL)
+    return 1;
+  const double share = fabric->library != NULL && fabric->library->nic.set ? fabric->library->nic.v : 1;
+  const double alone_s = fmax (bytes_B / srv_way_alone_Bps (way) / share, work_s (fabric, way, tokens));
+  return fmax (1 / layers, 1 - (layers - 1) / layers * computed_s / alone_s);
+}
+
+SrvFirst
+srv_kv_fabric_first (const SrvKvFabric *fabric)
+{
+  return fabric->first;
 }
 
 SrvFabric
 srv_kv_fabric_run (SrvKvFabric *fabric)
 {
-  return (SrvFabric){ .eng = col_net_engine (fabric->net), .user = fabric, .flow = flow_of };
+  return (SrvFabric){ .eng = col_net_engine (fabric->net),
+                      .user = fabric,
+                      .flow = flow_of,
+                      .left = left_of,
+                      .pull = fabric->library != NULL && !fabric->library->push.v };
 }

@@ -26,9 +26,14 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   to->produced = again ? 0 : 1;
   to->computed = again ? seq->input - 1 : seq->input;
   to->take = 0;
-  if (!again)
-    to->first = to->last = srv_count_send (sim);
-  *handoff = (SrvHandoff){ .sim = sim, .from = seq, .to = to, .source = sim->at->index, .prefilled = sim->now };
+  if (!again && !sim->spec->first_handed)
+    to->first = to->last = srv_count_send (sim, sim->at);
+  *handoff = (SrvHandoff){ .sim = sim,
+                           .from = seq,
+                           .to = to,
+                           .source = sim->at->index,
+                           .prefilled = sim->now,
+                           .computed_s = eng_time_to_s (sim->now - sim->at->start) };
   g_ptr_array_add (sim->handoffs, handoff);
   g_ptr_array_add (sim->moving, handoff);
 }
@@ -50,7 +55,8 @@ go (Eng *eng, void *user, uint64_t arg)
   handoff->moves = eng_flow_start (eng, &handoff->flow);
 }
 
-/* The flow begins at sim->now; the engine's clock may stand before it. */
+/* The flow begins at sim->now, or where the decode side reads, once its step in progress has ended. The engine's clock may stand
+ * before it. */
 static gboolean
 move (SrvSim *sim, SrvHandoff *handoff, GError **error)
 {
@@ -63,11 +69,14 @@ move (SrvSim *sim, SrvHandoff *handoff, GError **error)
   flow->uses = handoff->uses;
   flow->done = land;
   flow->user = handoff;
-  handoff->started = sim->now;
-  sim->wait_ps += (double)(sim->now - handoff->prefilled);
+  const SrvReplica *target = &sim->replicas[handoff->target];
+  handoff->started = fabric->pull && target->busy ? MAX (sim->now, target->end) : sim->now;
+  sim->wait_ps += (double)(handoff->started - handoff->prefilled);
   sim->out->transfer.n++;
   sim->out->transfer.bytes_B += flow->amount;
-  eng_at (fabric->eng, sim->now, go, handoff, 0);
+  if (fabric->left != NULL)
+    flow->amount *= fabric->left (fabric->user, from, to, handoff->from->input, handoff->computed_s);
+  handoff->due = eng_at (fabric->eng, handoff->started, go, handoff, 0);
   return TRUE;
 }
 
@@ -136,10 +145,12 @@ srv_handoff_land (SrvSim *sim)
 }
 
 void
-srv_handoff_join (SrvReplica *replica)
+srv_handoff_join (SrvSim *sim, SrvReplica *replica)
 {
   for (guint i = 0; i < replica->ready->len; i++) {
     SrvHandoff *handoff = replica->ready->pdata[i];
+    if (sim->spec->first_handed)
+      handoff->to->first = handoff->to->last = srv_count_send (sim, replica);
     replica->coming[handoff->to->rank]--;
     srv_sched_join (replica->scheds[handoff->to->rank], handoff->to);
     handoff_free (handoff);
@@ -156,6 +167,7 @@ stop (SrvSim *sim, SrvHandoff *handoff)
     g_ptr_array_remove (target->incoming, handoff);
     return;
   }
+  eng_cancel (sim->eng, handoff->due);
   eng_flow_cancel (sim->eng, handoff->moves);
   srv_sched_unreserve (target->scheds[handoff->to->rank], handoff->to);
   target->coming[handoff->to->rank]--;
@@ -222,5 +234,5 @@ srv_handoff_clear (SrvSim *sim)
     handoff_free (handoff);
   }
   for (guint i = 0; i < sim->n_replicas; i++)
-    srv_handoff_join (&sim->replicas[i]);
+    srv_handoff_join (sim, &sim->replicas[i]);
 }

@@ -21,6 +21,7 @@ const BaseName srv_router_names[] = {
 
 static const BaseName first_names[] = {
   { "prefill", SRV_FIRST_PREFILL, "the prefill pool gives the first token" },
+  { "handed", SRV_FIRST_HANDED, "the prefill pool computes the first token, and the decode pool sends it once it has the KV" },
   { "decode", SRV_FIRST_DECODE, "the decode pool computes the prompt's last token again and gives the first one" },
   { NULL, 0, NULL },
 };
@@ -39,6 +40,7 @@ static const BaseName lose_names[] = {
   { "gpu", SRV_LOSE_GPU, "a GPU, and with it the replica that has it" },
   { "node", SRV_LOSE_NODE, "a node, and all replicas that have GPUs of it" },
   { "nic", SRV_LOSE_NIC, "the NIC of a GPU: its replica, where it uses the network (pools apart, or several nodes)" },
+  { "switch", SRV_LOSE_SWITCH, "a leaf switch: all replicas that use the network by NICs on it" },
   { NULL, 0, NULL },
 };
 
@@ -52,7 +54,8 @@ SCHEMA (srv_schema_failure, "failures",
         "A part that is lost under load: its replicas forget all, and their requests are sent again.",
         NUM (SrvFailureSpec, at, TIME, "when, from the start of the run on", .required = TRUE),
         ROW (SrvFailureSpec, lose, ENUM, "what is lost", .names = lose_names, .required = TRUE),
-        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), or which node, from 0", .required = TRUE),
+        NUM (SrvFailureSpec, index, COUNT, "which GPU of the cluster's (gpu, nic), which node, or which leaf switch, from 0",
+             .required = TRUE),
         NUM_AS (SrvFailureSpec, "for", lasts, TIME, "until its replicas serve again, with empty caches; default: for good"));
 
 SCHEMA (srv_schema_retry, "retry", "What happens to requests of a lost replica.",
@@ -101,9 +104,20 @@ const BaseSchema srv_schema_router = {
       },
 };
 
+static const BaseName overlap_names[] = {
+  { "none", SRV_KV_OVERLAP_NONE, "KV moves once the prompt is computed" },
+  { "layerwise", SRV_KV_OVERLAP_LAYERWISE, "the KV of each layer moves while the next ones are computed" },
+  { NULL, 0, NULL },
+};
+
 SCHEMA (srv_schema_transfer, "transfer", "How KV goes from the prefill pool to the decode pool.",
-        ROW (SrvTransferSpec, first_token, ENUM, "pool that gives the first token", .names = first_names, .fallback = "prefill"),
-        NUM (SrvTransferSpec, start, TIME, "time of each transfer before bytes move, on top of the route's latency",
-             .fallback = "0 s"),
-        NUM (SrvTransferSpec, per_descriptor, TIME, "time for each piece of memory that a GPU sends (a block of a layer)",
-             .fallback = "0 s"));
+        ROW (SrvTransferSpec, first_token, ENUM,
+             "pool that gives the first token; default: vLLM decode, SGLang and TensorRT-LLM handed", .names = first_names),
+        ROW (SrvTransferSpec, library, STR,
+             "library that moves it: nixl, mooncake, nccl, ucx, or none; default: vLLM nixl, SGLang mooncake, TensorRT-LLM ucx"),
+        ROW (SrvTransferSpec, overlap, ENUM, "whether it moves while the prompt is computed", .names = overlap_names,
+             .fallback = "none"),
+        NUM (SrvTransferSpec, start, TIME,
+             "time of each transfer before bytes move, on top of the route's latency; default: the library's"),
+        NUM (SrvTransferSpec, per_descriptor, TIME,
+             "time for each piece of memory that a GPU sends (a block of a layer); default: the library's"));

@@ -75,10 +75,16 @@ srv_way_flow (const SrvWay *way, double bytes_B, double start_s, double work_s, 
 }
 
 double
-srv_way_alone_s (const SrvWay *way, double bytes_B)
+srv_way_alone_Bps (const SrvWay *way)
 {
   double rate_Bps = way->bound_Bps;
   for (guint i = 0; i < way->uses->len; i++)
     rate_Bps = fmin (rate_Bps, g_array_index (way->capacity_s, double, i) / g_array_index (way->uses, EngUse, i).weight);
-  return way->latency_s + bytes_B / rate_Bps;
+  return rate_Bps;
+}
+
+double
+srv_way_alone_s (const SrvWay *way, double bytes_B)
+{
+  return way->latency_s + bytes_B / srv_way_alone_Bps (way);
 }

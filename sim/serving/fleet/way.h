@@ -10,8 +10,9 @@ typedef struct {
   GArray *uses;       /* EngUse, a byte of the whole … */
   GArray *capacity_s; /* … and double: units a second of each link */
   double bound_Bps, latency_s;
-  double whole;  /* bytes that move, of those without copies */
-  double layers; /* of the GPU that sends most */
+  double whole;   /* bytes that move, of those without copies */
+  double layers;  /* of the GPU that sends most */
+  guint pairs[2]; /* GPUs that the first GPU of either side talks to */
 } SrvWay;
 
 SrvWay *srv_way_new (void);
@@ -22,6 +23,7 @@ gboolean srv_way_add (SrvWay *way, const ColSystem *system, ColNet *net, const S
 /* Fills `spec` for bytes_B, and `uses`, which it points into. No faster than `work_s`. */
 void srv_way_flow (const SrvWay *way, double bytes_B, double start_s, double work_s, GArray *uses, EngFlowSpec *spec);
 
+double srv_way_alone_Bps (const SrvWay *way);               /* of bytes_B above, when nothing else moves */
 double srv_way_alone_s (const SrvWay *way, double bytes_B); /* when nothing else moves */
 
 #endif

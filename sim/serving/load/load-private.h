@@ -25,6 +25,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvTrace, srv_trace_free)
 
 gboolean srv_trace_has_times (const SrvTrace *trace);
 SrvTraceFormat srv_trace_format (const SrvTrace *trace);
+BaseMark srv_trace_mark (const SrvTrace *trace);       /* of the line that was read last */
 guint32 srv_trace_hash_tokens (const SrvTrace *trace); /* 0: no hashes */
 /* `hashes` (of gint64) is emptied and gets those of the full blocks. FALSE at the end, or with *error. */
 gboolean srv_trace_next (SrvTrace *trace, SrvTraceRow *row, GArray *hashes, GError **error);

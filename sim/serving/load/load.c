@@ -111,6 +111,25 @@ srv_load_is_open (const SrvLoad *load)
   return !load->spec.closed.set && !(load->spec.turns.v > 1);
 }
 
+/* The engine's clock counts picoseconds in 64 bit, until 213 days. FALSE and load->broken: a request comes later. */
+static gboolean
+check_clock (SrvLoad *load, double time_s)
+{
+  const double day_s = 86400, last_s = 200 * day_s;
+  if (time_s <= last_s)
+    return TRUE;
+  if (load->by_trace)
+    return base_fail_at (
+        &load->broken, srv_trace_mark (load->trace),
+        "the request comes %.4g days after the first one, and a run lasts at most 200; use 'scale: %.3g' or more in "
+        "'load', or cut the trace",
+        time_s / day_s, load->spec.scale.v * time_s / last_s * 1.001);
+  g_set_error (&load->broken, BASE_ERROR, BASE_ERROR_INPUT,
+               "request %.0f comes after %.4g days, and a run lasts at most 200; use a higher 'rate' or fewer 'requests'",
+               (double)load->n_fresh, time_s / day_s);
+  return FALSE;
+}
+
 /* Draws the next request that waits for no answer. FALSE: there is none. */
 static gboolean
 draw_fresh (SrvLoad *load)
@@ -130,6 +149,8 @@ draw_fresh (SrvLoad *load)
     srv_lengths_draw (&load->lengths, &row.input, &row.output);
   row.time_s = load->by_rate ? srv_arrivals_next (&load->arrivals) : load->by_trace ? row.time_s / load->spec.scale.v : 0;
   load->ended = load->spec.duration.set && row.time_s > load->spec.duration.v;
+  if (!load->ended && !check_clock (load, row.time_s))
+    load->ended = TRUE;
   load->has_fresh = !load->ended;
   load->fresh = row;
   load->n_fresh++;

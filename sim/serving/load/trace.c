@@ -175,12 +175,9 @@ next_json_line (SrvTrace *trace, SrvTraceRow *row, GArray *hashes, GError **erro
       return FALSE;
   while (line[strspn (line, " \t")] == '\0');
   const BaseMark at = base_stream_mark (trace->stream, 0);
-  BaseJsonField fields[N_KEYS] = { { .key = "timestamp" },
-                                   { .key = "input_length" },
-                                   { .key = "output_length" },
-                                   { .key = "hash_ids", .list = trace->ids },
-                                   { .key = "chat_id" },
-                                   { .key = "parent_chat_id" } };
+  BaseJsonField fields[N_KEYS] = { { .key = "timestamp" },     { .key = "input_length" },
+                                   { .key = "output_length" }, { .key = "hash_ids", .list = trace->ids },
+                                   { .key = "chat_id" },       { .key = "parent_chat_id" } };
   const BaseJsonText text = { at.file, line, n, at.line, BASE_JSON_LIMITS };
   if (!base_json_line (&text, fields, N_KEYS, error))
     return FALSE;
@@ -188,7 +185,10 @@ next_json_line (SrvTrace *trace, SrvTraceRow *row, GArray *hashes, GError **erro
   for (guint i = TIME; i <= OUTPUT; i++)
     if (!isfinite (fields[i].number))
       return fail_key (base_stream_mark (trace->stream, fields[i].column), &fields[i],
-                       i != TIME ? "tokens" : unit_s < 1 ? "ms" : "s", error);
+                       i != TIME    ? "tokens"
+                       : unit_s < 1 ? "ms"
+                                    : "s",
+                       error);
   for (guint i = INPUT; i <= OUTPUT; i++)
     if (!srv_tokens_check (base_stream_mark (trace->stream, fields[i].column), fields[i].key, fields[i].number, error))
       return FALSE;
@@ -262,6 +262,12 @@ next_csv (SrvTrace *trace, SrvTraceRow *row, GError **error)
   }
 }
 
+BaseMark
+srv_trace_mark (const SrvTrace *trace)
+{
+  return base_stream_mark (trace->stream, 0);
+}
+
 gboolean
 srv_trace_next (SrvTrace *trace, SrvTraceRow *row, GArray *hashes, GError **error)
 {
@@ -278,8 +284,8 @@ srv_trace_next (SrvTrace *trace, SrvTraceRow *row, GArray *hashes, GError **erro
     trace->first_s = trace->last_s = row->time_s;
   trace->begun = TRUE;
   if (row->time_s < trace->last_s)
-    return base_fail_at (error, base_stream_mark (trace->stream, 0),
-                         "the time goes back by %.6g s; sort the lines by time", trace->last_s - row->time_s);
+    return base_fail_at (error, base_stream_mark (trace->stream, 0), "the time goes back by %.6g s; sort the lines by time",
+                         trace->last_s - row->time_s);
   trace->last_s = row->time_s;
   row->time_s -= trace->first_s;
   return TRUE;

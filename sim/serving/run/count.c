@@ -137,7 +137,7 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
     srv_handoff_begin (sim, seq);
     return;
   }
-  const EngTime seen = srv_count_send (sim), before = seq->last;
+  const EngTime seen = srv_count_send (sim, sim->at), before = seq->last;
   seq->last = seen;
   if (seq->first == ENG_TIME_NEVER) {
     seq->first = seen;

@@ -60,7 +60,9 @@ typedef struct {
   guint source, target; /* replicas, of all */
   gboolean held;        /* blocks of the target */
   EngTime prefilled, started;
-  gboolean left; /* the source counts it no more */
+  double computed_s; /* of the step that ended the prompt */
+  EngTimer due;      /* of the start */
+  gboolean left;     /* the source counts it no more */
   EngFlowSpec flow;
   EngFlow moves; /* 0: it does not move yet */
   EngUse *uses;  /* owned */
@@ -213,7 +215,7 @@ gboolean srv_handoff_start (SrvSim *sim, GError **error);
 /* Takes those whose flows have ended. */
 void srv_handoff_land (SrvSim *sim);
 /* Sequences whose KV is there join; the replica is between steps. */
-void srv_handoff_join (SrvReplica *replica);
+void srv_handoff_join (SrvSim *sim, SrvReplica *replica);
 void srv_handoff_clear (SrvSim *sim);
 /* The replica is lost, with what it holds: transfers to it look for another one, and what it sent begins again. Before its
  * schedulers lose theirs. */
@@ -238,11 +240,10 @@ void srv_tiers_has (SrvSim *sim, const SrvReplica *replica, guint rank, const Sr
 
 /* A step from replica->start to replica->end has begun. */
 void srv_count_step (SrvSim *sim, SrvReplica *replica);
-/* When the user sees the next message of sim->at, whose step ends at sim->now: the front end sends one after the other. */
+/* When the user sees the next message of `at`, whose step ends at sim->now: the front end sends one after the other. */
 static inline EngTime
-srv_count_send (SrvSim *sim)
+srv_count_send (const SrvSim *sim, SrvReplica *at)
 {
-  SrvReplica *at = sim->at;
   at->sent = eng_time_add (MAX (sim->now, at->sent), eng_time_from_s (sim->spec->front.token_s));
   return at->sent;
 }

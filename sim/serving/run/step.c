@@ -251,7 +251,7 @@ srv_replica_begin (SrvSim *sim, SrvReplica *replica)
   guint n_chunks = 0;
   if (replica->busy || replica->down)
     return;
-  srv_handoff_join (replica);
+  srv_handoff_join (sim, replica);
   replica->start = sim->now;
   if (!start_jump (sim, replica)) {
     if (!choose_step (sim, replica, &n_chunks))

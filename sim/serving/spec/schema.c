@@ -38,6 +38,9 @@ SCHEMA (srv_schema_engine, "engine", "Engine that serves the model. Absent keys 
         NUM (SrvEngineSpec, activations, BYTES, "peak of activations; default: estimated"),
         NUM (SrvEngineSpec, other, BYTES, "memory of CUDA, NCCL and the framework; default: the engine's row"),
         ROW (SrvEngineSpec, mixed, BOOL, "SGLang: a step of prompts decodes too (enable_mixed_chunk); default: no"),
+        ROW (SrvEngineSpec, two_batch_overlap, BOOL,
+             "a batch is split in two: one half computes while tokens of the other go to experts and back (SGLang's "
+             "enable_two_batch_overlap, vLLM's enable_dbo); default: no"),
         NUM (SrvEngineSpec, balance, COUNT,
              "TensorRT-LLM: steps that prompts wait until all ranks of `dp_attn` have one "
              "(attention_dp_config.timeout_iters); default: none",

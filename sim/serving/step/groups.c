@@ -7,10 +7,11 @@
 #include <math.h>
 
 #include "collective/moe.h"
+#include "models/library.h"
 #include "step-private.h"
 
-static MdlFormat
-wire_format (int format)
+MdlFormat
+srv_wire_format (int format)
 {
   return format == SRV_FORMAT_FP8 ? MDL_FORMAT_FP8 : MDL_FORMAT_BF16;
 }
@@ -38,7 +39,8 @@ request_of (const MdlLlm *llm, const SrvReplicaSpec *spec, MdlMoeBackend backend
                           .experts = llm->moe.experts.v + spec->moe.redundant.v,
                           .top_k = llm->moe.top_k.v,
                           .imbalance = 1,
-                          .format = wire_format (op == MDL_MOE_DISPATCH ? spec->precision.dispatch.v : spec->precision.combine.v),
+                          .format =
+                              srv_wire_format (op == MDL_MOE_DISPATCH ? spec->precision.dispatch.v : spec->precision.combine.v),
                           .sms = spec->moe.sms.v };
 }
 
@@ -58,6 +60,7 @@ open_exchange (SrvGroups *groups, const ColSystem *system, const MdlLlm *llm, co
   ColMoeAnswer answer;
   const char *key = NULL;
   g_autoptr (GError) why = NULL;
+  groups->library = mdl_moe_row (mdl_library_moe (groups->settings.library), groups->backend);
   if (col_moe_price (groups->exchange, &request, &answer, &key, &why))
     return TRUE;
   return col_fail_at (error, spec->moe.backend.set ? spec->moe.backend.mark : p->ep.mark, "exchange of experts over ep %.0f: %s",
@@ -77,6 +80,8 @@ srv_groups_open (SrvGroups *groups, const ColSystem *system, const MdlLlm *llm, 
   if (!open_group (groups, system, tp, 1, &groups->tp, error) ||
       !open_group (groups, system, MIN (pp, 2), tp * dp, &groups->pp, error))
     return FALSE;
+  const struct MdlMoeSpec *moe = system->settings.library != NULL ? mdl_library_moe (system->settings.library) : NULL;
+  groups->residual = moe != NULL && moe->residual.set ? &moe->residual : NULL;
   if (llm->moe.experts.v < 1 || dp < 2)
     return TRUE;
   return open_group (groups, system, tp * dp, 1, &groups->ep, error) && open_exchange (groups, system, llm, spec, error);
@@ -142,13 +147,27 @@ srv_build_sends (SrvBuild *build)
   add_collective (build, build->model->groups.pp, &term, MDL_OP_SENDRECV);
 }
 
+/* Rows of the fullest rank over the mean, as far as a library that sends one copy a place lets a place be fuller. */
+static double
+fullness (const SrvStepModel *model, double all, const ColMoeAnswer *mean)
+{
+  const MdlMoeCost *cost = &mean->cost;
+  const double factor = srv_expert_imbalance (model, all);
+  if (!mdl_moe_one_copy (model->groups.backend))
+    return factor;
+  return fmin (factor, mean->n_nodes > 1 ? mean->n_nodes / cost->reached_nodes : mean->n_ranks / cost->reached_ranks);
+}
+
 static void
 add_library (SrvBuild *build, MdlMoeOp op, const char *name, double tokens, double count)
 {
   const SrvStepModel *model = build->model;
-  const ColMoeRequest request = request_of (model->llm, &model->spec, model->groups.backend, op, ceil (tokens / model->tp));
+  ColMoeRequest request = request_of (model->llm, &model->spec, model->groups.backend, op, ceil (tokens / model->tp));
   ColMoeAnswer answer;
   const char *key = NULL;
+  if (!col_moe_price (model->groups.exchange, &request, &answer, &key, NULL))
+    return;
+  request.imbalance = fullness (model, tokens * model->dp, &answer);
   if (!col_moe_price (model->groups.exchange, &request, &answer, &key, NULL))
     return;
   const SrvStepTerm term = { .part = SRV_PART_EP,
@@ -162,25 +181,34 @@ add_library (SrvBuild *build, MdlMoeOp op, const char *name, double tokens, doub
 }
 
 void
-srv_build_exchange (SrvBuild *build, double tokens, double count)
+srv_build_exchange (SrvBuild *build, gboolean back, double tokens, double count)
 {
   const SrvStepModel *model = build->model;
   if (model->groups.exchange != NULL) {
-    add_library (build, MDL_MOE_DISPATCH, "dispatch", tokens, count);
-    add_library (build, MDL_MOE_COMBINE, "combine", tokens, count);
+    add_library (build, back ? MDL_MOE_COMBINE : MDL_MOE_DISPATCH, back ? "combine" : "dispatch", tokens, count);
     return;
   }
+  const int format = back ? model->spec.precision.combine.v : model->spec.precision.dispatch.v;
   const double rows = tokens * model->dp, hidden = model->llm->hidden.v;
-  const SrvStepTerm there = { .part = SRV_PART_EP,
-                              .name = "gather of tokens",
-                              .count = count,
-                              .bytes_B = rows * mdl_moe_row_B (hidden, wire_format (model->spec.precision.dispatch.v)),
-                              .shape = g_strdup_printf ("%.0f x %.0f", rows, hidden) };
-  const SrvStepTerm back = { .part = SRV_PART_EP,
-                             .name = "scatter of results",
+  const SrvStepTerm term = { .part = SRV_PART_EP,
+                             .name = back ? "scatter of results" : "gather of tokens",
                              .count = count,
-                             .bytes_B = rows * mdl_moe_row_B (hidden, wire_format (model->spec.precision.combine.v)),
+                             .bytes_B = rows * mdl_moe_row_B (hidden, srv_wire_format (format)),
                              .shape = g_strdup_printf ("%.0f x %.0f", rows, hidden) };
-  add_collective (build, model->groups.ep, &there, MDL_OP_ALL_GATHER);
-  add_collective (build, model->groups.ep, &back, MDL_OP_REDUCE_SCATTER);
+  add_collective (build, model->groups.ep, &term, back ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_GATHER);
+}
+
+double
+srv_exchange_B (const SrvStepModel *model, double m)
+{
+  double sum_B = 0;
+  for (guint back = 0; back < 2; back++) {
+    const ColMoeRequest request = request_of (model->llm, &model->spec, model->groups.backend,
+                                              back ? MDL_MOE_COMBINE : MDL_MOE_DISPATCH, ceil (m / model->tp));
+    ColMoeAnswer answer;
+    const char *key = NULL;
+    if (col_moe_price (model->groups.exchange, &request, &answer, &key, NULL))
+      sum_B += answer.cost.nvlink_B + answer.cost.nic_B;
+  }
+  return sum_B;
 }

@@ -84,13 +84,18 @@ product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
 }
 
 /* What the engine makes of a product's modelled time. Of experts, kernels that are slow at moving weights (`experts`) and kernels
- * that are slow at multiplying (`experts_math`) are both in one launch, so the slower of the two counts. */
+ * that are slow at multiplying (`experts_math`) are both in one launch, so the slower of the two counts. Where a library has sorted
+ * the tokens, engines run other kernels (`grouped`). */
 static double
-engine_time_s (const MdlEngineTimes *times, const Product *p, const MdlKernelCost *cost, double early_s)
+engine_time_s (const SrvStepModel *model, const Product *p, const MdlKernelCost *cost, double early_s)
 {
+  const MdlEngineTimes *times = &model->times;
+  const gboolean sorted = model->groups.exchange != NULL;
   const double time_s = cost->time_s - early_s;
   if (p->part != SRV_PART_EXPERTS || p->batch <= 0)
     return times->gemm.v > 0 ? time_s / times->gemm.v : time_s;
+  if (sorted && times->grouped.v > 0)
+    return time_s / times->grouped.v;
   const double moved_s = times->experts.v > 0 ? time_s / times->experts.v : time_s;
   return times->experts_math.v > 0 ? fmax (moved_s, cost->math_s / times->experts_math.v) : moved_s;
 }
@@ -98,7 +103,6 @@ engine_time_s (const MdlEngineTimes *times, const Product *p, const MdlKernelCos
 static void
 add_product (SrvBuild *build, const Product *p)
 {
-  const MdlEngineTimes *times = &build->model->times;
   if (p->m <= 0 || p->n <= 0 || p->k <= 0 || p->count <= 0)
     return;
   MdlKernelCost cost;
@@ -107,7 +111,7 @@ add_product (SrvBuild *build, const Product *p)
   const SrvStepTerm term = { .part = p->part,
                              .name = p->name,
                              .count = p->count,
-                             .time_s = engine_time_s (times, p, &cost, early_s),
+                             .time_s = engine_time_s (build->model, p, &cost, early_s),
                              .flop = cost.flop,
                              .bytes_B = cost.bytes_B,
                              .bound = cost.bound,
@@ -187,12 +191,18 @@ add_heads (SrvBuild *build, double m, double count)
 }
 
 static void
-add_attention (SrvBuild *build, double m, double count)
+add_norms (SrvBuild *build, double m, double count)
+{
+  const double hidden = build->model->llm->hidden.v;
+  add_pass (build, "norms", MDL_MEMORY_NORM, 4 * m * hidden, 4 * m * hidden, count);
+}
+
+static void
+add_projections (SrvBuild *build, double m, double count)
 {
   const SrvStepModel *model = build->model;
   const MdlLlm *llm = model->llm;
   const SrvFormat format = srv_attention_format (&model->spec.precision);
-  add_pass (build, "norms", MDL_MEMORY_NORM, 4 * m * llm->hidden.v, 4 * m * llm->hidden.v, count * fmax (llm->norms.v, 2));
   if (format != SRV_FORMAT_BF16 &&
       computes_in (&model->gpu, format) != MDL_PRECISION_BF16) /* of four products' inputs, two fused */
     add_pass (build, "quantising", MDL_MEMORY_COPY, 2 * m * llm->hidden.v, m * llm->hidden.v, 2 * count);
@@ -200,10 +210,31 @@ add_attention (SrvBuild *build, double m, double count)
     add_latent (build, m, count);
   else
     add_heads (build, m, count);
-  const Product o = { SRV_PART_GEMM, "o",  m, llm->hidden.v, llm->attention.heads.v / model->tp * mdl_llm_value_dim (llm), 0,
-                      format,        count };
+}
+
+static void
+add_output (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlm *llm = model->llm;
+  const Product o = { SRV_PART_GEMM,
+                      "o",
+                      m,
+                      llm->hidden.v,
+                      llm->attention.heads.v / model->tp * mdl_llm_value_dim (llm),
+                      0,
+                      srv_attention_format (&model->spec.precision),
+                      count };
   add_product (build, &o);
   srv_build_all_reduce (build, m, count);
+}
+
+static void
+add_attention (SrvBuild *build, double m, double count)
+{
+  add_norms (build, m, count * fmax (build->model->llm->norms.v, 2));
+  add_projections (build, m, count);
+  add_output (build, m, count);
 }
 
 /* ---- MLPs ---- */
@@ -221,25 +252,63 @@ add_mlp (SrvBuild *build, SrvPart part, double m, double ffn, double count)
   add_product (build, &down);
 }
 
+/* Loads of experts, the fullest first, on ranks of so many places: each on the emptiest rank that has a place (EPLB). Returned: the
+ * fullest rank over the mean. */
+static double
+packed (const double *load, guint n, guint ranks)
+{
+  g_autofree double *sum = g_new0 (double, ranks);
+  g_autofree guint *taken = g_new0 (guint, ranks);
+  double all = 0, most = 0;
+  for (guint i = 0; i < n; i++) {
+    guint best = ranks;
+    for (guint r = 0; r < ranks; r++)
+      if (taken[r] < (n + ranks - 1) / ranks && (best == ranks || sum[r] < sum[best]))
+        best = r;
+    sum[best] += load[i];
+    taken[best]++;
+    all += load[i];
+  }
+  for (guint r = 0; r < ranks; r++)
+    most = fmax (most, sum[r]);
+  return most * ranks / all;
+}
+
+static int
+by_load (gconstpointer a, gconstpointer b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return x > y ? -1 : x < y;
+}
+
 double
 srv_expert_load_factor (const MdlLlm *llm, const SrvReplicaSpec *spec)
 {
   const double a = spec->moe.power_law.v, ep = spec->parallel.ep.v;
   const guint n = (guint)llm->moe.experts.v, slots = n + (guint)spec->moe.redundant.v;
   if (!spec->moe.power_law.set || ep < 2)
-    return 0;
-  g_autofree double *load = g_new (double, slots);
+    return 1;
+  g_autofree double *load = g_new (double, slots), *whole = g_new (double, n);
+  g_autofree guint *copies = g_new (guint, n);
   double sum = 0, square = 0;
   for (guint i = 0; i < n; i++) { /* quantiles of a density x^-a from 1 to n */
     const double u = (i + 0.5) / n, top = n;
-    load[i] = fabs (a - 1) < 1e-9 ? pow (top, u) : pow (1 + u * (pow (top, 1 - a) - 1), 1 / (1 - a));
-    sum += load[i];
+    whole[i] = fabs (a - 1) < 1e-9 ? pow (top, u) : pow (1 + u * (pow (top, 1 - a) - 1), 1 / (1 - a));
+    copies[i] = 1;
+    sum += whole[i];
   }
-  for (guint i = n; i < slots; i++) { /* the fullest, the last of the quantiles, is shared with a copy */
+  for (guint i = n; i < slots; i++) { /* one more copy of the expert whose copies are fullest */
     guint full = 0;
-    for (guint k = 1; k < i; k++)
-      full = load[k] > load[full] ? k : full;
-    load[i] = load[full] *= 0.5;
+    for (guint k = 1; k < n; k++)
+      full = whole[k] / copies[k] > whole[full] / copies[full] ? k : full;
+    copies[full]++;
+  }
+  for (guint i = 0, at = 0; i < n; i++)
+    for (guint k = 0; k < copies[i]; k++)
+      load[at++] = whole[i] / copies[i];
+  if (slots > n) {
+    qsort (load, slots, sizeof *load, by_load);
+    return packed (load, slots, (guint)ep);
   }
   const double mean = sum / slots;
   for (guint i = 0; i < slots; i++)
@@ -247,13 +316,18 @@ srv_expert_load_factor (const MdlLlm *llm, const SrvReplicaSpec *spec)
   return 1 + mdl_software_slowest (ep) * sqrt (square / slots) / mean / sqrt (slots / ep);
 }
 
+/* The deviation of a rank's rows is that by chance and, where copies level the load, what batches differ from those that the places
+ * were chosen by. */
 double
 srv_expert_imbalance (const SrvStepModel *model, double tokens)
 {
-  const double ep = model->spec.parallel.ep.v, mean = tokens * model->llm->moe.top_k.v / ep;
+  const SrvReplicaSpec *spec = &model->spec;
+  const double ep = spec->parallel.ep.v, mean = tokens * model->llm->moe.top_k.v / ep;
   if (ep < 2 || mean <= 0)
     return 1;
-  const double chance = 1 + mdl_software_slowest (ep) * sqrt ((1 - 1 / ep) / mean);
+  const double slots = (model->llm->moe.experts.v + spec->moe.redundant.v) / ep;
+  const double level = spec->moe.redundant.v > 0 && model->groups.residual != NULL ? model->groups.residual->v : 0;
+  const double chance = 1 + mdl_software_slowest (ep) * sqrt ((1 - 1 / ep) / mean + level * level / slots);
   return fmin (fmax (chance, model->load_factor), ep);
 }
 
@@ -280,19 +354,13 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   MdlKernelCost first, second;
   product_cost (model, &up, &first);
   product_cost (model, &down, &second);
-  return engine_time_s (&model->times, &up, &first, 0) + engine_time_s (&model->times, &down, &second, 0);
+  return engine_time_s (model, &up, &first, 0) + engine_time_s (model, &down, &second, 0);
 }
 
-static void
-add_moe (SrvBuild *build, double m, double all, double count)
+void
+srv_build_experts (SrvBuild *build, double all, double count)
 {
   const SrvStepModel *model = build->model;
-  const MdlLlmMoe *moe = &model->llm->moe;
-  const Product router = { SRV_PART_EXPERTS, "router", m, moe->experts.v, model->llm->hidden.v, 0, SRV_FORMAT_BF16, count };
-  add_product (build, &router);
-  add_pass (build, "choice of experts", MDL_MEMORY_SOFTMAX, 4 * m * moe->experts.v, 8 * m * moe->top_k.v, count);
-  if (model->groups.ep != NULL)
-    srv_build_exchange (build, m, count);
   experts (build, model, all, 1, count);
   const double factor = srv_expert_imbalance (model, all);
   const SrvStepTerm wait = { .part = SRV_PART_IMBALANCE,
@@ -302,10 +370,39 @@ add_moe (SrvBuild *build, double m, double all, double count)
                              .bound = "load",
                              .shape = g_strdup_printf ("%.3g x the mean", factor) };
   srv_build_add (build, &wait, 0.5, BASE_SOURCE_ASSUMED);
+}
+
+void
+srv_build_shared (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlmMoe *moe = &model->llm->moe;
   if (moe->shared.v >= 1)
     add_mlp (build, SRV_PART_EXPERTS, m, moe->shared.v * (moe->shared_ffn.set ? moe->shared_ffn.v : moe->ffn.v) / model->tp, count);
   if (model->groups.ep == NULL || moe->shared.v >= 1)
     srv_build_all_reduce (build, m, count);
+}
+
+static void
+add_router (SrvBuild *build, double m, double count)
+{
+  const SrvStepModel *model = build->model;
+  const MdlLlmMoe *moe = &model->llm->moe;
+  const Product router = { SRV_PART_EXPERTS, "router", m, moe->experts.v, model->llm->hidden.v, 0, SRV_FORMAT_BF16, count };
+  add_product (build, &router);
+  add_pass (build, "choice of experts", MDL_MEMORY_SOFTMAX, 4 * m * moe->experts.v, 8 * m * moe->top_k.v, count);
+}
+
+static void
+add_moe (SrvBuild *build, double m, double all, double count)
+{
+  add_router (build, m, count);
+  if (build->model->groups.ep != NULL) {
+    srv_build_exchange (build, FALSE, m, count);
+    srv_build_exchange (build, TRUE, m, count);
+  }
+  srv_build_experts (build, all, count);
+  srv_build_shared (build, m, count);
 }
 
 /* ---- the stage ---- */
@@ -354,20 +451,52 @@ add_between (SrvBuild *build, const char *name, const BaseNum *each, double laye
   srv_build_add (build, &term, 0, each->source);
 }
 
+static void
+add_between_layers (SrvBuild *build, double dense, double moe)
+{
+  const MdlEngineTimes *times = &build->model->times;
+  add_between (build, "between kernels", &times->layer, dense + moe);
+  add_between (build, "between kernels of experts", &times->moe_layer, moe);
+}
+
+void
+srv_build_attention (SrvBuild *build, gboolean after, double m, double count)
+{
+  add_norms (build, m, count * fmax (build->model->llm->norms.v, 2) / 2);
+  if (!after) {
+    add_projections (build, m, count);
+    return;
+  }
+  add_output (build, m, count);
+  add_router (build, m, count);
+  add_between_layers (build, 0, count);
+}
+
+double
+srv_pass_s (const SrvStepModel *model, double read_B, double written_B)
+{
+  const MdlMemory pass = { .kind = MDL_MEMORY_COPY, .read_B = read_B, .written_B = written_B, .resident_B = read_B, .terse = TRUE };
+  MdlKernelCost cost;
+  mdl_memory_cost (model->kernels, &model->gpu, &pass, &cost);
+  return cost.time_s;
+}
+
 void
 srv_build_stage (SrvBuild *build)
 {
   const SrvStepModel *model = build->model;
   const double m = build->key.tokens;
-  add_attention (build, m, model->n_dense + model->n_moe);
+  const gboolean split = (build->key.flags & SRV_KEY_SPLIT) != 0;
+  add_attention (build, m, model->n_dense + (split ? 0 : model->n_moe));
   if (model->n_dense > 0) {
     add_mlp (build, SRV_PART_GEMM, m, model->llm->mlp.ffn.v / model->tp, model->n_dense);
     srv_build_all_reduce (build, m, model->n_dense);
   }
-  if (model->n_moe > 0)
+  if (split)
+    srv_build_split (build);
+  else if (model->n_moe > 0)
     add_moe (build, m, build->key.all, model->n_moe);
-  add_between (build, "between kernels", &model->times.layer, model->n_dense + model->n_moe);
-  add_between (build, "between kernels of experts", &model->times.moe_layer, model->n_moe);
+  add_between_layers (build, model->n_dense, split ? 0 : model->n_moe);
   if (model->last && build->key.sampled > 0)
     add_head (build, build->key.sampled, 1);
   if (model->last && model->drafts > 0 && (build->key.flags & SRV_KEY_DECODE) != 0)

@@ -18,8 +18,8 @@
 #include "collective/gpu.h"
 #include "step-private.h"
 
-#define ROUNDING 1e-12 /* of a step: what sums of its parts may differ by */
-#define ROUNDED 1024.0 /* tokens above which kernels are priced for the next multiple of 32 */
+#define ROUNDING 1e-12  /* of a step: what sums of its parts may differ by */
+#define ROUNDED  1024.0 /* tokens above which kernels are priced for the next multiple of 32 */
 
 const char *const srv_part_names[SRV_PART_N] = { "gemm", "experts", "attention", "memory", "tp", "ep", "pp", "host", "imbalance" };
 
@@ -71,14 +71,14 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
     return NULL;
   }
   SrvStepModel *model = g_new0 (SrvStepModel, 1);
-  *model = (SrvStepModel){ .llm = llm, .system = system, .spec = *spec, .kernels = system->kernels };
+  *model = (SrvStepModel){ .llm = llm, .overlap = system->overlap, .spec = *spec, .kernels = system->kernels };
   model->known = g_hash_table_new_full (key_hash, key_equal, g_free, g_free);
   model->tp = spec->parallel.tp.v;
   model->pp = spec->parallel.pp.v;
   model->dp = spec->parallel.dp_attn.v;
   model->drafts = srv_speculative_drafts (&spec->speculative);
   model->window = llm->attention.window.set ? llm->attention.window.v : 0;
-  model->load_factor = llm->moe.experts.v >= 1 ? srv_expert_load_factor (llm, spec) : 0;
+  model->load_factor = llm->moe.experts.v >= 1 ? srv_expert_load_factor (llm, spec) : 1;
   col_gpu_facts (system->clu, srv_slowest_node (system, spec), &model->gpu);
   take_stage (model);
   const char *name = base_name (srv_engine_names, spec->engine.name.v);
@@ -86,7 +86,7 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
   const MdlEngineTimes *times = row != NULL ? mdl_engine_times (row, model->gpu.capability) : NULL;
   if (times != NULL)
     model->times = *times;
-  if (!srv_groups_open (&model->groups, system, llm, spec, error))
+  if (!srv_groups_open (&model->groups, system, llm, spec, error) || !srv_split_open (model, row, error))
     g_clear_pointer (&model, srv_step_model_free);
   return model;
 }
@@ -111,7 +111,8 @@ SrvFront
 srv_step_front (const SrvStepModel *model)
 {
   const MdlEngineTimes *times = &model->times;
-  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v, .error = times->first_error.v };
+  /* as many processes send as there are ranks of attention data parallelism (vLLM: --api-server-count is data_parallel_size) */
+  return (SrvFront){ .request_s = times->request.v, .token_s = times->token.v / model->dp, .error = times->first_error.v };
 }
 
 double
@@ -125,7 +126,8 @@ srv_step_window (const SrvStepModel *model)
 /* What all ranks run. */
 typedef struct {
   SrvKey key;
-  double micro;     /* micro-batches */
+  double micro;     /* micro-batches of the pipeline */
+  double halves;    /* 2: layers of experts run as two micro-batches of each of these */
   double sequences; /* of the fullest scheduler */
   gboolean decode;  /* no prompts anywhere */
 } Shape;
@@ -160,10 +162,13 @@ shape_of (const SrvStepModel *model, const SrvBatch *batches)
   shape.micro = fmax (fmin (model->pp, shape.sequences), 1);
   double tokens = ceil (most / shape.micro), graph = shape.decode ? captured (model, tokens, per) : 0;
   tokens = graph > 0 ? graph : tokens > ROUNDED ? ceil (tokens / 32) * 32 : tokens;
-  shape.key = (SrvKey){ .tokens = (guint32)tokens,
-                        .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
-                        .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),
-                        .flags = (shape.decode ? SRV_KEY_DECODE : 0) | (graph > 0 ? SRV_KEY_GRAPH : 0) };
+  const gboolean split = tokens >= fmax (model->split[shape.decode], 2);
+  shape.halves = split ? 2 : 1;
+  shape.key =
+      (SrvKey){ .tokens = (guint32)tokens,
+                .all = (guint32)(graph > 0 ? tokens * n : fmin (ceil (sum / shape.micro), tokens * n)),
+                .sampled = (guint32)(shape.decode ? tokens : ceil (sampled / shape.micro)),
+                .flags = (shape.decode ? SRV_KEY_DECODE : 0) | (graph > 0 ? SRV_KEY_GRAPH : 0) | (split ? SRV_KEY_SPLIT : 0) };
   return shape;
 }
 
@@ -222,26 +227,27 @@ add_layers (const SrvStepModel *model, const Shape *shape, const MdlDecode *deco
     return;
   MdlDecodeLine one;
   mdl_decode_line (model->kernels, &model->gpu, decode, &one);
-  const double times = layers * model->pp / attention_efficiency (model);
+  const double times = layers * model->pp * shape->halves / attention_efficiency (model);
   if (!moves) {
     line->base_s += times * (one.base_s + one.slope_s * decode->context);
     return;
   }
   line->base_s += times * one.base_s;
-  line->slope_s += times * one.slope_s / shape->micro;
-  line->from = fmax (line->from, one.from * shape->micro);
-  line->to = fmin (line->to, one.to * shape->micro);
+  const double parts = shape->micro * shape->halves;
+  line->slope_s += times * one.slope_s / parts;
+  line->from = fmax (line->from, one.from * parts);
+  line->to = fmin (line->to, one.to * parts);
 }
 
 /* Attention of a rank's sequences that decode, as a line in its context. */
 static void
 attention_line (const SrvStepModel *model, const Shape *shape, double n, double context, double windowed, SrvDecodeLine *line)
 {
-  const double per = n / shape->micro, queries = 1 + model->drafts;
+  const double parts = shape->micro * shape->halves, per = n / parts, queries = 1 + model->drafts;
   *line = (SrvDecodeLine){ .to = HUGE_VAL };
-  MdlDecode full = decode_of (model, per, context / shape->micro, queries);
-  MdlDecode draft = decode_of (model, per, context / shape->micro, 1);
-  MdlDecode cut = decode_of (model, per, windowed / shape->micro, queries);
+  MdlDecode full = decode_of (model, per, context / parts, queries);
+  MdlDecode draft = decode_of (model, per, context / parts, 1);
+  MdlDecode cut = decode_of (model, per, windowed / parts, queries);
   add_layers (model, shape, &full, model->n_full, TRUE, line);
   add_layers (model, shape, &draft, model->last ? model->drafts : 0, TRUE, line);
   add_layers (model, shape, &cut, model->n_windowed, FALSE, line);
@@ -386,6 +392,16 @@ slowest (const SrvStepModel *model, const Shape *shape, const SrvBatch *batches,
   return most;
 }
 
+/* What dispatch and combine add to the kernels of a step whose layers run as two micro-batches. */
+static double
+exposed_s (const SrvStepModel *model, const Shape *shape, const SrvFixed *fixed, const Core *core)
+{
+  if ((shape->key.flags & SRV_KEY_SPLIT) == 0)
+    return 0;
+  const double layers = (model->n_full + model->n_windowed) * model->pp;
+  return srv_split_exposed_s (model, &fixed->split, (core->chunks_s + core->decode_s) / layers / shape->halves);
+}
+
 static gboolean
 is_line (const SrvStepModel *model, const Shape *shape)
 {
@@ -396,7 +412,7 @@ static double
 price (SrvStepModel *model, const Shape *shape, const SrvBatch *batches, Core *core, SrvStepCost *cost)
 {
   const SrvFixed *fixed = fixed_of (model, &shape->key);
-  double mean_s = 0, time_s;
+  double mean_s = 0, time_s, shown_s = 0;
   if (is_line (model, shape)) {
     SrvDecodeLine line;
     line_of (model, shape, fixed, batches, &line);
@@ -406,13 +422,15 @@ price (SrvStepModel *model, const Shape *shape, const SrvBatch *batches, Core *c
     *core = slowest (model, shape, batches, &mean_s);
   } else {
     *core = slowest (model, shape, batches, &mean_s);
-    const double gpu_s = fmax (fixed->time_s + core->chunks_s + core->decode_s, launches_s (model, shape, fixed));
+    shown_s = exposed_s (model, shape, fixed, core);
+    const double gpu_s = fmax (fixed->time_s + core->chunks_s + core->decode_s + shown_s, launches_s (model, shape, fixed));
     time_s = with_host (model, gpu_s, host_s (model, shape));
     if (cost == NULL)
       return time_s;
   }
   *cost = (SrvStepCost){ 0 };
   memcpy (cost->part_s, fixed->part_s, sizeof cost->part_s);
+  cost->part_s[SRV_PART_EP] += shown_s;
   cost->part_s[SRV_PART_ATTENTION] += mean_s;
   cost->part_s[SRV_PART_IMBALANCE] += fmax (core->chunks_s + core->decode_s - mean_s, 0);
   close_cost (model, shape, fixed, core, time_s, cost);
@@ -452,6 +470,24 @@ add_term (GArray *terms, SrvPart part, const char *name, double count, double ti
   g_array_append_val (terms, term);
 }
 
+/* Dispatch and combine in proportion, so that they sum to what is not hidden. */
+static void
+show_exposed (GArray *terms, double exposed_s)
+{
+  double sum_s = 0;
+  for (guint i = 0; i < terms->len; i++) {
+    const SrvStepTerm *term = &g_array_index (terms, SrvStepTerm, i);
+    sum_s += term->part == SRV_PART_EP ? term->time_s : 0;
+  }
+  for (guint i = 0; i < terms->len; i++) {
+    SrvStepTerm *term = &g_array_index (terms, SrvStepTerm, i);
+    if (term->part != SRV_PART_EP || sum_s <= 0)
+      continue;
+    term->time_s *= exposed_s / sum_s;
+    term->name = g_str_equal (term->name, "combine") ? "combine, not hidden" : "dispatch, not hidden";
+  }
+}
+
 GArray *
 srv_step_terms (SrvStepModel *model, const SrvBatch *batches, SrvStepCost *cost)
 {
@@ -464,6 +500,8 @@ srv_step_terms (SrvStepModel *model, const SrvBatch *batches, SrvStepCost *cost)
   price (model, &shape, batches, &core, cost);
   SrvFixed fixed;
   build (model, &shape.key, terms, &fixed);
+  if ((shape.key.flags & SRV_KEY_SPLIT) != 0)
+    show_exposed (terms, cost->part_s[SRV_PART_EP]);
   const double layers = (model->n_full + model->n_windowed) * model->pp, all_s = core.chunks_s + core.decode_s;
   const double wait_s = cost->part_s[SRV_PART_IMBALANCE] - fixed.part_s[SRV_PART_IMBALANCE];
   const double of_mean = all_s > 0 ? cost->part_s[SRV_PART_ATTENTION] / all_s : 0;

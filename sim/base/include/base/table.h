@@ -31,6 +31,9 @@ BaseTable *base_table_ref (BaseTable *table);
 void base_table_free (BaseTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BaseTable, base_table_free)
 
+/* A column that text always shows from now on, whatever its rank: that by which the rows differ. */
+void base_table_keep (BaseTable *table, const char *key);
+
 void base_table_row (BaseTable *table);                                     /* begins a row; missing cells are null */
 void base_table_text (BaseTable *table, const char *key, const char *text); /* NULL text: null */
 void base_table_number (BaseTable *table, const char *key, double value);   /* NaN, not known: null */

@@ -73,17 +73,17 @@ typedef struct {
   double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
   gboolean scales;      /* replicas follow the load */
   double replicas_most;
-  gboolean fails;       /* something is lost */
-  GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
-  GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
-  gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
+  gboolean fails; /* something is lost */
+  GArray *phases; /* ScnServingPhase; NULL: nothing is lost */
+  GArray *tiers;  /* ScnServingTier, of `offload`; NULL: none */
+  gboolean slow;  /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
   GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
 
 /* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
 const ScnServingSpec *scn_serving (const Scn *scenario);
-/* Changes that could serve more, each to be tried: TrnChange *, full; empty where prefill and decode have pools of their own. */
+/* Changes that could serve more, each to be tried: TrnChange *, full. */
 GPtrArray *scn_serving_changes (const Scn *scenario);
 /* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be
  * called by several threads at once for different scenarios. FALSE and *error on failure. */

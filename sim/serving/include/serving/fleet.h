@@ -16,14 +16,17 @@ typedef struct {
   SrvReplicaSpec replica;
 } SrvPoolSpec;
 
-typedef enum { SRV_FIRST_PREFILL, SRV_FIRST_DECODE } SrvFirst;
+typedef enum { SRV_FIRST_PREFILL, SRV_FIRST_DECODE, SRV_FIRST_HANDED } SrvFirst;
+typedef enum { SRV_KV_OVERLAP_NONE, SRV_KV_OVERLAP_LAYERWISE } SrvKvOverlap;
 
 /* `transfer:` */
 typedef struct {
   BaseHead head;
-  BaseEnum first_token;   /* SrvFirst */
+  BaseEnum first_token;   /* SrvFirst; absent: the engine's */
   BaseNum start;          /* s, of each transfer, on top of the route's own latency */
   BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
+  BaseStr library;        /* whose constants hold where these are absent; absent: the engine's; "none": none */
+  BaseEnum overlap;       /* SrvKvOverlap */
 } SrvTransferSpec;
 
 /* `router:`; a name alone is its policy. */
@@ -36,12 +39,12 @@ typedef struct {
 } SrvRouterSpec;
 
 /* An item of `failures:` */
-typedef enum { SRV_LOSE_GPU, SRV_LOSE_NODE, SRV_LOSE_NIC } SrvLose;
+typedef enum { SRV_LOSE_GPU, SRV_LOSE_NODE, SRV_LOSE_NIC, SRV_LOSE_SWITCH } SrvLose;
 typedef struct {
   BaseHead head;
   BaseNum at, lasts; /* s; lasts absent: for good */
   BaseEnum lose;     /* SrvLose */
-  BaseNum index;     /* GPU, or node */
+  BaseNum index;     /* GPU, node, or leaf switch */
 } SrvFailureSpec;
 
 /* `retry:` */
@@ -72,9 +75,10 @@ typedef struct {
 /* Flows of KV over a cluster, by an engine of their own. */
 typedef struct SrvKvFabric SrvKvFabric;
 
-/* All is borrowed and outlives it. Returned: full. */
+/* All is borrowed and outlives it. Returned: full; NULL and *error (BASE_ERROR_INPUT): the transfer library is unknown. */
 SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
-                                const SrvPlacedPool *decode, const SrvTransferSpec *transfer);
+                                const SrvPlacedPool *decode, const SrvTransferSpec *transfer, GError **error);
+SrvFirst srv_kv_fabric_first (const SrvKvFabric *fabric); /* who gives the first token */
 void srv_kv_fabric_free (SrvKvFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)
 SrvFabric srv_kv_fabric_run (SrvKvFabric *fabric);

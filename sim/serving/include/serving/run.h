@@ -79,6 +79,9 @@ typedef struct {
   gpointer user;
   /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
   gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
+  /* Fraction of it that still has to move once the prompt is computed, whose last step took computed_s; NULL: all. */
+  double (*left) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s);
+  gboolean pull; /* the decode replica starts it, between its steps */
 } SrvFabric;
 
 /* One step, for traces. */
@@ -151,6 +154,7 @@ struct SrvRunSpec {
   double detect_s;  /* from a loss until its requests are sent again */
   gboolean migrate; /* they go on behind the tokens that they have, whose KV is computed again; only where one pool does both */
   gboolean first_by_decode; /* the decode pool computes the last token of the prompt again, and gives the first one */
+  gboolean first_handed;    /* the prefill pool computes the first token, and the decode pool sends it once the KV is there */
 };
 
 /* Where the time of a request went. They sum to its E2E time. */

@@ -22,16 +22,17 @@ typedef struct {
   BaseNum cuda_graphs;            /* largest batch that is captured; 0: none */
   BaseBool async;                 /* the host prepares a step while the GPU runs the one before */
   BaseBool prefix_cache;
-  BaseNum block;         /* tokens of a KV block */
-  BaseNum memory;        /* fraction of a GPU's memory, by the engine's own definition */
-  BaseNum kv_blocks;     /* overrides what the memory rule gives */
-  BaseNum max_model_len; /* longest sequence; absent: only the KV pool limits it */
-  BaseNum activations;   /* B: peak of the profiling run; absent: estimated */
-  BaseBool mixed;        /* SGLang: a step of prompts decodes too */
-  BaseNum balance;       /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
-  BaseNum poll;          /* steps that decode between two looks for new requests (SGLang); absent: each looks */
-  BaseNum other;         /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
-  BaseEnum all_reduce;   /* 0 auto (one- or two-shot where it is faster), 1 nccl */
+  BaseNum block;              /* tokens of a KV block */
+  BaseNum memory;             /* fraction of a GPU's memory, by the engine's own definition */
+  BaseNum kv_blocks;          /* overrides what the memory rule gives */
+  BaseNum max_model_len;      /* longest sequence; absent: only the KV pool limits it */
+  BaseNum activations;        /* B: peak of the profiling run; absent: estimated */
+  BaseBool mixed;             /* SGLang: a step of prompts decodes too */
+  BaseBool two_batch_overlap; /* a batch is split in two: one computes while tokens of the other go to experts and back */
+  BaseNum balance;            /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
+  BaseNum poll;               /* steps that decode between two looks for new requests (SGLang); absent: each looks */
+  BaseNum other;              /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
+  BaseEnum all_reduce;        /* 0 auto (one- or two-shot where it is faster), 1 nccl */
 } SrvEngineSpec;
 
 /* `parallel:` of a replica. A replica has tp · pp · dp_attn GPUs, and tp · dp_attn = ep · moe_tp. */
