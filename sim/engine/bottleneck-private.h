@@ -4,41 +4,43 @@
 
 #include "engine-private.h"
 
-/* Links that are listed here too, so that a change of level reads one place only. */
-#define ENG_LINKS_AT_HAND 4u
-
 typedef struct {
   double key; /* service by which it ends */
   uint32_t id;
-  uint32_t n_uses;
-  EngLink link[ENG_LINKS_AT_HAND]; /* if it has no more */
 } EngMember;
 
-/* Of a link. Its members are the flows whose bottleneck it is; all of them have the rate `level`. A cache line: what a change of
- * another link's level touches. */
+/* Another link of a member, which sums up its rate. */
+typedef struct {
+  EngLink link;
+  uint32_t use; /* word of the pool that names it */
+} EngSpread;
+
+/* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what
+ * a change of another link's level touches. */
 struct EngBottleneck {
-  double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows */
+  double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows.
+                                 Of a quiet link: the sum of their ceilings; top and others_rest are not kept */
   double top;                 /* no rate of the others is higher */
   double room;                /* capacity / unit: the sum of the rates that it carries */
-  double level;
-  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
-  uint32_t n;       /* of items[] */
-  EngLink owner;    /* all of its flows are members there, and that has a crowd: `others` is not kept. Else ENG_NO_SLOT */
-  bool used;        /* all of this is set */
-  bool queued;      /* its level is to be found */
-  bool stirred;     /* its next end is to be found */
-  bool crowd;
-  uint32_t carrier; /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
+  EngMember *items;           /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  uint32_t n, n_allocated;
+  uint32_t n_spread; /* of its service's spread[] */
+  uint32_t carrier;  /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
+  bool used;         /* all of this is set */
+  bool queued;       /* its level is to be found */
+  bool stirred;      /* its next end is to be found */
+  float quiet_below; /* without members, it may be quiet once others take less than this part of the room; 0: it is in calm[] */
 };
 
 /* The rest of it. */
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  GArray *noisy;        /* of a crowd: flows with a link that is not private to it */
-  EngHeap safe;         /* of a crowd: the level up to which a private link cannot be full, the link; may lag behind, downwards */
-  uint32_t n_allocated; /* of items[] */
-  bool sure;            /* its queue entry is at the next end; else that is later, and to be found then */
+  EngSpread *spread; /* other links of members that are not quiet */
+  uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
+  uint32_t spread_allocated, held_allocated;
+  uint32_t n_others; /* other links of members, quiet or not */
+  bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
 static inline EngBottleneck *
@@ -70,12 +72,25 @@ eng_bottleneck_add (EngBottleneck *one, double rate)
   one->top = rate > one->top ? rate : one->top;
 }
 
+/* A flow of the link, a member elsewhere, leaves one bottleneck for another, of which it takes that one's level; ENG_NO_SLOT: it
+ * comes or goes. */
+static inline void
+eng_bottleneck_change_other (EngNet *net, EngLink link, EngLink from, EngLink to)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double *rates = net->clocks.quiet[link] ? net->clocks.ceiling : net->clocks.level;
+  if (to != ENG_NO_SLOT)
+    eng_bottleneck_add (one, rates[to]);
+  if (from != ENG_NO_SLOT)
+    eng_bottleneck_add (one, -rates[from]);
+}
+
 /* What the flow, a member of the link, has still to move. */
 static inline double
 eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
 {
   const EngService *service = eng_service_of (net, link);
-  const double step = eng_bottleneck_of (net, link)->level * (double)(now - service->since) / ENG_PS_PER_S;
+  const double step = net->clocks.level[link] * (double)(now - service->since) / ENG_PS_PER_S;
   return key - service->service - service->service_rest - step;
 }
 
@@ -85,10 +100,10 @@ void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
-/* From now on the link keeps the sum of its flows' rates itself. */
-void eng_bottleneck_publish (EngNet *net, EngLink link);
-void eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow);
-void eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow);
+/* From now on the link, a quiet one, keeps the sum of its flows' rates. */
+void eng_bottleneck_make_loud (EngNet *net, EngLink link);
+/* Those that were found to take little become quiet, if they may: not in the midst of a change. */
+void eng_bottleneck_quieten (EngNet *net);
 /* The next end of its members, if the level stays; ENG_TIME_NEVER: none. */
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
 /* Sees to it that the queue has an entry at that end, or at a time before it, when it is found anew. */

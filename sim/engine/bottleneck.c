@@ -5,9 +5,9 @@
  * level is one update, and an end an operation on the heap of these ends. A flow is moved only when its bottleneck changes.
  * The integral keeps what its sum loses (Knuth, TAOCP 2, 4.2.2), as that of a bundle does, and starts anew when no member is left.
  *
- * A change of level has to reach the other links of the members, which sum up the rates of their flows. In a crowd of members most
- * have links of their own, or share them with members of the same crowd only. Such a link is private: all of its flows have the
- * crowd's level, so it can only be full from capacity / flows on, and nothing is summed until the level gets there. */
+ * A change of level has to reach the other links of the members, which sum up the rates of their flows. Most of these links are far
+ * from full. Such a link is quiet: each bottleneck has a ceiling above its level, and as long as the sum of its flows' ceilings is
+ * below its capacity, the link cannot be full and need not hear of changes of level, but of ceilings, which are few. */
 #include "bottleneck-private.h"
 
 #include <math.h>
@@ -18,6 +18,9 @@ G_STATIC_ASSERT (sizeof (EngBottleneck) == 64);
  * has passed, so that small rises need no other entry. Not where it is as near as this. */
 #define AHEAD   8u
 #define SURE_PS 65536u
+/* A link may be quiet when ceilings leave so much of it, and is tried again when its others take so much less than before. */
+#define QUIET_AT    0.98
+#define QUIET_AGAIN 0.97f
 /* More than rounding can make of what is left. */
 #define REL_CERTAIN 1e-9
 
@@ -25,7 +28,7 @@ void
 eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
 {
   EngService *one = eng_service_of (net, link);
-  const double moved = eng_bottleneck_of (net, link)->level * (double)(now - one->since) / ENG_PS_PER_S;
+  const double moved = net->clocks.level[link] * (double)(now - one->since) / ENG_PS_PER_S;
   const double step = one->service_rest + moved, sum = one->service + step, of_step = sum - one->service;
   one->service_rest = (one->service - (sum - of_step)) + (step - of_step);
   one->service = sum;
@@ -65,105 +68,89 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
   put (net, one, at, item);
 }
 
-void
-eng_bottleneck_add_noisy (EngNet *net, EngLink link, uint32_t flow)
+/* That other link of a member learns of changes of the level from now on. */
+static void
+add_spread (EngNet *net, EngLink link, uint32_t use)
 {
-  EngService *one = eng_service_of (net, link);
-  if (!eng_bottleneck_of (net, link)->crowd || net->clocks.noisy[flow] != ENG_NO_SLOT)
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngService *service = eng_service_of (net, link);
+  if (net->clocks.spread[use] != ENG_NO_SLOT)
     return;
-  net->clocks.noisy[flow] = one->noisy->len;
-  g_array_append_val (one->noisy, flow);
+  if (one->n_spread == service->spread_allocated) {
+    service->spread_allocated = eng_grown (service->spread_allocated);
+    service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
+  }
+  service->spread[one->n_spread] = (EngSpread){ .link = net->pool.word[use], .use = use };
+  net->clocks.spread[use] = one->n_spread++;
 }
 
-void
-eng_bottleneck_drop_noisy (EngNet *net, EngLink link, uint32_t flow)
+static void
+drop_spread (EngNet *net, EngLink link, uint32_t use)
 {
-  EngService *one = eng_service_of (net, link);
-  const uint32_t at = net->clocks.noisy[flow];
+  EngSpread *spread = eng_service_of (net, link)->spread;
+  const uint32_t at = net->clocks.spread[use];
   if (at == ENG_NO_SLOT)
     return;
-  net->clocks.noisy[flow] = ENG_NO_SLOT;
-  g_array_remove_index_fast (one->noisy, at);
-  if (at < one->noisy->len)
-    net->clocks.noisy[g_array_index (one->noisy, uint32_t, at)] = at;
+  net->clocks.spread[use] = ENG_NO_SLOT;
+  const uint32_t last = --eng_bottleneck_of (net, link)->n_spread;
+  if (at == last)
+    return;
+  spread[at] = spread[last];
+  net->clocks.spread[spread[at].use] = at;
+}
+
+static uint32_t
+use_of (const EngNet *net, uint32_t flow, EngLink link)
+{
+  uint32_t use = net->flows.head[flow].uses;
+  while (net->pool.word[use] != link)
+    use++;
+  return use;
 }
 
 void
-eng_bottleneck_publish (EngNet *net, EngLink link)
+eng_bottleneck_make_loud (EngNet *net, EngLink link)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link), *owner = eng_bottleneck_of (net, one->owner);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
+  const uint32_t *held = eng_service_of (net, link)->held;
+  net->clocks.quiet[link] = false;
   one->others = one->others_rest = one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
-    const uint32_t flow = state->flows[i];
-    if (net->flows.bottleneck[flow] != one->owner)
-      continue; /* has just joined, and is a member nowhere yet */
-    eng_bottleneck_add (one, owner->level);
-    eng_bottleneck_add_noisy (net, one->owner, flow);
+    if (held[i] == ENG_NO_SLOT)
+      continue; /* has just joined */
+    eng_bottleneck_add (one, net->clocks.level[held[i]]);
+    add_spread (net, held[i], use_of (net, state->flows[i], link));
   }
-  one->owner = ENG_NO_SLOT;
+  one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
 }
 
-/* A link of a member: private if all of its flows are members. */
-static bool
-try_private (EngNet *net, EngLink link, EngLink owner)
+static void
+try_quiet (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  if (one->owner == owner)
-    return true;
-  if (one->n > 0 || one->owner != ENG_NO_SLOT)
-    return false;
+  const uint32_t *held = eng_service_of (net, link)->held;
+  double sum = 0.0;
+  one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
+  if (one->n > 0 || net->clocks.quiet[link])
+    return;
   for (uint32_t i = 0; i < state->n_flows; i++)
-    if (net->flows.bottleneck[state->flows[i]] != owner)
-      return false;
-  one->owner = owner;
-  eng_heap_push (&eng_service_of (net, owner)->safe, one->room / state->n_flows, link);
-  return true;
+    sum += net->clocks.ceiling[held[i]];
+  if (sum >= one->room * QUIET_AT)
+    return;
+  one->others = sum;
+  net->clocks.quiet[link] = true;
+  for (uint32_t i = 0; i < state->n_flows; i++)
+    drop_spread (net, held[i], use_of (net, state->flows[i], link));
 }
 
-/* Of a crowd: sees to the other links of a member. */
-static void
-sort_out (EngNet *net, EngLink link, uint32_t flow)
+void
+eng_bottleneck_quieten (EngNet *net)
 {
-  const EngFlowHead *head = &net->flows.head[flow];
-  bool noisy = false;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink used = net->pool.word[head->uses + k];
-    noisy |= used != link && !try_private (net, used, link);
-  }
-  if (noisy)
-    eng_bottleneck_add_noisy (net, link, flow);
-}
-
-static void
-become_crowd (EngNet *net, EngLink link)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  EngService *service = eng_service_of (net, link);
-  one->crowd = true;
-  if (service->noisy == NULL)
-    service->noisy = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  for (uint32_t i = 0; i < one->n; i++)
-    sort_out (net, link, one->items[i].id);
-}
-
-static void
-end_crowd (EngNet *net, EngLink link)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  EngService *service = eng_service_of (net, link);
-  for (guint i = 0; i < service->noisy->len; i++)
-    net->clocks.noisy[g_array_index (service->noisy, uint32_t, i)] = ENG_NO_SLOT;
-  g_array_set_size (service->noisy, 0);
-  one->crowd = false;
-  for (uint32_t i = 0; i < one->n; i++) {
-    const EngFlowHead *head = &net->flows.head[one->items[i].id];
-    for (uint32_t k = 0; k < head->n_uses; k++)
-      if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == link)
-        eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
-  }
-  service->safe.n = 0;
+  for (guint i = 0; i < net->clocks.calm->len; i++)
+    try_quiet (net, g_array_index (net->clocks.calm, EngLink, i));
+  g_array_set_size (net->clocks.calm, 0);
 }
 
 void
@@ -171,23 +158,24 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   EngService *service = eng_service_of (net, link);
-  if (one->n == service->n_allocated) {
-    service->n_allocated = service->n_allocated == 0 ? 4 : 2 * service->n_allocated;
-    one->items = g_renew (EngMember, one->items, service->n_allocated);
+  if (one->n == one->n_allocated) {
+    one->n_allocated = eng_grown (one->n_allocated);
+    one->items = g_renew (EngMember, one->items, one->n_allocated);
   }
   EngFlowMove *move = &net->flows.move[flow];
+  EngFlowHead *head = &net->flows.head[flow];
   move->left = service->service + (service->service_rest + left);
-  net->flows.head[flow].state = ENG_FLOW_MEMBER;
+  head->state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
-  const EngFlowHead *head = &net->flows.head[flow];
-  EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow, .n_uses = head->n_uses };
-  for (uint32_t k = 0; k < MIN (head->n_uses, ENG_LINKS_AT_HAND); k++)
-    member.link[k] = net->pool.word[head->uses + k];
+  for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++) {
+    const EngLink used = net->pool.word[use];
+    eng_service_of (net, used)->held[net->clocks.spot[use]] = link;
+    if (used != link && !net->clocks.quiet[used])
+      add_spread (net, link, use);
+  }
+  service->n_others += head->n_uses - 1u;
+  const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
-  if (one->crowd)
-    sort_out (net, link, flow);
-  else if (one->n >= net->clocks.crowd)
-    become_crowd (net, link);
 }
 
 double
@@ -205,13 +193,14 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
       sift_down (net, one, at, &last);
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
-  if (one->crowd) {
-    eng_bottleneck_drop_noisy (net, link, flow);
-    if (one->n < net->clocks.crowd / 2)
-      end_crowd (net, link);
+  const EngFlowHead *head = &net->flows.head[flow];
+  eng_service_of (net, link)->n_others -= head->n_uses - 1u;
+  for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
+    drop_spread (net, link, use);
+  if (one->n == 0) {
+    net->clocks.level[link] = net->clocks.ceiling[link] = 0.0;
+    eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   }
-  if (one->n == 0)
-    one->level = eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
   return left;
 }
 
@@ -223,7 +212,7 @@ eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now)
     return ENG_TIME_NEVER;
   EngFlowMove next = net->flows.move[one->items[0].id];
   next.left = eng_bottleneck_left (net, link, one->items[0].key, now);
-  next.rate = one->level;
+  next.rate = net->clocks.level[link];
   return next.rate <= 0.0 && next.left > 0.0 ? ENG_TIME_NEVER : eng_flow_end_of (&next, now);
 }
 
@@ -234,7 +223,7 @@ is_early (const EngNet *net, EngLink link, EngTime now)
   const EngBottleneck *one = eng_bottleneck_of (net, link);
   if (one->carrier == ENG_NO_SLOT || !net->flows.head[one->carrier].pending || one->n == 0 || isinf (one->items[0].key))
     return false;
-  const double moved = one->level * (double)(net->flows.move[one->carrier].since - now) / ENG_PS_PER_S;
+  const double moved = net->clocks.level[link] * (double)(net->flows.move[one->carrier].since - now) / ENG_PS_PER_S;
   return eng_bottleneck_left (net, link, one->items[0].key, now) > moved * (1.0 + REL_CERTAIN);
 }
 

@@ -9,18 +9,16 @@
 /* Fewer flows are solved whole; and flows solved that cost as much as a start. */
 #define LEAST_MOVING  256u
 #define LEAST_SOLVED  4096u
-#define SOLVES_A_TRY  8u
+#define SOLVES_A_TRY  2u
 #define MOST_FAILURES 10u
 /* So many may come at one time, besides a fraction of those that move. */
 #define MOST_FRESH 64u
-/* Where members are a crowd (EngClocks); and in tests, for networks of few flows. */
-#define CROWD       64u
-#define LEAST_CROWD 3u
 
 void
 eng_clocks_init (EngNet *net)
 {
   net->clocks.fresh = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  net->clocks.calm = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->clocks.stirred = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->clocks.faster = g_array_new (FALSE, FALSE, sizeof (EngHeapItem));
 }
@@ -33,14 +31,16 @@ free_all (EngNet *net)
     if (!clocks->of[link].used)
       continue;
     g_free (clocks->of[link].items);
-    eng_heap_clear (&clocks->service[link].safe);
-    if (clocks->service[link].noisy != NULL)
-      g_array_unref (clocks->service[link].noisy);
+    g_free (clocks->service[link].spread);
+    g_free (clocks->service[link].held);
   }
   g_clear_pointer (&clocks->of, g_free);
   g_clear_pointer (&clocks->service, g_free);
   g_clear_pointer (&clocks->place, g_free);
-  g_clear_pointer (&clocks->noisy, g_free);
+  g_clear_pointer (&clocks->spread, g_free);
+  g_clear_pointer (&clocks->level, g_free);
+  g_clear_pointer (&clocks->ceiling, g_free);
+  g_clear_pointer (&clocks->quiet, g_free);
   g_clear_pointer (&clocks->spot, g_free);
   clocks->n = clocks->n_flows = clocks->n_words = 0;
   clocks->on = false;
@@ -51,6 +51,7 @@ eng_clocks_clear (EngNet *net)
 {
   free_all (net);
   g_array_unref (net->clocks.fresh);
+  g_array_unref (net->clocks.calm);
   g_array_unref (net->clocks.stirred);
   g_array_unref (net->clocks.faster);
 }
@@ -72,19 +73,22 @@ grow (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
   if (clocks->n < net->links.n) {
-    clocks->of = longer (clocks->of, clocks->n * sizeof *clocks->of, net->links.n_allocated * sizeof *clocks->of);
-    clocks->service =
-        longer (clocks->service, clocks->n * sizeof *clocks->service, net->links.n_allocated * sizeof *clocks->service);
-    clocks->n = net->links.n_allocated;
+    const uint32_t n = clocks->n, to = net->links.n_allocated;
+    clocks->of = longer (clocks->of, n * sizeof *clocks->of, to * sizeof *clocks->of);
+    clocks->service = longer (clocks->service, n * sizeof *clocks->service, to * sizeof *clocks->service);
+    clocks->level = longer (clocks->level, n * sizeof *clocks->level, to * sizeof *clocks->level);
+    clocks->ceiling = longer (clocks->ceiling, n * sizeof *clocks->ceiling, to * sizeof *clocks->ceiling);
+    clocks->quiet = longer (clocks->quiet, n * sizeof *clocks->quiet, to * sizeof *clocks->quiet);
+    clocks->n = to;
   }
   if (clocks->n_flows < net->flows.n_allocated) {
     clocks->n_flows = net->flows.n_allocated;
     clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);
-    clocks->noisy = g_renew (uint32_t, clocks->noisy, clocks->n_flows);
   }
   if (clocks->n_words < net->pool.n_allocated) {
     clocks->n_words = net->pool.n_allocated;
     clocks->spot = g_renew (uint32_t, clocks->spot, clocks->n_words);
+    clocks->spread = g_renew (uint32_t, clocks->spread, clocks->n_words);
   }
 }
 
@@ -94,14 +98,15 @@ set_up (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
   if (!eng_bottleneck_of (net, link)->used) {
-    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .owner = ENG_NO_SLOT, .used = true };
+    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .used = true, .quiet_below = 1 };
     eng_service_of (net, link)->since = eng->now;
   }
   const EngLinkState *state = &net->links.state[link];
   eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
 }
 
-static void
+/* Returns the word of the pool. */
+static uint32_t
 note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
 {
   const EngFlowHead *head = &net->flows.head[flow];
@@ -109,6 +114,19 @@ note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
   while (net->pool.word[head->uses + k] != link)
     k++;
   net->clocks.spot[head->uses + k] = at;
+  return head->uses + k;
+}
+
+/* The link's flows[at] is a member nowhere yet. */
+static void
+hold_none (EngNet *net, EngLink link, uint32_t at)
+{
+  EngService *service = eng_service_of (net, link);
+  if (at >= service->held_allocated) {
+    service->held_allocated = net->links.state[link].n_allocated;
+    service->held = g_renew (uint32_t, service->held, service->held_allocated);
+  }
+  service->held[at] = ENG_NO_SLOT;
 }
 
 static bool
@@ -150,8 +168,10 @@ start_links (Eng *eng)
       continue;
     set_up (eng, link);
     eng_link_mark_dirty (net, link);
-    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
-      note_spot (net, net->links.state[link].flows[i], link, i);
+    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++) {
+      net->clocks.spread[note_spot (net, net->links.state[link].flows[i], link, i)] = ENG_NO_SLOT;
+      hold_none (net, link, i);
+    }
   }
 }
 
@@ -161,28 +181,26 @@ start (Eng *eng)
 {
   EngNet *net = &eng->net;
   net->clocks.on = true;
-  net->clocks.crowd = net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD;
   grow (net);
   start_links (eng);
   for (uint32_t flow = 0; flow < net->flows.n; flow++)
     if (net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].n_uses > 0)
-      eng_bottleneck_of (net, net->flows.bottleneck[flow])->level = net->flows.move[flow].rate;
+      net->clocks.level[net->flows.bottleneck[flow]] = net->clocks.ceiling[net->flows.bottleneck[flow]] =
+          net->flows.move[flow].rate;
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     const EngFlowHead *head = &net->flows.head[flow];
     if (head->state != ENG_FLOW_MOVING || head->n_uses == 0)
       continue;
     const EngLink bottleneck = net->flows.bottleneck[flow];
-    const double level = eng_bottleneck_of (net, bottleneck)->level;
     for (uint32_t k = 0; k < head->n_uses; k++)
       if (net->pool.word[head->uses + k] != bottleneck)
-        eng_bottleneck_add (eng_bottleneck_of (net, net->pool.word[head->uses + k]), level);
+        eng_bottleneck_change_other (net, net->pool.word[head->uses + k], ENG_NO_SLOT, bottleneck);
   }
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     if (net->flows.head[flow].state != ENG_FLOW_MOVING || net->flows.head[flow].n_uses == 0)
       continue;
     eng_flow_drop_end (eng, flow);
     eng_flow_advance (&net->flows.move[flow], eng->now);
-    net->clocks.noisy[flow] = ENG_NO_SLOT;
     eng_bottleneck_enlist (net, net->flows.bottleneck[flow], flow, net->flows.move[flow].left);
     eng_bottleneck_stir (net, net->flows.bottleneck[flow]);
   }
@@ -199,7 +217,7 @@ release (Eng *eng, EngLink link)
     const uint32_t flow = one->items[i].id;
     EngFlowMove *move = &net->flows.move[flow];
     move->left = eng_bottleneck_left (net, link, move->left, eng->now);
-    move->rate = one->level;
+    move->rate = net->clocks.level[link];
     move->since = eng->now;
     net->flows.head[flow].state = ENG_FLOW_MOVING;
     net->flows.head[flow].seen = 0;
@@ -222,6 +240,7 @@ eng_clocks_stop (Eng *eng)
       release (eng, link);
   free_all (net);
   g_array_set_size (net->clocks.fresh, 0);
+  g_array_set_size (net->clocks.calm, 0);
   g_array_set_size (net->clocks.stirred, 0);
   net->clocks.solved = 0;
   net->part.restart = 0.0; /* it was not kept */
@@ -237,11 +256,12 @@ eng_clocks_join (Eng *eng, uint32_t flow)
     return;
   }
   grow (net);
-  net->clocks.noisy[flow] = ENG_NO_SLOT;
   for (uint32_t k = 0; k < n_uses; k++) {
     const EngLink link = net->pool.word[uses + k];
     set_up (eng, link);
     net->clocks.spot[uses + k] = net->links.state[link].n_flows - 1u;
+    net->clocks.spread[uses + k] = ENG_NO_SLOT;
+    hold_none (net, link, net->links.state[link].n_flows - 1u);
   }
   g_array_append_val (net->clocks.fresh, flow);
 }
@@ -267,7 +287,9 @@ leave_links (EngNet *net, uint32_t flow)
     const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
     if (last == flow)
       continue;
+    uint32_t *held = eng_service_of (net, link)->held;
     state->flows[at] = last;
+    held[at] = held[state->n_flows];
     note_spot (net, last, link, at);
   }
 }
@@ -283,12 +305,9 @@ eng_clocks_end (Eng *eng, uint32_t flow)
     leave_links (net, flow);
     return;
   }
-  const double level = eng_bottleneck_of (net, bottleneck)->level;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    EngBottleneck *one = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
-    if (net->pool.word[head->uses + k] != bottleneck && one->owner == ENG_NO_SLOT)
-      eng_bottleneck_add (one, -level);
-  }
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    if (net->pool.word[head->uses + k] != bottleneck)
+      eng_bottleneck_change_other (net, net->pool.word[head->uses + k], bottleneck, ENG_NO_SLOT);
   eng_bottleneck_discharge (net, bottleneck, flow, eng->now);
   leave_links (net, flow);
   eng_bottleneck_stir (net, bottleneck);
@@ -316,7 +335,7 @@ eng_clocks_next (Eng *eng, uint32_t clock)
 double
 eng_clocks_rate (const EngNet *net, uint32_t flow)
 {
-  return eng_bottleneck_of (net, net->flows.bottleneck[flow])->level;
+  return net->clocks.level[net->flows.bottleneck[flow]];
 }
 
 double

@@ -151,19 +151,22 @@ typedef struct {
 /* Clocks of bottlenecks (bottleneck.c), while they run. */
 typedef struct {
   bool on;
-  uint32_t crowd;      /* from so many members on, a level's change does not look at each; below half as many it does again */
   uint64_t solved;     /* flows solved in parts or large components since clocks last ran, while they could have */
   unsigned n_failures; /* each doubles the flows solved before the next try */
   uint64_t n_seen;     /* rates that were changed or compared, ever */
   EngBottleneck *of;   /* by link */
   EngService *service; /* by link */
-  uint32_t n;          /* of of[] and service[] */
+  double *level;       /* by link: rate of its members */
+  double *ceiling;     /* by link: not below its level */
+  bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
+  uint32_t n;          /* of these */
   uint32_t *place;     /* by flow: in its bottleneck's heap */
-  uint32_t *noisy;     /* by flow: in the list of its bottleneck's crowd; ENG_NO_SLOT: not there */
-  uint32_t n_flows;    /* of place[] and noisy[] */
+  uint32_t n_flows;    /* of place[] */
   uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
-  uint32_t n_words;    /* of spot[] */
+  uint32_t *spread;    /* by such a word: its place in the spread[] of the member's bottleneck; ENG_NO_SLOT: not there */
+  uint32_t n_words;    /* of spot[] and spread[] */
   GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
+  GArray *calm;        /* EngLink: may become quiet */
   GArray *stirred;     /* EngLink: their next end is to be found */
   GArray *faster;      /* EngHeapItem: rate, flow */
 } EngClocks;
@@ -215,6 +218,13 @@ struct Eng {
   double reserved_B; /* of memory, by what is built on it */
   EngNet net;
 };
+
+/* How long a list becomes that is full. */
+static inline uint32_t
+eng_grown (uint32_t n)
+{
+  return n < 4 ? 4 : n + n / 2;
+}
 
 /* The weight of its k-th link. A mixed list is n links, then n doubles. */
 static inline double

@@ -12,9 +12,8 @@
  * 6.5.2; Ros and Tsai, IEEE/ACM Trans. Networking 9(5), 2001). Proof. A link without members is within its capacity, else it would
  * be looked at: its sum only changes by flows that come, go or change their rate. A link with members was full when it was last
  * looked at, and none of its others was faster; since then no flow of it came, went or changed its rate, else it would be looked at
- * again. So it is full still, and the bottleneck of its members; and each flow is a member somewhere. A private link is within its
- * capacity as long as its one level is at most capacity / flows, which is held against each level of its owner and each flow that
- * comes.
+ * again. So it is full still, and the bottleneck of its members; and each flow is a member somewhere. A quiet link is within its
+ * capacity, as the sum of its flows' ceilings is, and no level is above its ceiling.
  * That it ends is not proved here but bounded: after too many looks all is solved another way (solve.c).
  *
  * Sums are kept in two doubles, so that rates depend on the flows and not on the order in which they came: but for the last bit,
@@ -27,7 +26,18 @@
 
 /* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
 #define LEAST_SEEN  16384u
-#define SEEN_A_FLOW 4u
+#define SEEN_A_FLOW 32u
+/* From so many members on, links are worth being quiet. In tests, for networks of few flows, fewer. */
+#define CROWD       64u
+#define LEAST_CROWD 3u
+/* How far a ceiling is set above the level: so many of its latest changes, within these parts of it. It is set anew when the level
+ * passes it, or is more than FALLEN times as far below it. */
+#define CHANGES_TO_CEILING 16.0
+#define LEAST_TO_CEILING   0.05
+#define MOST_TO_CEILING    0.25
+#define FALLEN             3.0
+/* Quiet is what ceilings leave so much of, more than sums may be wrong by. */
+#define QUIET_TO (1.0 - 1e-6)
 /* A level as close to the one before stays. */
 #define REL_STILL 1e-15
 /* Less than this of a link's room may be what rounding left of no others. */
@@ -47,10 +57,10 @@ look_at (EngNet *net, EngLink link)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   if (one->queued)
     return;
-  if (one->owner != ENG_NO_SLOT) {
-    if (eng_bottleneck_of (net, one->owner)->level * net->links.state[link].n_flows <= one->room * (1.0 + REL_SAME))
+  if (net->clocks.quiet[link]) {
+    if (one->others <= one->room * QUIET_TO)
       return;
-    eng_bottleneck_publish (net, link);
+    eng_bottleneck_make_loud (net, link);
   }
   const double left = one->room - one->others;
   if (one->n == 0 && left >= -one->room * REL_SAME)
@@ -71,79 +81,65 @@ change_of (double from, double to)
   return (Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part) };
 }
 
-/* Private links that the level would fill are no longer private. */
+/* To a link of a member. `calm`: looks besides whether it may be quiet. */
+static inline void
+pass_on (EngNet *net, EngLink link, const Change *change, bool calm)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  eng_bottleneck_shift (one, change->change, change->rest);
+  one->top = change->to > one->top ? change->to : one->top;
+  if (one->queued)
+    return;
+  if (one->n > 0 || one->others > one->room) {
+    look_at (net, link);
+  } else if (calm && one->others < one->room * (double)one->quiet_below) {
+    one->quiet_below = 0.0f;
+    g_array_append_val (net->clocks.calm, link);
+  }
+}
+
+/* Another ceiling for a level to come, which quiet links sum up. The level is still the one before, so that links that are no
+ * longer quiet learn of the change like others. */
 static void
-publish_full (EngNet *net, EngLink link, double level)
+set_ceiling (EngNet *net, EngLink link, double ceiling)
 {
-  EngHeap *safe = &eng_service_of (net, link)->safe;
-  while (safe->n > 0 && safe->items[0].key < level) {
-    const EngLink full = safe->items[0].id;
-    const EngBottleneck *one = eng_bottleneck_of (net, full);
-    eng_heap_pop (safe);
-    if (one->owner != link)
-      continue;
-    const double until = one->room / net->links.state[full].n_flows;
-    if (until < level)
-      eng_bottleneck_publish (net, full);
-    else
-      eng_heap_push (safe, until, full);
+  const EngBottleneck *from = eng_bottleneck_of (net, link);
+  const double change = ceiling - net->clocks.ceiling[link];
+  net->clocks.ceiling[link] = ceiling;
+  if (from->n_spread == eng_service_of (net, link)->n_others)
+    return; /* none is quiet */
+  net->clocks.n_seen += from->n;
+  for (uint32_t i = 0; i < from->n; i++) {
+    const EngFlowHead *head = &net->flows.head[from->items[i].id];
+    for (uint32_t k = 0; k < head->n_uses; k++) {
+      const EngLink used = net->pool.word[head->uses + k];
+      if (!net->clocks.quiet[used])
+        continue;
+      EngBottleneck *one = eng_bottleneck_of (net, used);
+      one->others += change;
+      if (one->others > one->room * QUIET_TO)
+        eng_bottleneck_make_loud (net, used);
+    }
   }
-}
-
-/* To the links of a member. TRUE: it has one besides that is not private. */
-static inline bool
-pass_on (EngNet *net, EngLink link, const EngLink *links, uint32_t n, const Change *change)
-{
-  bool any = false;
-  for (uint32_t k = 0; k < n; k++) {
-    const EngLink used = links[k];
-    EngBottleneck *one = eng_bottleneck_of (net, used);
-    if (used == link || one->owner == link)
-      continue;
-    eng_bottleneck_shift (one, change->change, change->rest);
-    one->top = change->to > one->top ? change->to : one->top;
-    if (!one->queued)
-      look_at (net, used);
-    any = true;
-  }
-  return any;
-}
-
-static inline const EngLink *
-links_of (const EngNet *net, const EngMember *member)
-{
-  if (member->n_uses <= ENG_LINKS_AT_HAND)
-    return member->link;
-  return &net->pool.word[net->flows.head[member->id].uses];
 }
 
 static void
 set_level (Eng *eng, EngLink link, double level)
 {
   EngNet *net = &eng->net;
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  const Change change = change_of (one->level, level);
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  if (!one->crowd) {
-    net->clocks.n_seen += one->n;
-    one->level = level;
-    for (uint32_t i = 0; i < one->n; i++)
-      pass_on (net, link, links_of (net, &one->items[i]), one->items[i].n_uses, &change);
-    return;
-  }
-  publish_full (net, link, level);
-  one->level = level;
-  const GArray *noisy = eng_service_of (net, link)->noisy;
-  net->clocks.n_seen += noisy->len;
-  for (guint i = 0; i < noisy->len;) {
-    const uint32_t flow = g_array_index (noisy, uint32_t, i);
-    const EngFlowHead *head = &net->flows.head[flow];
-    if (pass_on (net, link, &net->pool.word[head->uses], head->n_uses, &change))
-      i++;
-    else
-      eng_bottleneck_drop_noisy (net, link, flow);
-  }
+  const double above = fmin (fmax (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  if (level > net->clocks.ceiling[link] || level + FALLEN * above < net->clocks.ceiling[link])
+    set_ceiling (net, link, level + above);
+  net->clocks.level[link] = level;
+  net->clocks.n_seen += one->n_spread;
+  const EngSpread *spread = eng_service_of (net, link)->spread;
+  const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
+  for (uint32_t i = 0; i < one->n_spread; i++)
+    pass_on (net, spread[i].link, &change, crowd);
 }
 
 /* The member of another link becomes one of this link, which has its level already. */
@@ -153,18 +149,11 @@ capture (Eng *eng, EngLink link, uint32_t flow)
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
   const EngLink from = net->flows.bottleneck[flow];
-  const double before = eng_bottleneck_of (net, from)->level, level = eng_bottleneck_of (net, link)->level;
-  for (uint32_t k = 0; k < head->n_uses; k++)
-    if (eng_bottleneck_of (net, net->pool.word[head->uses + k])->owner == from)
-      eng_bottleneck_publish (net, net->pool.word[head->uses + k]);
-  const double left = eng_bottleneck_discharge (net, from, flow, eng->now);
   for (uint32_t k = 0; k < head->n_uses; k++) {
-    EngBottleneck *used = eng_bottleneck_of (net, net->pool.word[head->uses + k]);
-    if (net->pool.word[head->uses + k] != link)
-      eng_bottleneck_add (used, level);
-    if (net->pool.word[head->uses + k] != from)
-      eng_bottleneck_add (used, -before);
+    const EngLink used = net->pool.word[head->uses + k];
+    eng_bottleneck_change_other (net, used, used == from ? ENG_NO_SLOT : from, used == link ? ENG_NO_SLOT : link);
   }
+  const double left = eng_bottleneck_discharge (net, from, flow, eng->now);
   eng_bottleneck_enlist (net, link, flow, left);
   eng_bottleneck_stir (net, from);
   for (uint32_t k = 0; k < head->n_uses; k++)
@@ -187,20 +176,20 @@ find_faster (EngNet *net, EngLink link, double level)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
+  const uint32_t *held = eng_service_of (net, link)->held;
+  const double *levels = net->clocks.level;
   GArray *faster = net->clocks.faster;
+  double top = 0.0;
   net->clocks.n_seen += state->n_flows;
   g_array_set_size (faster, 0);
-  one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
-    const EngLink bottleneck = net->flows.bottleneck[state->flows[i]];
-    if (bottleneck == link || bottleneck == ENG_NO_SLOT)
-      continue;
-    const double rate = eng_bottleneck_of (net, bottleneck)->level;
+    const double rate = held[i] == link ? 0.0 : levels[held[i]]; /* none has just joined: all of these were taken in */
     if (rate > level)
       g_array_append_vals (faster, &(EngHeapItem){ .key = rate, .id = state->flows[i] }, 1);
-    else if (rate > one->top)
-      one->top = rate;
+    else
+      top = rate > top ? rate : top;
   }
+  one->top = top;
   if (faster->len > 1)
     qsort (faster->data, faster->len, sizeof (EngHeapItem), fastest_first);
 }
@@ -229,10 +218,29 @@ find_level (Eng *eng, EngLink link)
     if (n_captured < net->clocks.faster->len)
       one->top = fmax (one->top, g_array_index (net->clocks.faster, EngHeapItem, n_captured).key);
   }
-  if (n_captured > 0 || fabs (level - one->level) > REL_STILL * level)
+  if (n_captured > 0 || fabs (level - net->clocks.level[link]) > REL_STILL * level)
     set_level (eng, link, level);
   for (guint i = 0; i < n_captured; i++)
     capture (eng, link, g_array_index (net->clocks.faster, EngHeapItem, i).id);
+}
+
+/* A flow's link where it would get least, if it is a bottleneck there; of a quiet one, the least that it may be. */
+static EngLink
+find_least (const EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  EngLink least = net->pool.word[head->uses];
+  double level = (double)INFINITY;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink link = net->pool.word[head->uses + k];
+    const EngBottleneck *one = eng_bottleneck_of (net, link);
+    const double share = (net->clocks.quiet[link] ? one->room - one->others : left_by_others (one)) / (one->n + 1u);
+    if (share < level) {
+      level = share;
+      least = link;
+    }
+  }
+  return least;
 }
 
 /* A flow that has just come is first a member where it would get least. */
@@ -241,30 +249,14 @@ take_in (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
-  EngLink least = ENG_NO_SLOT;
-  double level = (double)INFINITY;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink link = net->pool.word[head->uses + k];
-    const EngBottleneck *one = eng_bottleneck_of (net, link);
-    double share = left_by_others (one) / (one->n + 1u);
-    if (one->owner != ENG_NO_SLOT)
-      share = one->room / net->links.state[link].n_flows;
-    if (share < level || least == ENG_NO_SLOT) {
-      level = share;
-      least = link;
-    }
+  EngLink least = find_least (net, flow);
+  while (net->clocks.quiet[least]) {
+    eng_bottleneck_make_loud (net, least);
+    least = find_least (net, flow);
   }
-  EngBottleneck *one = eng_bottleneck_of (net, least);
-  for (uint32_t k = 0; k < head->n_uses; k++) {
-    const EngLink link = net->pool.word[head->uses + k];
-    EngBottleneck *used = eng_bottleneck_of (net, link);
-    if (used->owner == least)
-      eng_heap_push (&eng_service_of (net, least)->safe, used->room / net->links.state[link].n_flows, link);
-    else if (used->owner != ENG_NO_SLOT)
-      eng_bottleneck_publish (net, link);
-    if (link != least && used->owner == ENG_NO_SLOT)
-      eng_bottleneck_add (used, one->level);
-  }
+  for (uint32_t k = 0; k < head->n_uses; k++)
+    if (net->pool.word[head->uses + k] != least)
+      eng_bottleneck_change_other (net, net->pool.word[head->uses + k], ENG_NO_SLOT, least);
   eng_bottleneck_advance (net, least, eng->now);
   eng_bottleneck_enlist (net, least, flow, net->flows.move[flow].left);
   eng_bottleneck_stir (net, least);
@@ -294,10 +286,7 @@ eng_bottleneck_solve (Eng *eng)
     n_looks++;
     if (++net->clocks.n_seen > most)
       return false;
-    if (eng_bottleneck_of (net, link)->owner != ENG_NO_SLOT)
-      look_at (net, link); /* private since it was queued */
-    else
-      find_level (eng, link);
+    find_level (eng, link);
   }
   for (guint i = 0; i < net->clocks.stirred->len; i++) {
     const EngLink link = g_array_index (net->clocks.stirred, EngLink, i);
@@ -305,6 +294,7 @@ eng_bottleneck_solve (Eng *eng)
     eng_bottleneck_schedule (eng, link);
   }
   g_array_set_size (net->clocks.stirred, 0);
+  eng_bottleneck_quieten (net);
   eng->stats.solved += n_looks;
   eng->stats.parts++;
   return true;

@@ -77,13 +77,20 @@ start (Net *net, unsigned from, unsigned to, uint64_t path, double bytes)
   net->most_live = net->live > net->most_live ? net->live : net->most_live;
 }
 
+/* Each bit of the pair turns half of the hash's, so that paths collide as by chance. base_hash_word would not do: its low bits are
+ * a lattice over neighbours' numbers, more even than chance. */
+static uint64_t
+path_of (unsigned from, unsigned to)
+{
+  return base_hash_mix ((uint64_t)from << 32 | to);
+}
+
 static void
 arrive (Eng *eng, void *user, uint64_t arg)
 {
   Net *net = user;
   const BenchFlow *flow = &net->flows[arg];
-  start (net, flow->from, flow->to, net->hashed ? base_hash_word (base_hash_word (1, flow->from), flow->to) : flow->to,
-         flow->bytes);
+  start (net, flow->from, flow->to, net->hashed ? path_of (flow->from, flow->to) : flow->to, flow->bytes);
   if (++net->next < net->n)
     eng_at (eng, eng_time_from_s (net->flows[net->next].start_s), arrive, net, net->next);
 }
@@ -109,7 +116,7 @@ prepare_all_to_all (Net *net, unsigned ranks, unsigned leaf, unsigned uplinks)
   for (unsigned from = 0; from < ranks; from++)
     for (unsigned step = 1; step < ranks; step++) {
       const unsigned to = (from + step) % ranks;
-      start (net, from, to, base_hash_word (base_hash_word (1, from), to), MESSAGE_B);
+      start (net, from, to, path_of (from, to), MESSAGE_B);
     }
   net->n = net->live;
 }

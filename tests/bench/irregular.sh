@@ -38,8 +38,10 @@ poisson 100000
 poisson 500000
 poisson 1000000
 poisson_hashed 100000
+poisson_hashed 1000000
 hashed 256
 hashed 512
+hashed 1024
 hashed_4to1 256
 hashed_4to1 512
 hashed_4to1 1024
