@@ -1,7 +1,7 @@
 /* Workloads of kind `serving`: replicas of an engine that serves a model. */
 #include <math.h>
 
-#include "jobs-private.h"
+#include "scenario/loaded.h"
 #include "scenario/serving.h"
 #include "serving-private.h"
 #include "training/llm.h"
@@ -608,9 +608,8 @@ scn_serving (const Scn *scenario)
   return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
 }
 
-/* On this network, NULL: one of its own, with the median steps. */
-static gboolean
-play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error)
+gboolean
+scn_serving_play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error)
 {
   g_auto (Play) how = { .scenario = scenario, .net = net };
   ColRunInfo info = { 0 };
@@ -634,37 +633,7 @@ scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunR
 {
   Scn own = *scenario;
   own.system.engines = engines;
-  return play_once (&own, NULL, out, error);
-}
-
-static ScnJobService
-service_of (const SrvRunResult *run)
-{
-  return (ScnJobService){ .ttft_p50_s = run->ttft.p50,
-                          .ttft_p99_s = run->ttft.p99,
-                          .tpot_p50_s = run->tpot.p50,
-                          .tpot_p99_s = run->tpot.p99,
-                          .transfer_s = run->transfer.n > 0 ? run->transfer.time_s : 0,
-                          .duration_s = run->duration_s };
-}
-
-/* Its steps are events of its own, between which it runs the engine of all. */
-static gboolean
-drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error)
-{
-  SrvRunResult run = { 0 };
-  out->serves = TRUE;
-  if (!together) {
-    const ScnServingResult *alone = out->alone->own;
-    out->service_alone = out->service = service_of (&alone->run);
-    out->alone_s = alone->run.e2e.mean;
-    return TRUE;
-  }
-  if (!play_once (&job->view, net, &run, error))
-    return FALSE;
-  out->service = service_of (&run);
-  out->time_s = run.e2e.mean;
-  return TRUE;
+  return scn_serving_play_once (&own, NULL, out, error);
 }
 
 static void
@@ -700,7 +669,7 @@ const ScnKindOps scn_kind_serving = {
   .clear = clear,
   .time_s = time_s,
   .bound_by = bound_by,
-  .drive = drive,
+  .drive = scn_serving_drive,
   .members = members,
   .answer = "{output_tokens_per_s:%.0f} output tokens/s, {output_tokens_per_s_per_gpu:%.0f} a GPU; the median request has its "
             "first token after "

@@ -2,7 +2,7 @@
 #ifndef SCENARIO_SERVING_PRIVATE_H
 #define SCENARIO_SERVING_PRIVATE_H
 
-#include "scenario/scenario.h"
+#include "scenario/loaded.h"
 #include "scenario/serving.h"
 
 /* Replicas that are alike, complete: absent maps are those of the workload. */
@@ -22,5 +22,10 @@ gboolean scn_serving_check_failures (const Scn *scenario, const ScnPool *pools, 
 /* What happened before, during and behind them. Returned: full, ScnServingPhase. */
 GArray *scn_serving_phases (const ScnServingSpec *spec, const SrvRunResult *run);
 extern const BaseMember scn_serving_phase_members[];
+
+/* Plays it on this network, NULL: one of its own, with the median steps. FALSE and *error on failure. */
+gboolean scn_serving_play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error);
+/* Of the form of ScnKindOps.drive. */
+gboolean scn_serving_drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error);
 
 #endif
