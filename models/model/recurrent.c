@@ -41,13 +41,13 @@ sizes_of (const MdlBuild *build)
 static MdlLinear
 in_projection (const MdlBuild *build)
 {
-  return (MdlLinear){ "in_projection", build->llm->hidden.v, sizes_of (build).projected, 1, FALSE, 0, build->query->compute };
+  return (MdlLinear){ "in_projection", build->llm->hidden.v, sizes_of (build).projected, 1, FALSE, 0, build->query->compute, FALSE };
 }
 
 static MdlLinear
 out_projection (const MdlBuild *build)
 {
-  return (MdlLinear){ "o", sizes_of (build).inner, build->llm->hidden.v, 1, FALSE, MDL_LORA_O, build->query->compute };
+  return (MdlLinear){ "o", sizes_of (build).inner, build->llm->hidden.v, 1, FALSE, MDL_LORA_O, build->query->compute, TRUE };
 }
 
 static void

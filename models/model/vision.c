@@ -46,7 +46,7 @@ patch_matrix (const MdlBuild *build)
 {
   const MdlLlmVision *v = &build->llm->vision;
   return (MdlLinear){
-    "patches", 3 * v->frames.v * v->patch.v * v->patch.v, v->hidden.v, 1, v->patch_bias.v, 0, build->query->activation
+    "patches", 3 * v->frames.v * v->patch.v * v->patch.v, v->hidden.v, 1, v->patch_bias.v, 0, build->query->activation, FALSE
   };
 }
 
@@ -57,9 +57,9 @@ project (MdlBuild *build, gboolean back)
   const Counts counts = counts_of (build);
   const double tp = build->query->tp, wide = v->projector_ffn.v / tp;
   const MdlFormat format = build->query->compute;
-  const MdlLinear up = { "projector_up", counts.merged, wide, 1, v->projector_bias.v, 0, format };
-  const MdlLinear last = { "projector", wide, build->llm->hidden.v, 1, v->projector_bias.v, 0, format };
-  const MdlLinear only = { "projector", counts.merged, build->llm->hidden.v / tp, 1, v->projector_bias.v, 0, format };
+  const MdlLinear up = { "projector_up", counts.merged, wide, 1, v->projector_bias.v, 0, format, FALSE };
+  const MdlLinear last = { "projector", wide, build->llm->hidden.v, 1, v->projector_bias.v, 0, format, FALSE };
+  const MdlLinear only = { "projector", counts.merged, build->llm->hidden.v / tp, 1, v->projector_bias.v, 0, format, FALSE };
   const double unit_B = counts.tokens * wide * build->element_B;
   if (v->projector_ffn.v > 0 && !back) {
     mdl_build_columns (build, &up, 1, counts.tokens, MDL_GROUP_TP);

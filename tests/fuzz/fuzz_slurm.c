@@ -18,7 +18,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_autoptr (BaseDiag) diag = base_diag_new ();
   g_autoptr (GError) error = NULL;
   const CluImport input = { "fuzz.conf", (const char *)data, size, "fuzz", NULL, lookup, diag };
-  const CluSlurmLike nodes = { "like", like, 2, NULL, NULL };
+  const CluSlurmLike nodes = { "like", like, 2, NULL, NULL, 8 };
   g_autofree char *text = clu_import_slurm_topology (&input, &nodes, &error);
   g_assert ((text == NULL) == (error != NULL));
   if (text == NULL || strlen (text) > 20000)
