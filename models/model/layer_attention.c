@@ -84,11 +84,11 @@ mla_of (const MdlBuild *build)
   const double hidden = build->llm->hidden.v, heads = attention->heads.v / build->query->tp,
                query = heads * mdl_llm_qk_dim (build->llm);
   const double expanded = heads * (attention->nope.v + attention->value.v);
-  return (Mla){ .q_down = { "q_down", hidden, attention->q_lora.v, 1, FALSE, MDL_LORA_Q, format },
-                .q_up = { "q_up", attention->q_lora.v, query, 1, FALSE, MDL_LORA_Q, format },
-                .kv_down = { "kv_down", hidden, attention->kv_lora.v + attention->rope.v, 1, FALSE, MDL_LORA_K, format },
-                .kv_up = { "kv_up", attention->kv_lora.v, expanded, 1, FALSE, MDL_LORA_V, format },
-                .q = { "q", hidden, query, 1, FALSE, MDL_LORA_Q, format },
+  return (Mla){ .q_down = { "q_down", hidden, attention->q_lora.v, 1, FALSE, MDL_LORA_Q, format, FALSE },
+                .q_up = { "q_up", attention->q_lora.v, query, 1, FALSE, MDL_LORA_Q, format, FALSE },
+                .kv_down = { "kv_down", hidden, attention->kv_lora.v + attention->rope.v, 1, FALSE, MDL_LORA_K, format, FALSE },
+                .kv_up = { "kv_up", attention->kv_lora.v, expanded, 1, FALSE, MDL_LORA_V, format, FALSE },
+                .q = { "q", hidden, query, 1, FALSE, MDL_LORA_Q, format, FALSE },
                 .compressed = attention->q_lora.set };
 }
 

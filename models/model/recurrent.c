@@ -41,7 +41,8 @@ sizes_of (const MdlBuild *build)
 static MdlLinear
 in_projection (const MdlBuild *build)
 {
-  return (MdlLinear){ "in_projection", build->llm->hidden.v, sizes_of (build).projected, 1, FALSE, 0, build->query->compute, FALSE };
+  const double wide = sizes_of (build).projected;
+  return (MdlLinear){ "in_projection", build->llm->hidden.v, wide, 1, FALSE, 0, build->query->compute, FALSE };
 }
 
 static MdlLinear

@@ -32,7 +32,7 @@ PlnOptions cli_plan_options (const Cli *cli);
 gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                           const PlnResult *result, GError **error);
 
-/* ---- plans of services (plan/plan_fleet.c) ---- */
+/* ---- plans of services (plan_fleet.c) ---- */
 
 /* Searches and answers a plan for a service (pln_is_fleet). `other`: a flag of the verb that such plans do not take; NULL: none. */
 gboolean cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const char *other,

@@ -24,6 +24,7 @@ static const char text[] =
     "      model: llama31_8b\n"
     "      engine: {name: vllm}\n"
     "      pools: [{role: prefill, replicas: 2}, {role: decode, replicas: 1, first_gpu: 2}]\n"
+    "      transfer: {library: none}\n" /* links alone: a library's own time does not contend */
     "      load: {rate: 12, input: 4000, output: 20, requests: 100}\n";
 
 typedef struct {

@@ -380,6 +380,7 @@ casts_of_experts_have_a_kernel_each (void)
   Sums low = { .read_B = 0 }, wide = low, grouped = low, unused = low;
   mdl_layer_query_default (&query, 4096);
   query.ep = 8;
+  query.router_pads = TRUE; /* else two copies fill up rows */
   add_part (&fixture->llm, &query, MDL_PART_MOE, 10, &wide, &unused);
   query.compute = MDL_FORMAT_FP8;
   add_part (&fixture->llm, &query, MDL_PART_MOE, 10, &low, &unused);

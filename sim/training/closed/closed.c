@@ -3,10 +3,9 @@
  *     step = turns of the pipeline + what gathers delay its first + what reductions slow its last
  *            + their rest + norms + optimizer + what is gathered behind it
  *
- * Units of a model (units.c), turns of the pipeline (turns.c), groups' prices (groups.c) and memory
- * (memory_line.c) are remembered by what they depend on; a cut that was asked for before with other numbers of micro-batches is a
- * line in them from about three rounds of the pipeline on. Of the pipeline ranks the first, the last and of those between the one
- * that ends last are looked at.
+ * Units of a model (units.c), turns of the pipeline (turns.c), groups' prices (groups.c) and memory (memory_line.c) are remembered
+ * by what they depend on; a cut that was asked for before with other numbers of micro-batches is a line in them from about three
+ * rounds of the pipeline on. Of the pipeline ranks the first, the last and of those between the one that ends last are looked at.
  * Slow GPUs (stragglers, jitter): compute of their pipeline rank takes so much longer; what it hid may hide a little more.
  * Stages that lie otherwise on nodes and NVLink domains have units of their own (stages.c).
  * A loader adds what a step waits for its input (data/loader_pace.c).
