@@ -111,8 +111,8 @@ static gboolean
 open_cluster (const CalHost *host, const CalPredict *how, guint32 nodes, CalGroup *group, GError **error)
 {
   const char *name = group->system->topology.v;
-  gboolean is_path = !g_path_is_absolute (name) && (strchr (name, '/') != NULL || g_str_has_suffix (name, ".yaml"));
-  g_autofree char *topology = is_path ? g_build_filename (how->folder, name, NULL) : g_strdup (name);
+  gboolean beside = !g_path_is_absolute (name) && (strchr (name, '/') != NULL || g_str_has_suffix (name, ".yaml"));
+  g_autofree char *topology = beside ? g_build_filename (how->folder, name, NULL) : g_strdup (name);
   group->clu = host->cluster (host->user, topology, 0, error);
   if (group->clu != NULL && nodes > clu_n_nodes (group->clu)) {
     clu_free (group->clu);

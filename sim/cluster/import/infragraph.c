@@ -343,11 +343,9 @@ write_topology (const Graph *graph, const CluSlurmLike *like, GError **error)
                   graph->gpus, graph->most_nics, like->name, like->gpus, like->nics);
     return NULL;
   }
-  g_autofree char *node = clu_slurm_slice_of (like->text, "node"), *name = base_yaml_quote (graph->input->name);
-  if (node == NULL) {
-    base_fail_at (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like", like->name);
+  g_autofree char *node = clu_slurm_node_of (like, mark, error), *name = base_yaml_quote (graph->input->name);
+  if (node == NULL)
     return NULL;
-  }
   g_autoptr (GString) out = g_string_new (NULL);
   g_string_append_printf (out, "# Of InfraGraph's infrastructure; each node as one of %s.\ntopology: %s\nnodes: %u\n%s", like->name,
                           name, graph->nodes, node);

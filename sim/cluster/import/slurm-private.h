@@ -3,6 +3,7 @@
 #define CLUSTER_IMPORT_SLURM_PRIVATE_H
 
 #include "base/diag.h"
+#include "cluster/import.h"
 
 /* A switch or a block. */
 typedef struct {
@@ -15,8 +16,8 @@ typedef struct {
   gboolean has_parent, seen;
 } CluSlurmEntry;
 
-/* A top-level key of a topology's text with all its lines, as it stands there; NULL: it has none. Returned: full. */
-char *clu_slurm_slice_of (const char *text, const char *key);
+/* The key `node` of the topology that each node is like, with its lines as they stand there. Returned: full; NULL and *error. */
+char *clu_slurm_node_of (const CluSlurmLike *like, BaseMark mark, GError **error);
 
 void clu_slurm_entry_free (gpointer entry);
 

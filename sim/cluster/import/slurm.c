@@ -111,8 +111,9 @@ read_all (Slurm *slurm, const CluImport *input, const char *only, GError **error
 
 /* ---- what it becomes ---- */
 
-char *
-clu_slurm_slice_of (const char *text, const char *key)
+/* A top-level key of a topology's text with all its lines; NULL: it has none. Returned: full. */
+static char *
+slice_of (const char *text, const char *key)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   g_autofree char *head = g_strconcat (key, ":", NULL);
@@ -127,6 +128,15 @@ clu_slurm_slice_of (const char *text, const char *key)
       g_string_append_printf (out, "%s\n", *line);
   }
   return out != NULL ? g_string_free (out, FALSE) : NULL;
+}
+
+char *
+clu_slurm_node_of (const CluSlurmLike *like, BaseMark mark, GError **error)
+{
+  char *node = slice_of (like->text, "node");
+  if (node == NULL)
+    base_fail_at (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like", like->name);
+  return node;
 }
 
 static void
@@ -165,7 +175,7 @@ append_domains (const Slurm *slurm, const char *like, GString *out, GError **err
       return base_fail_at (error, entry->members, "block '%s' has %u nodes and '%s' %u; blocks of one size are accepted",
                            entry->name, entry->nodes->len, first->name, first->nodes->len);
   }
-  g_autofree char *fabric = clu_slurm_slice_of (like, "fabric");
+  g_autofree char *fabric = slice_of (like, "fabric");
   g_string_append_printf (out, "nvlink_domain: {nodes: %u}\n%s", first->nodes->len, fabric != NULL ? fabric : "");
   return TRUE;
 }
@@ -179,11 +189,9 @@ clu_import_slurm_topology (const CluImport *input, const CluSlurmLike *like, GEr
   if (!read_all (&slurm, input, like->only, error))
     return NULL;
   BaseMark mark = { input->path, 1, 1 };
-  g_autofree char *node = clu_slurm_slice_of (like->text, "node"), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
-  if (node == NULL) {
-    base_fail_at (error, mark, "'%s' has no key 'node' at the begin of a line; another topology is accepted by --like", like->name);
+  g_autofree char *node = clu_slurm_node_of (like, mark, error), *hosts = clu_hostlist_join (slurm.order, 0, slurm.order->len);
+  if (node == NULL)
     return NULL;
-  }
   g_autoptr (GString) out = g_string_new (NULL);
   const char *origin = like->origin != NULL ? like->origin : "Slurm";
   g_string_append_printf (out, "# Of %s's topology; each node as one of %s. Nodes in order: %s\ntopology: %s\nnodes: %u\n%s",
