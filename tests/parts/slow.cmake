@@ -10,6 +10,7 @@ set(slow
     accuracy.fit_planted_sections
     accuracy.serving
     accuracy.serving_fit
+    accuracy.serving_fleets
     accuracy.training
     golden.docs_plan
     golden.plan.resume
