@@ -2,7 +2,8 @@
 #
 #   forerun plan buy_256_gpus --plot front.svg        # draws front_cost.svg too
 #
-# data     TSV with a header line and the columns machine and those of `parts`, in USD
+# data     TSV with a header line and the columns machine and those of `parts`, in one currency
+# sign     what stands before an amount (default $)
 # parts    at most nine, separated by blanks (default nodes, network, storage, other, interest, support, space, rent and energy)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default cost.svg)
 # title    headline (default: none)
@@ -13,6 +14,7 @@ if (!exists ("data")) {
   exit status 2
 }
 if (!exists ("out")) { out = "cost.svg" }
+if (!exists ("sign")) { sign = "$" }
 if (!exists ("parts")) { parts = "nodes network storage other interest support space rent energy" }
 series = ""
 columns_needed = "machine ".parts
@@ -27,7 +29,7 @@ array letters[9] = [0xFFFFFF, 0, 0, 0, 0, 0xFFFFFF, 0, 0xFFFFFF, 0]
 in_words (part) = part eq "other" ? "racks, spares, delivery" : part eq "once" ? "one-off" : part
 below (n) = sum [k = 1:n] column (word (parts, k))
 stats data using (below (words (parts))) name "C" nooutput
-unit = C_max < 1e3 ? "$" : C_max < 1e6 ? "thousand $" : "million $"
+unit = (C_max < 1e3 ? "" : C_max < 1e6 ? "thousand " : "million ").sign
 suffix = C_max < 1e3 ? "" : C_max < 1e6 ? " k" : " M"
 scale = C_max < 1e3 ? 1 : C_max < 1e6 ? 1e-3 : 1e-6
 top = C_max > 0 ? C_max * scale * 1.17 : 1
@@ -59,5 +61,5 @@ plot for [k in shown] \
     title in_words (word (parts, int (k))), \
   for [k in wide] data using (said_at (int (k)) ? scale * (below (int (k)) + below (int (k) - 1)) / 2 : NaN):0: \
     (in_words (word (parts, int (k)))) with labels center font ",13" textcolor rgb letters[int (k)] notitle, \
-  data using (scale * below (words (parts))):0:(sprintf ("$%.3g%s", scale * below (words (parts)), suffix)) \
+  data using (scale * below (words (parts))):0:(sign.sprintf ("%.3g%s", scale * below (words (parts)), suffix)) \
     with labels left offset 0.8,0 notitle

@@ -3,8 +3,9 @@
 #
 #   forerun plan buy_256_gpus --plot front.svg
 #
-# data     TSV with a header line and the columns machine, time_s, time_lo_s, time_hi_s, total_usd, total_lo_usd, total_hi_usd and
-#          front (1: on it)
+# data     TSV with a header line and the columns machine, time_s, time_lo_s, time_hi_s, total, total_lo, total_hi (in one
+#          currency) and front (1: on it)
+# sign     what stands before an amount (default $)
 # out      file to write; its ending decides the format: .svg, .png, .pdf (default front.svg)
 # title    headline (default: none)
 folder (path) = strstrt (path, "/") == 0 ? "" : path[:strstrt (path, "/")].folder (path[strstrt (path, "/") + 1:])
@@ -14,26 +15,27 @@ if (!exists ("data")) {
   exit status 2
 }
 if (!exists ("out")) { out = "front.svg" }
+if (!exists ("sign")) { sign = "$" }
 series = "machine"
-columns_needed = "machine time_s time_lo_s time_hi_s total_usd total_lo_usd total_hi_usd front"
+columns_needed = "machine time_s time_lo_s time_hi_s total total_lo total_hi front"
 without_sizes = 1
 n_rows = int (system ("awk 'END { print NR - 1 }' ".quoted (data)))
 row_height = n_rows <= 20 ? 34 : n_rows <= 60 ? 22 : 16
 height = 210 + row_height * (n_rows < 3 ? 3 : n_rows)
 load folder (ARG0)."common.gp"
 
-stats data using (column ("total_hi_usd")) name "C" nooutput
+stats data using (column ("total_hi")) name "C" nooutput
 stats data using (column ("time_hi_s")) name "T" nooutput
 widest = 8
 wider (text) = strlen (text) > widest ? (widest = strlen (text), 1) : 1
 stats data using (wider (strcol ("machine"))) nooutput
-unit = C_max < 1e3 ? "$" : C_max < 1e6 ? "thousand $" : "million $"
+unit = (C_max < 1e3 ? "" : C_max < 1e6 ? "thousand " : "million ").sign
 scale = C_max < 1e3 ? 1 : C_max < 1e6 ? 1e-3 : 1e-6
 hours = T_max < 3 * 86400
 per = hours ? 3600.0 : 86400.0
 on_front (value, is) = (column ("front") > 0) == is ? value : NaN
 days (dummy) = column ("time_s") / per
-usd (dummy) = column ("total_usd") * scale
+money (dummy) = column ("total") * scale
 
 named = ":ytic (strcol ('machine'))" # in the first panel alone
 stats data using (column ("front")) name "F" nooutput
@@ -77,5 +79,5 @@ set xtics steps (C_max * scale * 1.04)
 set xlabel "cost (".unit.")"
 set label 2 "filled: on the front (no option is both faster and cheaper); bars: error band; both axes start at 0" \
   at screen 0.98, screen 22.0 / height right font ",14" textcolor rgb "#444444"
-eval panel ("usd (0)", "column ('total_lo_usd') * scale", "column ('total_hi_usd') * scale", "#D55E00", 4)
+eval panel ("money (0)", "column ('total_lo') * scale", "column ('total_hi') * scale", "#D55E00", 4)
 unset multiplot

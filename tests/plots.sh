@@ -307,7 +307,7 @@ draws scaling.gp "data='alone.tsv'" 'throughput'
 refuses scaling.gp "data='heat.tsv'" "no column 'gpus'"
 
 table front.tsv <<'ROWS'
-machine time_s time_lo_s time_hi_s total_usd total_lo_usd total_hi_usd front
+machine time_s time_lo_s time_hi_s total total_lo total_hi front
 a_b 864000 777600 950400 2e6 1.8e6 2.2e6 1
 c 1728000 1555200 1900800 1e6 9e5 1.1e6 1
 ROWS

@@ -107,6 +107,9 @@ struct Cli {
   GArray *outputs;     /* CliOutput: all that flags name to be written, until the verb is done */
   char **picked;       /* columns that --columns names; NULL: none */
   gboolean document;   /* the text is a file for a program, of which no line is broken */
+  const char *currency; /* that amounts of the answer are shown in, static; NULL: US dollars, as where points of --vary differ */
+  double currency_usd;  /* what one of it is worth */
+  gboolean priced;      /* a list of prices was read */
   char *folder;        /* made before they are written where it is not there; NULL: none */
   int status;          /* CliExit of a run that did not fail */
   int signal;          /* that ended a run which failed; 0: none */
@@ -158,6 +161,9 @@ void cli_progress_clear (void);
  * room, after it. FALSE and *error where --columns names what no table has. */
 gboolean cli_layout_begin (Cli *cli, GError **error);
 gboolean cli_layout_end (Cli *cli, GError **error);
+/* Amounts of the answer are shown in the currency of a list of prices (`code` NULL: US dollars), of which one is worth `usd`; in US
+ * dollars where a run has read lists in different ones. */
+void cli_layout_currency (Cli *cli, const char *code, double usd);
 
 /* From now on a failed allocation ends the program as cli_no_memory does: with a message and CLI_EXIT_RUN. */
 void cli_catch_no_memory (void);

@@ -68,6 +68,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   }
   cli_take_inputs (cli, pln_offers_inputs (offers));
+  cli_layout_currency (cli, pln_offers_spec (offers)->currency.v, pln_offers_spec (offers)->exchange.v);
   write_answer (cli, offers);
   g_autofree char *infeasible = rep_offers_infeasible (offers);
   if (infeasible != NULL) {

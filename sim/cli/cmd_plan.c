@@ -230,6 +230,9 @@ cli_plan_load (Cli *cli, const char *word, char **path, GError **error)
     cli_tell_kind (cli, *path, "plan", error);
     return NULL;
   }
+  const PlnPricesSpec *prices = pln_prices (plan);
+  if (prices != NULL)
+    cli_layout_currency (cli, prices->currency.v, prices->exchange.v);
   cli_warn_all (cli, pln_warnings (plan));
   cli_take_inputs (cli, pln_inputs (plan));
   return plan;

@@ -1,9 +1,11 @@
 /* How wide text is, and which columns it shows. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <sys/ioctl.h>
 
+#include "base/currency.h"
 #include "base/layout.h"
 #include "base/text.h"
 #include "cli-private.h"
@@ -39,6 +41,19 @@ cli_layout_begin (Cli *cli, GError **error)
   }
   base_layout_set (cli->format == CLI_FORMAT_TEXT && !cli->wide ? width_of_output () : 0, (const char *const *)cli->picked);
   return TRUE;
+}
+
+void
+cli_layout_currency (Cli *cli, const char *code, double usd)
+{
+  const char *own = code != NULL && usd > 0 && strcmp (code, "USD") != 0 ? g_intern_string (code) : NULL;
+  const double worth = own != NULL ? usd : 1;
+  const gboolean other = cli->priced && (own != cli->currency || worth < cli->currency_usd || worth > cli->currency_usd);
+  cli->currency = other ? NULL : own;
+  cli->currency_usd = other ? 1 : worth;
+  cli->priced = TRUE;
+  if (!cli->is_point) /* points of --vary run side by side, and print nothing */
+    base_currency_show_in (cli->currency, cli->currency_usd);
 }
 
 /* "; did you mean …; columns: …" of a name that no table has. */

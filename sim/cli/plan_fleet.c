@@ -215,6 +215,9 @@ cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *count
   if (fleet == NULL)
     return FALSE;
   cli_take_inputs (cli, pln_fleet_inputs (fleet));
+  const PlnPricesSpec *prices = pln_fleet_prices (fleet);
+  if (prices != NULL)
+    cli_layout_currency (cli, prices->currency.v, prices->exchange.v);
   const guint best = flags->search.best != NULL ? (guint)counts->best : flags->search.per_machine ? 100 : BEST;
   g_autoptr (PlnFleetResult) result = pln_fleet_search (fleet, best, flags->search.per_machine, error);
   g_autoptr (PlnResult) money = NULL;

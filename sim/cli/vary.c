@@ -46,6 +46,8 @@ gather_point (Cli *cli, const Runs *runs, guint n, const char *name, const Cli *
     cli_warn (cli, named);
   }
   rep_inputs_merge (cli->inputs, own->inputs);
+  if (own->priced)
+    cli_layout_currency (cli, own->currency, own->currency_usd);
   for (guint i = 0; i < own->read->len; i++)
     base_add_once (cli->read, own->read->pdata[i]);
   cli->seed = own->seed;

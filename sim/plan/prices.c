@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "plan-private.h"
 
 #define PRICES_FOLDER "scenarios/prices"
@@ -99,12 +100,6 @@ const BaseSchema pln_schema_prices = { .name = "prices", .help = "Prices of hard
 
 /* ---- currencies ---- */
 
-static const struct {
-  const char *code, *sign;
-} currencies[] = { { "USD", "$" },  { "EUR", "€" },  { "GBP", "£" },  { "JPY", "¥" },  { "INR", "₹" },  { "KRW", "₩" },
-                   { "CHF", NULL }, { "CNY", NULL }, { "CAD", NULL }, { "AUD", NULL }, { "SEK", NULL }, { "NOK", NULL },
-                   { "DKK", NULL }, { "PLN", NULL }, { "CZK", NULL }, { "SGD", NULL }, { "TWD", NULL } };
-
 /* "2026-11-20" */
 static gboolean
 is_day (const char *text)
@@ -125,9 +120,9 @@ pln_exchange (const BaseStr *currency, const BaseNum *exchange, const BaseStr *d
 {
   g_autoptr (GString) known = g_string_new (NULL);
   gboolean is_known = FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (currencies); i++) {
-    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", currencies[i].code);
-    is_known = is_known || g_strcmp0 (currencies[i].code, currency->v) == 0;
+  for (const BaseCurrency *one = base_currencies; one->code != NULL; one++) {
+    g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", one->code);
+    is_known = is_known || g_strcmp0 (one->code, currency->v) == 0;
   }
   if (currency->v == NULL || strcmp (currency->v, "USD") == 0)
     return 1;
@@ -151,8 +146,8 @@ static const char *
 read_amount (const char *text, double *number, const char **rest)
 {
   char *end = NULL;
-  for (guint i = 1; i < G_N_ELEMENTS (currencies); i++) {
-    const char *sign = currencies[i].sign, *code = currencies[i].code;
+  for (const BaseCurrency *one = base_currencies + 1; one->code != NULL; one++) {
+    const char *sign = one->sign, *code = one->code;
     const char *start = sign != NULL && g_str_has_prefix (text, sign) ? text + strlen (sign)
                         : g_str_has_prefix (text, code)               ? text + strlen (code)
                                                                       : NULL;

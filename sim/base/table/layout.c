@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "base/finite.h"
 #include "base/text.h"
 
@@ -176,7 +177,8 @@ with_unit (const char *number, const char *unit)
   const char *dollar = strchr (unit, '$');
   if (dollar == NULL)
     return *unit != '\0' ? g_strdup_printf ("%s %s", number, unit) : g_strdup (number);
-  return dollar == unit ? g_strdup_printf ("$%s", number) : g_strdup_printf ("$%s %.*s", number, (int)(dollar - unit), unit);
+  const char *sign = base_currency_sign ();
+  return dollar == unit ? g_strconcat (sign, number, NULL) : g_strdup_printf ("%s%s %.*s", sign, number, (int)(dollar - unit), unit);
 }
 
 char *
@@ -187,6 +189,7 @@ base_quantity_show (double value, BaseDim dim)
     return g_strdup ("-");
   if (units_of[dim].units == NULL)
     return base_quantity_format (value, dim, SHOWN_DIGITS);
+  value = base_currency_is_money (dim) ? base_currency_of (value) : value;
   const BaseScale scale = scale_of_one (dim, fabs (value));
   g_autofree char *number = number_shown (value, &scale);
   return with_unit (number, scale.unit);
@@ -197,6 +200,10 @@ base_band_show (double value, double lo, double hi, BaseDim dim)
 {
   if (!isfinite (value) || !isfinite (lo) || !isfinite (hi) || !(lo < hi) || units_of[dim].units == NULL)
     return base_quantity_show (value, dim);
+  const double one = base_currency_is_money (dim) ? base_currency_of (1) : 1;
+  value *= one;
+  lo *= one;
+  hi *= one;
   const BaseScale scale = scale_of_one (dim, fabs (value));
   g_autofree char *number = number_shown (value, &scale), *low = number_shown (lo, &scale), *high = number_shown (hi, &scale),
                   *shown = with_unit (number, scale.unit);

@@ -1,6 +1,7 @@
 #ifndef BASE_TABLE_PRIVATE_H
 #define BASE_TABLE_PRIVATE_H
 
+#include "base/currency.h"
 #include "base/layout.h"
 #include "base/table.h"
 
@@ -20,6 +21,8 @@ struct BaseTable {
   unsigned n_more; /* owners besides the first */
 };
 
+/* A value of a column as it is shown: money in the currency that is shown (base/currency.h). */
+double base_table_amount (const BaseColumn *column, double value);
 /* Where the columns stand that base_layout_columns picks: unsigned; NULL where nothing is picked, or the table has none of them.
  * Returned: full. */
 GArray *base_table_picked (const BaseTable *table);

@@ -146,6 +146,20 @@ base_table_cell (const BaseTable *table, unsigned row, unsigned column)
                      .text = cell->text };
 }
 
+gboolean
+base_table_is_money (const BaseColumn *column)
+{
+  const char *title = column->title != NULL ? column->title : "";
+  return column->kind == BASE_CELL_NUMBER &&
+         (strstr (column->key, "usd") != NULL || strstr (title, "USD") != NULL || strchr (title, '$') != NULL);
+}
+
+double
+base_table_amount (const BaseColumn *column, double value)
+{
+  return base_table_is_money (column) ? base_currency_of (value) : value;
+}
+
 char *
 base_cell_text (const BaseCell *cell)
 {
@@ -176,13 +190,13 @@ base_table_put (BaseTable *table, unsigned column, const BaseCell *cell)
 }
 
 static void
-append_tsv_cell (const Cell *cell, GString *out)
+append_tsv_cell (const BaseColumn *column, const Cell *cell, GString *out)
 {
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   if (cell->kind == CELL_TEXT)
     base_table_append_escaped (out, cell->text);
   else if (cell->kind == CELL_NUMBER)
-    g_string_append (out, g_ascii_dtostr (buffer, sizeof buffer, cell->number)); /* %.17g */
+    g_string_append (out, g_ascii_dtostr (buffer, sizeof buffer, base_table_amount (column, cell->number))); /* %.17g */
   else if (cell->kind != CELL_NULL)
     g_string_append_printf (out, "%" G_GINT64_FORMAT, cell->integer);
 }
@@ -198,13 +212,13 @@ base_table_print_tsv (const BaseTable *table, GString *out)
   }
   const unsigned *at = (const unsigned *)(gpointer)places->data;
   for (guint i = 0; i < places->len; i++)
-    g_string_append_printf (out, "%s%s", i > 0 ? "\t" : "", table->columns[at[i]].key);
+    g_string_append_printf (out, "%s%s", i > 0 ? "\t" : "", base_currency_word (table->columns[at[i]].key));
   g_string_append_c (out, '\n');
   for (unsigned r = 0; r < table->rows->len; r++) {
     const Cell *row = table->rows->pdata[r];
     for (guint i = 0; i < places->len; i++) {
       g_string_append (out, i > 0 ? "\t" : "");
-      append_tsv_cell (&row[at[i]], out);
+      append_tsv_cell (&table->columns[at[i]], &row[at[i]], out);
     }
     g_string_append_c (out, '\n');
   }
@@ -295,13 +309,13 @@ base_table_build_members (const BaseTable *table, unsigned row, JsonBuilder *jso
   g_return_if_fail (row < table->rows->len);
   const Cell *cells = table->rows->pdata[row];
   for (unsigned i = 0; i < table->n_columns; i++) {
-    json_builder_set_member_name (json, table->columns[i].key);
+    json_builder_set_member_name (json, base_currency_word (table->columns[i].key));
     switch (cells[i].kind) {
       case CELL_TEXT:
         json_builder_add_string_value (json, cells[i].text);
         break;
       case CELL_NUMBER:
-        base_json_add_number (json, cells[i].number);
+        base_json_add_number (json, base_table_amount (&table->columns[i], cells[i].number));
         break;
       case CELL_INTEGER:
         json_builder_add_int_value (json, cells[i].integer);

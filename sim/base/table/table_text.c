@@ -63,7 +63,7 @@ scale_of (const BaseTable *table, unsigned column)
 {
   double least = (double)INFINITY, most = 0;
   for (unsigned r = 0; r < table->rows->len; r++) {
-    const double size = fabs (number_of (cell_of (table, r, column)));
+    const double size = fabs (base_table_amount (&table->columns[column], number_of (cell_of (table, r, column))));
     most = MAX (most, size);
     least = size > 0 ? MIN (least, size) : least;
   }
@@ -78,7 +78,8 @@ base_table_shown (const BaseTable *table, unsigned column)
   shown.scaled = shown.column->title != NULL && chooses_unit (shown.column);
   if (shown.scaled)
     shown.scale = scale_of (table, column);
-  shown.head = shown.scaled ? g_strdup_printf ("%s (%s)", title, shown.scale.unit) : g_strdup (title);
+  g_autofree char *head = shown.scaled ? g_strdup_printf ("%s (%s)", title, shown.scale.unit) : g_strdup (title);
+  shown.head = g_strdup (base_table_is_money (shown.column) ? base_currency_word (head) : head);
   return shown;
 }
 
@@ -97,7 +98,8 @@ base_table_cell_shown (const BaseTable *table, unsigned row, const BaseTableShow
 {
   const Cell *cell = cell_of (table, row, shown->at);
   const char *format = shown->column->format != NULL ? shown->column->format : "%g";
-  const double scale = shown->column->scale == 0 ? 1 : shown->column->scale;
+  const double scale = shown->column->scale == 0 ? 1 : shown->column->scale, value = number_of (cell);
+  const double amount = base_table_amount (shown->column, value);
   if (cell->kind == CELL_NULL)
     return g_strdup ("-");
   if (cell->kind == CELL_TEXT) {
@@ -106,14 +108,14 @@ base_table_cell_shown (const BaseTable *table, unsigned row, const BaseTableShow
     return g_string_free (text, FALSE);
   }
   if (g_strcmp0 (format, BASE_EACH_UNIT) == 0)
-    return base_quantity_show (number_of (cell), base_dim_of_key (shown->column->key));
+    return base_quantity_show (value, base_dim_of_key (shown->column->key));
   if (shown->scaled) {
     char decimals[16];
     g_snprintf (decimals, sizeof decimals, "%%.%uf", shown->scale.decimals);
-    return formatted (decimals, number_of (cell) * shown->scale.scale);
+    return formatted (decimals, amount * shown->scale.scale);
   }
   if (cell->kind == CELL_NUMBER)
-    return formatted (format, cell->number * scale);
+    return formatted (format, amount * scale);
   if (scale == 1 && shown->column->format == NULL)
     return g_strdup_printf ("%" G_GINT64_FORMAT, cell->integer);
   return formatted (format, (double)cell->integer * scale);
@@ -128,7 +130,7 @@ column_named (const BaseTable *table, const char *name)
   for (unsigned i = 0; i < table->n_columns; i++) {
     const char *title = table->columns[i].title != NULL ? table->columns[i].title : "";
     g_autofree char *plain = g_strchomp (g_strndup (title, strcspn (title, "(")));
-    if (strcmp (table->columns[i].key, name) == 0 || (*plain != '\0' && g_ascii_strcasecmp (plain, name) == 0))
+    if (strcmp (table->columns[i].key, name) == 0 || strcmp (base_currency_word (table->columns[i].key), name) == 0 || (*plain != '\0' && g_ascii_strcasecmp (plain, name) == 0))
       return i;
   }
   return table->n_columns;
@@ -140,7 +142,7 @@ base_table_picked (const BaseTable *table)
   const char *const *names = base_layout_columns ();
   g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (unsigned));
   for (unsigned i = 0; i < table->n_columns; i++)
-    base_layout_note (BASE_LAYOUT_KNOWN, table->columns[i].key);
+    base_layout_note (BASE_LAYOUT_KNOWN, base_currency_word (table->columns[i].key));
   for (; names != NULL && *names != NULL; names++) {
     const unsigned at = column_named (table, *names);
     if (at == table->n_columns)
@@ -253,7 +255,7 @@ leave_one_out (GArray *columns, guint least)
       which = i;
   if (columns->len < 2 || COLUMN (columns, which)->how.column->rank < least)
     return FALSE;
-  base_layout_note (BASE_LAYOUT_LEFT_OUT, COLUMN (columns, which)->how.column->key);
+  base_layout_note (BASE_LAYOUT_LEFT_OUT, base_currency_word (COLUMN (columns, which)->how.column->key));
   g_array_remove_index (columns, which);
   return TRUE;
 }

@@ -1,5 +1,6 @@
 /* Quantities as text that people read. The decimal digits of the double are shifted, never divided by a prefix, so that a number is
  * rounded once, and "450 GB/s" comes back as the double it was. */
+#include "base/currency.h"
 #include "base/finite.h"
 #include "units/units-private.h"
 
@@ -144,8 +145,10 @@ base_quantity_format (double value, BaseDim dim, unsigned digits)
   digits = CLAMP (digits, 1, DIGITS_MAX);
   GString *out = g_string_new (value < 0 ? "-" : "");
   double v = fabs (value);
-  if (base_unit_dims[dim].money)
-    g_string_append_c (out, '$');
+  if (base_unit_dims[dim].money) {
+    g_string_append (out, base_currency_sign ());
+    v = base_currency_of (v);
+  }
   switch (dim) {
     case BASE_DIM_COUNT:
       append_count (out, v, digits);

@@ -357,6 +357,12 @@ pln_fleet_aim (const PlnFleet *fleet)
   return (PlnFleetAim)fleet->spec.aim.v;
 }
 
+const PlnPricesSpec *
+pln_fleet_prices (const PlnFleet *fleet)
+{
+  return pln_prices (fleet->prices);
+}
+
 PlnAcquisition
 pln_fleet_basis (const PlnFleet *fleet)
 {

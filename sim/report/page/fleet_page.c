@@ -21,7 +21,7 @@ rep_fleet_html_answer (const PlnFleet *fleet, const PlnFleetResult *result, GStr
   const char *how = row->simulated ? "simulated" : "estimated";
   g_autofree char *replicas = rep_fleet_replicas (row), *gpus = g_strdup_printf ("%u GPUs", row->gpus),
                   *option = g_strdup_printf ("%u x %s", row->nodes, pln_fleet_topology (fleet, row->machine)),
-                  *mtok = g_strdup_printf ("$%.3g", row->usd_per_Mtok), *good = g_strdup_printf ("%.1f %%", 100 * row->good),
+                  *mtok = rep_money_fine (row->usd_per_Mtok, 3), *good = g_strdup_printf ("%.1f %%", 100 * row->good),
                   *tokens = g_strdup_printf ("%.4g", row->tokens_per_s_gpu), *buy = rep_quantity (row->capital_usd, BASE_DIM_MONEY),
                   *cash = g_strdup_printf ("after %s of cash", buy);
   g_autoptr (GPtrArray) said = rep_fleet_sentences (fleet, result);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "base/table.h"
 #include "html-private.h"
 #include "plan-private.h"
@@ -129,7 +130,8 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
     const double other_usd = rep_plan_run_usd (plan, row, other);
     if (!isnan (other_usd))
       add_fact (html, other == PLN_ACQUISITION_BUY ? "run cost, own" : "run cost, rent", rep_money (other_usd), NULL);
-    add_fact (html, "per million tokens", g_strdup_printf ("$%.3f", row->usd_per_token * 1e6), NULL);
+    add_fact (html, "per million tokens",
+              g_strdup_printf ("%s%.3f", base_currency_sign (), base_currency_of (row->usd_per_token) * 1e6), NULL);
   }
   add_fact (html, "MFU", g_strdup_printf ("%.1f %%", row->step.mfu * 100), NULL);
   add_fact (html, "memory of the fullest GPU", g_strdup_printf ("%.1f GiB", row->step.memory_B / (1 << 30)),

@@ -200,7 +200,8 @@ append_money (const PlnFleet *fleet, const PlnFleetRow *row, GString *out)
     g_string_append_printf (out, "%s rented", rent);
   if (isfinite (row->own_usd))
     g_string_append_printf (out, "%s%s owned, after %s of cash", isfinite (row->rent_usd) ? ", or " : "", month, cash);
-  g_string_append_printf (out, ". %s, a million output tokens cost $%.3g.\n", own ? "Owned" : "Rented", row->usd_per_Mtok);
+  g_autofree char *mtok = rep_money_fine (row->usd_per_Mtok, 3);
+  g_string_append_printf (out, ". %s, a million output tokens cost %s.\n", own ? "Owned" : "Rented", mtok);
 }
 
 static const PlnFleetRow *
@@ -336,6 +337,9 @@ rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *
   g_string_append_printf (out, "# %u layouts estimated; %u options checked by the engine in %u runs. Ranked by %s\n",
                           result->n_layouts, result->n_simulated, result->n_runs,
                           base_name (pln_fleet_aim_names, (int)pln_fleet_aim (fleet)));
+  const PlnPricesSpec *prices = pln_fleet_prices (fleet);
+  if (prices != NULL)
+    rep_currency_text (&prices->currency, &prices->exchange, &prices->exchange_date, out);
   g_string_append (out,
                    "# times of rows by engine are at the percentile of the SLO, those by formula are means; a month has 30 days\n");
 }
@@ -380,9 +384,10 @@ rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, const RepFl
 void
 rep_fleet_json (const PlnFleet *fleet, const PlnFleetResult *result, const RepFleetMoney *money, guint most, JsonBuilder *json)
 {
-  g_autoptr (GArray) rows = shown_of (fleet, result, most);
-  json_builder_set_member_name (json, "rows");
-  base_members_list (members, rows, json);
+  const PlnPricesSpec *prices = pln_fleet_prices (fleet);
+  rep_json_table (json, "rows", rep_fleet_table (fleet, result, most));
+  if (prices != NULL)
+    rep_currency_json (&prices->currency, &prices->exchange, &prices->exchange_date, json);
   if (has_prices (money)) {
     rep_plan_rivals_json (money->plan, money->result, json);
     rep_plan_flips_json (money->plan, money->result, json);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "base/layout.h"
 #include "json-private.h"
 #include "plan-private.h"
@@ -38,7 +39,7 @@ name_of (const PlnFlip *flip)
 typedef struct {
   const PlnFlip *flip;
   char *name, *now, *limit, *then; /* owned */
-  double change;
+  double change, now_value, limit_value; /* SI, money in the currency that is shown */
 } Line;
 
 BASE_MEMBER_TEXT_OF (direction, Line, it->flip->limit > it->flip->value ? "more" : "less")
@@ -48,8 +49,8 @@ BASE_MEMBER_TEXT_OF (direction, Line, it->flip->limit > it->flip->value ? "more"
 static const BaseMember members[] = {
   LINE ("price", name, .title = "price"),
   FLIP ("path", path),
-  FLIP ("now_value", value),
-  FLIP ("limit_value", limit),
+  LINE ("now_value", now_value),
+  LINE ("limit_value", limit_value),
   LINE ("now", now, .title = "now"),
   LINE ("limit", limit, .title = "stays first up to"),
   { .key = "direction", .text = direction },
@@ -71,6 +72,8 @@ table_of (const Pln *plan, const PlnResult *result, const GArray *flips, guint m
                   .now = base_quantity_format (flip->value, flip->dim, digits),
                   .limit = g_strconcat (flip->limit < flip->value ? "down to " : "", limit, NULL),
                   .change = flip->limit / flip->value - 1,
+                  .now_value = base_currency_is_money (flip->dim) ? base_currency_of (flip->value) : flip->value,
+                  .limit_value = base_currency_is_money (flip->dim) ? base_currency_of (flip->limit) : flip->limit,
                   .then = flip->row == 0 ? g_strconcat ("none: it would ", pln_out_texts[flip->why], NULL)
                                          : rep_plan_machine (plan, g_array_index (result->rows, PlnChoiceRow, flip->row).machine) };
     base_members_add (table, members, &line);

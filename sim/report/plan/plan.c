@@ -153,9 +153,7 @@ append_prices (const Pln *plan, GString *out)
   g_string_append_printf (out, "# prices %s of %s in %s: %u of %u prices are assumptions\n",
                           prices->name.v != NULL ? prices->name.v : "of the plan", prices->date.v, prices->currency.v, assumed,
                           figures);
-  if (prices->exchange.set)
-    g_string_append_printf (out, "# 1 %s is %.6g USD (%s); costs are in USD\n", prices->currency.v, prices->exchange.v,
-                            prices->exchange_date.v);
+  rep_currency_text (&prices->currency, &prices->exchange, &prices->exchange_date, out);
   if (pln_basis (plan) == PLN_ACQUISITION_BUY)
     append_terms (prices, out);
   g_string_append_printf (out, "# costs compare %s\n",
@@ -340,6 +338,9 @@ rep_plan_json (const Pln *plan, const PlnResult *result, guint most, JsonBuilder
   rep_json_text (json, "objective", base_name (pln_aim_names, (int)pln_aim (plan)));
   rep_json_number (json, "tokens", pln_tokens (plan) > 0 ? pln_tokens (plan) : (double)NAN);
   rep_json_text (json, "prices", pln_prices (plan) != NULL ? pln_prices (plan)->name.v : NULL);
+  const PlnPricesSpec *prices = pln_prices (plan);
+  rep_currency_json (prices != NULL ? &prices->currency : NULL, prices != NULL ? &prices->exchange : NULL,
+                     prices != NULL ? &prices->exchange_date : NULL, json);
   rep_json_text (json, "acquisition", base_name (pln_acquisition_names, (int)pln_basis (plan)));
   build_failures (plan, json);
   rep_json_number (json, "machines", pln_machines (plan)->len);

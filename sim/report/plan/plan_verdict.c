@@ -2,14 +2,41 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
+#include "json-private.h"
 #include "verdict-private.h"
 
 char *
 rep_money (double usd)
 {
-  return fabs (usd) >= 1e6   ? g_strdup_printf ("$%.3g M", usd * 1e-6)
-         : fabs (usd) >= 1e3 ? g_strdup_printf ("$%.3g k", usd * 1e-3)
-                             : g_strdup_printf ("$%.3g", usd);
+  const double amount = base_currency_of (usd);
+  const char *sign = base_currency_sign ();
+  return fabs (amount) >= 1e6   ? g_strdup_printf ("%s%.3g M", sign, amount * 1e-6)
+         : fabs (amount) >= 1e3 ? g_strdup_printf ("%s%.3g k", sign, amount * 1e-3)
+                                : g_strdup_printf ("%s%.3g", sign, amount);
+}
+
+char *
+rep_money_fine (double usd, guint digits)
+{
+  return g_strdup_printf ("%s%.*g", base_currency_sign (), (int)digits, base_currency_of (usd));
+}
+
+void
+rep_currency_text (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, GString *out)
+{
+  if (currency->v == NULL || strcmp (currency->v, "USD") == 0)
+    return;
+  g_string_append_printf (out, "# costs are in %s; 1 %s is %.6g USD (%s)\n", base_currency_code (), currency->v, exchange->v, date->v);
+}
+
+void
+rep_currency_json (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, JsonBuilder *json)
+{
+  const gboolean other = currency != NULL && currency->v != NULL && strcmp (currency->v, "USD") != 0;
+  rep_json_text (json, "currency", base_currency_code ());
+  rep_json_number (json, "exchange", other ? exchange->v : (double)NAN);
+  rep_json_text (json, "exchange_date", other ? date->v : NULL);
 }
 
 /* "45.6 days (35.7 to 58.7)"; of a single step "16.5 s per step (12.9 to 21.3)". The band is the step's. Returned: full. */
@@ -138,8 +165,9 @@ append_row (const RepVerdict *v, const PlnChoiceRow *row, GString *text)
     g_autofree char *otherwise = rep_money (other_usd);
     if (!isnan (other_usd))
       g_string_append_printf (text, ", %s %s", otherwise, owned_or_rented (other));
+    g_autofree char *per_Mtok = rep_money_fine (row->usd_per_token * 1e6, 3);
     if (pln_aim (v->plan) == PLN_AIM_COST_PER_TOKEN)
-      g_string_append_printf (text, ", $%.3g per million tokens", row->usd_per_token * 1e6);
+      g_string_append_printf (text, ", %s per million tokens", per_Mtok);
   }
   if (pln_aim (v->plan) == PLN_AIM_ENERGY && pln_tokens (v->plan) > 0)
     g_string_append_printf (text, ", %.3g MWh", row->money.energy_J / 3.6e9);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "base/layout.h"
 #include "plan-private.h"
 #include "plot-private.h"
@@ -95,7 +96,7 @@ append_rows (const PlnFleet *fleet, const PlnFleetResult *result, PlnFleetFront 
     const double x = which == PLN_FLEET_BY_USER   ? 1 / row->tpot_mean_s
                      : which == PLN_FLEET_BY_TTFT ? row->ttft_s * 1e3
                                                   : row->tpot_s * 1e3,
-                 y = which == PLN_FLEET_BY_USER ? row->tokens_per_s_gpu : row->usd_per_Mtok;
+                 y = which == PLN_FLEET_BY_USER ? row->tokens_per_s_gpu : base_currency_of (row->usd_per_Mtok);
     if (row->simulated && isfinite (x) && isfinite (y))
       append_point (tsv, pln_fleet_topology (fleet, row->machine), "simulated", x, y);
   }
@@ -122,8 +123,8 @@ title_of (const PlnFleet *fleet, const PlnFleetPoint *best, PlnFleetFront which)
   const char *topology = pln_fleet_topology (fleet, best->machine), *name = pln_fleet_name (fleet);
   if (which == PLN_FLEET_BY_USER)
     return g_strdup_printf ("%s: %s gives most, %.4g tokens/s of a GPU (%.3g of a user)", name, topology, best->y, best->x);
-  g_autofree char *at = base_quantity_show (best->x, BASE_DIM_TIME);
-  return g_strdup_printf ("%s: at %s %s costs least, $%.3g a million tokens", name, at, topology, best->y);
+  g_autofree char *at = base_quantity_show (best->x, BASE_DIM_TIME), *cost = rep_money_fine (best->y, 3);
+  return g_strdup_printf ("%s: at %s %s costs least, %s a million tokens", name, at, topology, cost);
 }
 
 static void
@@ -139,7 +140,7 @@ add_front (PlnFleet *fleet, const PlnFleetResult *result, PlnFleetFront which, c
     const PlnFleetPoint *point = &g_array_index (points, PlnFleetPoint, i);
     const gboolean last = i + 1 == points->len || (point + 1)->machine != point->machine;
     append_point (tsv, pln_fleet_topology (fleet, point->machine), "front", which == PLN_FLEET_BY_USER ? point->x : point->x * 1e3,
-                  point->y);
+                  which == PLN_FLEET_BY_USER ? point->y : base_currency_of (point->y));
     if (last && which == PLN_FLEET_BY_USER)
       *n_drawn += append_measured (fleet, point->machine, measured, tsv);
   }
@@ -148,7 +149,7 @@ add_front (PlnFleet *fleet, const PlnFleetResult *result, PlnFleetFront which, c
   pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
   const double limit_s = which == PLN_FLEET_BY_TTFT ? ttft_s : which == PLN_FLEET_BY_TPOT ? tpot_s : (double)INFINITY;
   g_autofree char *title = title_of (fleet, best_point (points, which, limit_s), which), *x_name = rep_plot_quote (w->x_name),
-                  *y_name = rep_plot_quote (w->y_name);
+                  *y_name = rep_plot_quote (base_currency_word (w->y_name));
   char at[G_ASCII_DTOSTR_BUF_SIZE];
   g_ascii_formatd (at, sizeof at, "%.9g", isfinite (limit_s) ? limit_s * 1e3 : 0);
   rep_plots_add (plots, w->name, "fleet.gp", w->caption, title, tsv,

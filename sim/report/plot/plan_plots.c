@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "plan-private.h"
 #include "plot-private.h"
 #include "report/offers.h"
@@ -13,6 +14,21 @@ append_number (GString *out, double value)
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   g_string_append_c (out, '\t');
   g_string_append (out, g_ascii_dtostr (text, sizeof text, value));
+}
+
+/* In the currency that is shown. */
+static void
+append_money (GString *out, double usd)
+{
+  append_number (out, base_currency_of (usd));
+}
+
+/* What stands before amounts, for a plot. Returned: full. */
+static char *
+sign_setting (void)
+{
+  g_autofree char *sign = rep_plot_quote (base_currency_sign ());
+  return g_strconcat ("; sign=", sign, NULL);
 }
 
 gboolean
@@ -63,7 +79,7 @@ front_tsv (const Pln *plan, const PlnResult *result, GString *out)
 {
   g_autoptr (GPtrArray) rows = chosen (plan, result, TRUE);
   g_ptr_array_sort (rows, by_cost);
-  g_string_append (out, "machine\ttime_s\ttime_lo_s\ttime_hi_s\ttotal_usd\ttotal_lo_usd\ttotal_hi_usd\tfront\n");
+  g_string_append (out, "machine\ttime_s\ttime_lo_s\ttime_hi_s\ttotal\ttotal_lo\ttotal_hi\tfront\n");
   for (guint i = 0; i < rows->len; i++) {
     const PlnChoiceRow *row = rows->pdata[i];
     double lo = row->step_time_lo_s / row->step_time_s, hi = row->step_time_hi_s / row->step_time_s;
@@ -72,9 +88,9 @@ front_tsv (const Pln *plan, const PlnResult *result, GString *out)
     append_number (out, row->run_s);
     append_number (out, row->run_s * lo);
     append_number (out, row->run_s * hi);
-    append_number (out, row->money.total_usd);
-    append_number (out, row->money.total_usd * lo);
-    append_number (out, row->money.total_usd * hi);
+    append_money (out, row->money.total_usd);
+    append_money (out, row->money.total_usd * lo);
+    append_money (out, row->money.total_usd * hi);
     g_string_append (out, row->front ? "\t1\n" : "\t0\n");
   }
 }
@@ -129,7 +145,7 @@ cost_tsv (const Pln *plan, const PlnResult *result, GString *out)
     g_string_append (out, name);
     parts_of (plan, row, usd);
     for (int p = 0; p < PART_N; p++)
-      append_number (out, usd[p]);
+      append_money (out, usd[p]);
     g_string_append_c (out, '\n');
   }
 }
@@ -171,7 +187,8 @@ rep_plan_cost_plot (const Pln *plan, const PlnResult *result, const char *period
   GString *cost = g_string_new (NULL);
   cost_tsv (plan, result, cost);
   g_autofree char *parts = title_of_cost (plan, result, period);
-  rep_plots_add (plots, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost, NULL);
+  rep_plots_add (plots, "cost", "cost.gp", "Cost of the best layout of each cluster option, by part.", parts, cost,
+                 sign_setting ());
 }
 
 void
@@ -181,7 +198,7 @@ rep_plan_plots (const Pln *plan, const PlnResult *result, GPtrArray *plots)
   front_tsv (plan, result, front);
   g_autofree char *against = title_of_front (plan, &g_array_index (result->rows, PlnChoiceRow, 0));
   rep_plots_add (plots, "front", "front.gp", "Time and cost of the best layout of each cluster option, with error bands.", against,
-                 front, NULL);
+                 front, sign_setting ());
   rep_plan_cost_plot (plan, result, "this run", plots);
 }
 
@@ -199,7 +216,7 @@ offers_tsv (const PlnOffers *offers, GString *out)
     g_string_append (out, g_strdelimit (name, "\t\r\n", ' '));
     for (guint k = 0; k < G_N_ELEMENTS (parts); k++) {
       char text[G_ASCII_DTOSTR_BUF_SIZE];
-      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", parts[k]));
+      g_string_append_printf (out, "\t%s", g_ascii_formatd (text, sizeof text, "%.9g", base_currency_of (parts[k])));
     }
     g_string_append_c (out, '\n');
   }
@@ -218,6 +235,7 @@ rep_offers_plot (const PlnOffers *offers, GPtrArray *plots)
       least = &g_array_index (rows, PlnOffer, i);
   g_autofree char *cost = rep_money (least->money.total_usd),
                   *title = g_strdup_printf ("%s: %s costs least: %s", spec->name.v, least->way->name.v, cost);
+  g_autofree char *sign = sign_setting ();
   rep_plots_add (plots, "cost", "cost.gp", "Cost of each offer, by part.", title, tsv,
-                 g_strdup ("; parts='bought rent once energy'"));
+                 g_strconcat ("; parts='bought rent once energy'", sign, NULL));
 }

@@ -4,6 +4,7 @@
 
 #include "base/layout.h"
 #include "json-private.h"
+#include "plan-private.h"
 
 #define DAY_S 86400.0
 
@@ -136,9 +137,7 @@ append_prices (const PlnOffersSpec *spec, GString *out)
   g_autofree char *electricity = rep_quantity (spec->electricity.v, BASE_DIM_MONEY_PER_ENERGY);
   g_string_append_printf (out, "# prices in %s (%s): %u of %u values are assumptions; electricity %s, PUE %g\n", spec->currency.v,
                           spec->date.v, assumed, figures, spec->electricity.set ? electricity : "not priced", spec->pue.v);
-  if (strcmp (spec->currency.v, "USD") != 0)
-    g_string_append_printf (out, "# 1 %s is %.6g USD (%s); costs are in USD\n", spec->currency.v, spec->exchange.v,
-                            spec->exchange_date.v);
+  rep_currency_text (&spec->currency, &spec->exchange, &spec->exchange_date, out);
   if (spec->amortisation.set)
     g_string_append_printf (out, "# purchases are paid off over %.4g days, and other work uses the rest of that time\n",
                             spec->amortisation.v / DAY_S);
@@ -187,7 +186,7 @@ rep_offers_json (const PlnOffers *offers, JsonBuilder *json)
   const PlnOffersSpec *spec = pln_offers_spec (offers);
   const GArray *evens = pln_offers_break_evens (offers), *rows = pln_offers_rows (offers);
   rep_json_text (json, "name", spec->name.v);
-  rep_json_text (json, "currency", "USD"); /* amounts are converted as they are read */
+  rep_currency_json (&spec->currency, &spec->exchange, &spec->exchange_date, json);
   rep_json_text (json, "date", spec->date.v);
   rep_json_table (json, "offers", table_of (offers));
   json_builder_set_member_name (json, "break_even");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/currency.h"
 #include "base/layout.h"
 #include "base/member.h"
 #include "cluster/spec.h"
@@ -62,13 +63,15 @@ typedef struct {
   double totals[3]; /* of the first: cash, run cost owned and rented; NAN: none */
 } Book;
 
-/* ---- figures ---- */
-
-static gboolean
-is_money (BaseDim dim)
+/* Amounts are in US dollars, and written in the currency that is shown. */
+static void
+write_formula (RepSheet *sheet, guint row, guint column, RepStyle style, double value, char *formula)
 {
-  return dim == BASE_DIM_MONEY || dim == BASE_DIM_MONEY_PER_TIME || dim == BASE_DIM_MONEY_PER_ENERGY;
+  const gboolean money = style == REP_STYLE_MONEY || style == REP_STYLE_TOTAL;
+  rep_sheet_formula (sheet, row, column, style, money ? base_currency_of (value) : value, formula);
 }
+
+/* ---- figures ---- */
 
 /* Whether it is the rent of a node, which is quoted by the hour; other prices per time are by the month. */
 static gboolean
@@ -91,20 +94,21 @@ unit_of (const Book *b, const BaseNum *num, BaseDim dim, double *scale)
            : dim != BASE_DIM_MONEY_PER_TIME ? 1
            : is_hourly (b, num)             ? 3600
                                             : MONTH_S;
-  return dim == BASE_DIM_MONEY              ? "USD"
-         : dim == BASE_DIM_MONEY_PER_ENERGY ? "USD/kWh"
+  *scale *= base_currency_is_money (dim) ? base_currency_of (1) : 1;
+  return dim == BASE_DIM_MONEY              ? base_currency_code ()
+         : dim == BASE_DIM_MONEY_PER_ENERGY ? base_currency_word ("USD/kWh")
          : dim == BASE_DIM_TIME             ? "days"
          : dim == BASE_DIM_POWER            ? "kW"
          : dim != BASE_DIM_MONEY_PER_TIME   ? NULL
-         : is_hourly (b, num)               ? "USD/h"
-                                            : "USD/month (30 days)";
+         : is_hourly (b, num)               ? base_currency_word ("USD/h")
+                                            : base_currency_word ("USD/month (30 days)");
 }
 
 /* One row of "Prices", or of the figures in "Assumptions". */
 static void
 write_figure (Book *b, const BaseNum *num, BaseDim dim, const char *what, guint row)
 {
-  RepSheet *sheet = is_money (dim) ? b->prices : b->assumptions;
+  RepSheet *sheet = base_currency_is_money (dim) ? b->prices : b->assumptions;
   const PlnPricesSpec *prices = pln_prices (b->plan);
   double scale, band = pln_price_band (b->plan, num, dim);
   const char *unit = unit_of (b, num, dim, &scale);
@@ -143,7 +147,7 @@ static char *
 cell_of (Book *b, const BaseNum *num, BaseDim dim, const char *what)
 {
   const Figure *found = find_figure (b, num);
-  Figure figure = { num, is_money (dim), is_money (dim) ? PRICES : A_FIRST };
+  Figure figure = { num, base_currency_is_money (dim), base_currency_is_money (dim) ? PRICES : A_FIRST };
   for (guint i = 0; i < b->figures->len && found == NULL; i++)
     figure.row += g_array_index (b->figures, Figure, i).is_price == figure.is_price ? 1 : 0;
   if (found == NULL) {
@@ -182,13 +186,13 @@ write_part (Book *b, const PlnPart *part, guint first, guint row)
   rep_sheet_text (b->cash, row, 0, REP_STYLE_TEXT, kind_name (part->kind));
   rep_sheet_text (b->cash, row, 1, REP_STYLE_TEXT, part->name);
   if (share) {
-    rep_sheet_formula (b->cash, row, 2, REP_STYLE_PERCENT, part->price->v, price);
-    rep_sheet_formula (b->cash, row, 3, REP_STYLE_MONEY, part->usd / part->price->v, base_of (part->kind, first, row));
+    write_formula (b->cash, row, 2, REP_STYLE_PERCENT, part->price->v, price);
+    write_formula (b->cash, row, 3, REP_STYLE_MONEY, part->usd / part->price->v, base_of (part->kind, first, row));
   } else {
     rep_sheet_number (b->cash, row, 2, REP_STYLE_COUNT, part->count);
-    rep_sheet_formula (b->cash, row, 3, REP_STYLE_MONEY, part->usd, price);
+    write_formula (b->cash, row, 3, REP_STYLE_MONEY, part->usd, price);
   }
-  rep_sheet_formula (b->cash, row, 4, REP_STYLE_MONEY, part->count * part->usd, g_strdup_printf ("C%u*D%u", row + 1, row + 1));
+  write_formula (b->cash, row, 4, REP_STYLE_MONEY, part->count * part->usd, g_strdup_printf ("C%u*D%u", row + 1, row + 1));
 }
 
 /* The parts of a cluster option, listed when they are first wanted; NULL: it has no price. Borrowed until the next one. */
@@ -205,12 +209,12 @@ block_of (Book *b, guint number)
   g_autofree char *name = rep_plan_machine (b->plan, number);
   rep_sheet_text (b->cash, b->cash_row, 0, REP_STYLE_TITLE, name);
   for (guint i = 0; i < G_N_ELEMENTS (heads); i++)
-    rep_sheet_text (b->cash, b->cash_row + 1, i, REP_STYLE_HEAD, heads[i]);
+    rep_sheet_text (b->cash, b->cash_row + 1, i, REP_STYLE_HEAD, base_currency_word (heads[i]));
   Block block = { number, b->cash_row + 2, b->cash_row + 1 + machine->parts->len };
   for (guint i = 0; i < machine->parts->len; i++)
     write_part (b, &g_array_index (machine->parts, PlnPart, i), block.first, block.first + i);
   rep_sheet_text (b->cash, block.last + 1, 0, REP_STYLE_TOTAL, "cash to buy");
-  rep_sheet_formula (b->cash, block.last + 1, 4, REP_STYLE_TOTAL, machine->capital_usd,
+  write_formula (b->cash, block.last + 1, 4, REP_STYLE_TOTAL, machine->capital_usd,
                      g_strdup_printf ("SUM(E%u:E%u)", block.first + 1, block.last + 1));
   b->cash_row = block.last + 4;
   g_array_append_val (b->blocks, block);
@@ -238,7 +242,7 @@ typedef struct {
 static void
 write_run (const Option *o, guint row, double value, RepStyle style, char *formula)
 {
-  rep_sheet_formula (o->b->run, row, o->column, style, value, formula);
+  write_formula (o->b->run, row, o->column, style, value, formula);
 }
 
 /* What it loses in value, by kind of part. */
@@ -378,7 +382,7 @@ write_labels (RepSheet *sheet, const Label *labels, guint n)
 {
   for (guint i = 0; i < n; i++) {
     rep_sheet_text (sheet, labels[i].row, 0, REP_STYLE_TEXT, labels[i].text);
-    rep_sheet_text (sheet, labels[i].row, 1, REP_STYLE_TEXT, labels[i].unit);
+    rep_sheet_text (sheet, labels[i].row, 1, REP_STYLE_TEXT, base_currency_word (labels[i].unit));
   }
 }
 
@@ -429,7 +433,7 @@ write_titles (Book *b)
   for (int k = 0; k < PLN_BUY_N; k++) {
     g_autofree char *text = g_strdup_printf ("loss of value: %s", kind_name ((PlnBuy)k));
     rep_sheet_text (b->run, R_LOSS + (guint)k, 0, REP_STYLE_TEXT, text);
-    rep_sheet_text (b->run, R_LOSS + (guint)k, 1, REP_STYLE_TEXT, "USD");
+    rep_sheet_text (b->run, R_LOSS + (guint)k, 1, REP_STYLE_TEXT, base_currency_code ());
   }
 }
 
@@ -443,7 +447,7 @@ write_other_prices (Book *b)
   const guint head = row - 1;
   for (guint i = 0; i < b->items->len; i++) {
     const RepPriceItem *item = &g_array_index (b->items, RepPriceItem, i);
-    if (is_money (item->dim) && find_figure (b, item->num) == NULL)
+    if (base_currency_is_money (item->dim) && find_figure (b, item->num) == NULL)
       write_figure (b, item->num, item->dim, item->what, row++);
   }
   if (row > head + 1)
@@ -502,12 +506,12 @@ write_cell (Book *b, const BaseColumn *column, const BaseCell *cell, guint row, 
   (void)column_unit (column, &scale);
   char *formula = cell->known ? formula_of (b, column->key, FIRST + row) : NULL;
   if (formula != NULL)
-    rep_sheet_formula (b->layouts, row + 1, at, REP_STYLE_MONEY, cell->number * scale, formula);
+    write_formula (b->layouts, row + 1, at, REP_STYLE_MONEY, cell->number * scale, formula);
   else if (cell->known && cell->kind == BASE_CELL_TEXT)
     rep_sheet_text (b->layouts, row + 1, at, REP_STYLE_TEXT, cell->text);
   else if (cell->known)
     rep_sheet_number (b->layouts, row + 1, at, cell->kind == BASE_CELL_INTEGER ? REP_STYLE_COUNT : REP_STYLE_NUMBER,
-                      cell->number * scale);
+                      (base_table_is_money (column) ? base_currency_of (cell->number) : cell->number) * scale);
 }
 
 /* The columns of the text. */
@@ -522,7 +526,7 @@ write_table (Book *b, const BaseTable *table)
     if (column->title == NULL)
       continue;
     g_autofree char *head = unit != NULL ? g_strdup_printf ("%s (%s)", column->title, unit) : g_strdup (column->title);
-    rep_sheet_text (b->layouts, 0, at, REP_STYLE_HEAD, head);
+    rep_sheet_text (b->layouts, 0, at, REP_STYLE_HEAD, base_table_is_money (column) ? base_currency_word (head) : head);
     for (guint r = 0; r < base_table_n_rows (table); r++) {
       const BaseCell cell = base_table_cell (table, r, c);
       write_cell (b, column, &cell, r, at);
@@ -558,11 +562,11 @@ write_answer (Book *b)
   const char *const totals[][2] = { { "capex_usd", "cash to buy" }, { "run_cost_own_usd", own }, { "run_cost_rent_usd", rent } };
   if (b->what->n_shown > 0 && pln_basis (b->plan) != PLN_ACQUISITION_NONE)
     rep_sheet_text (b->answer, ++row, 0, REP_STYLE_HEAD,
-                    "The recommended option at the prices of this workbook (USD); the sentences keep theirs");
+                    base_currency_word ("The recommended option at the prices of this workbook (USD); the sentences keep theirs"));
   for (guint i = 0; i < G_N_ELEMENTS (totals); i++)
     if (isfinite (b->totals[i])) {
       rep_sheet_text (b->answer, ++row, 0, REP_STYLE_TEXT, totals[i][1]);
-      rep_sheet_formula (b->answer, row, 1, REP_STYLE_MONEY, b->totals[i], formula_of (b, totals[i][0], FIRST));
+      write_formula (b->answer, row, 1, REP_STYLE_MONEY, b->totals[i], formula_of (b, totals[i][0], FIRST));
     }
   row += 2;
   for (char **line = lines; *line != NULL; line++)

@@ -51,6 +51,8 @@ typedef struct {
   const char *text;  /* of TEXT; borrowed from the table */
 } BaseCell;
 
+/* Whether its numbers are amounts of money, which texts show in the currency of base/currency.h: its key or its title says so. */
+gboolean base_table_is_money (const BaseColumn *column);
 unsigned base_table_n_rows (const BaseTable *table);
 unsigned base_table_n_columns (const BaseTable *table);
 const BaseColumn *base_table_column (const BaseTable *table, unsigned column); /* borrowed */
