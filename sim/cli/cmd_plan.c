@@ -86,20 +86,41 @@ write_answer (Cli *cli, const Answer *answer)
   }
 }
 
-static gboolean
-write_workbook (Cli *cli, const Answer *answer, GError **error)
+gboolean
+cli_plan_workbook (Cli *cli, const CliWorkbook *book, GError **error)
 {
   const RepEnvelope envelope = cli_envelope (cli);
-  g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (answer->plan), pln_model (answer->plan));
   g_autoptr (GString) header = g_string_new (NULL);
-  rep_header_title (header, &envelope, what);
-  rep_plan_header (answer->plan, answer->result, header);
-  GString *bytes = rep_plan_workbook (answer->plan, answer->result, answer->rows, header->str, error);
+  rep_header_title (header, &envelope, book->what);
+  book->append_header (book->answer, header);
+  GString *bytes = book->make (book->answer, header->str, error);
   if (bytes == NULL)
     return FALSE;
   g_string_free (cli->out, TRUE);
   cli->out = bytes;
   return TRUE;
+}
+
+static void
+append_header (const void *data, GString *out)
+{
+  const Answer *answer = data;
+  rep_plan_header (answer->plan, answer->result, out);
+}
+
+static GString *
+make_workbook (const void *data, const char *header, GError **error)
+{
+  const Answer *answer = data;
+  return rep_plan_workbook (answer->plan, answer->result, answer->rows, header, error);
+}
+
+static gboolean
+write_workbook (Cli *cli, const Answer *answer, GError **error)
+{
+  g_autofree char *what = g_strdup_printf ("plan %s, model %s", pln_name (answer->plan), pln_model (answer->plan));
+  const CliWorkbook book = { what, answer, append_header, make_workbook };
+  return cli_plan_workbook (cli, &book, error);
 }
 
 static gboolean

@@ -32,6 +32,16 @@ PlnOptions cli_plan_options (const Cli *cli);
 gboolean cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts, const char *path, const Pln *plan,
                           const PlnResult *result, GError **error);
 
+/* An answer as a workbook. All is borrowed. */
+typedef struct {
+  const char *what; /* "plan buy_256_gpus, model llama3_70b" */
+  const void *answer;
+  void (*append_header) (const void *answer, GString *out);
+  GString *(*make) (const void *answer, const char *header, GError **error); /* bytes; NULL and *error; returned: full */
+} CliWorkbook;
+/* Its bytes become the answer. FALSE and *error where it cannot be made. */
+gboolean cli_plan_workbook (Cli *cli, const CliWorkbook *book, GError **error);
+
 /* ---- plans of services (plan_fleet.c) ---- */
 
 /* Searches and answers a plan for a service (pln_is_fleet). `other`: a flag of the verb that such plans do not take; NULL: none. */

@@ -72,20 +72,18 @@ write_json (Cli *cli, const Answer *answer)
   g_string_append (cli->out, text);
 }
 
-static gboolean
-write_workbook (Cli *cli, const Answer *answer, GError **error)
+static void
+append_header (const void *data, GString *out)
 {
-  const RepEnvelope envelope = cli_envelope (cli);
-  g_autofree char *what = what_of (answer);
-  g_autoptr (GString) header = g_string_new (NULL);
-  rep_header_title (header, &envelope, what);
-  rep_fleet_header (answer->fleet, answer->result, header);
-  GString *bytes = rep_fleet_workbook (answer->fleet, answer->result, answer->rows, header->str, error);
-  if (bytes == NULL)
-    return FALSE;
-  g_string_free (cli->out, TRUE);
-  cli->out = bytes;
-  return TRUE;
+  const Answer *answer = data;
+  rep_fleet_header (answer->fleet, answer->result, out);
+}
+
+static GString *
+make_workbook (const void *data, const char *header, GError **error)
+{
+  const Answer *answer = data;
+  return rep_fleet_workbook (answer->fleet, answer->result, answer->rows, header, error);
 }
 
 /* ---- plots and the report ---- */
@@ -179,8 +177,10 @@ check_flags (const Cli *cli, const CliPlanFlags *flags, const char *other, GErro
 static gboolean
 write_answer (Cli *cli, const Answer *answer, GError **error)
 {
+  g_autofree char *what = what_of (answer);
+  const CliWorkbook book = { what, answer, append_header, make_workbook };
   if (cli->workbook)
-    return write_workbook (cli, answer, error);
+    return cli_plan_workbook (cli, &book, error);
   if (cli->format == CLI_FORMAT_JSON)
     write_json (cli, answer);
   else if (cli->format == CLI_FORMAT_TSV)

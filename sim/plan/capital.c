@@ -306,8 +306,9 @@ pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
     add (machine, PLN_BUY_NETWORK, "network per GPU", machine->gpus, &prices->network);
     if (prices->fabric.head.set && !price_fabric (&prices->fabric, parts, machine, error))
       return FALSE;
-    add (machine, PLN_BUY_STORAGE, "storage servers", machine->storage_servers, &prices->storage_server);
   }
+  if (machine->parts->len > 0 && plan->has_prices)
+    add (machine, PLN_BUY_STORAGE, "storage servers", machine->storage_servers, &prices->storage_server);
   if (machine->parts->len > 0 && plan->has_prices) {
     const double *buy = machine->buy_usd;
     double hardware_usd = 0;
@@ -325,6 +326,59 @@ pln_price_machine (const Pln *plan, PlnMachine *machine, GError **error)
   machine->without_network = price == NULL && machine->parts->len > 0 && parts->n_levels > 0 && !(network_usd > 0);
   take_rates (plan, machine);
   return TRUE;
+}
+
+/* ---- what has no price ---- */
+
+const char *
+pln_unpriced_part (const Pln *plan, guint number, PlnAcquisition way)
+{
+  const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, number);
+  if (way == PLN_ACQUISITION_BUY)
+    return machine->capital_usd > 0 && machine->without_network ? "network" : NULL;
+  return way == PLN_ACQUISITION_RENT && plan->rents_storage && machine->rent_usd_per_s > 0 && machine->storage_B > 0 &&
+                 machine->storage_rent == NULL
+             ? "storage"
+             : NULL;
+}
+
+gboolean
+pln_is_partial (const Pln *plan, const PlnChoiceRow *row)
+{
+  return pln_unpriced_part (plan, row->machine, row->way) != NULL;
+}
+
+/* Types of its switches that the list has no price of: "{type: tomahawk5, price: …}". */
+static void
+append_switches (const Pln *plan, const PlnMachine *machine, GString *out)
+{
+  for (guint32 l = 0; l < machine->fabric.n_levels; l++) {
+    const CluSwitchSpec *type = machine->fabric.level[l].type;
+    g_autofree char *row = type != NULL ? g_strdup_printf ("{type: %s, price: …}", type->name.v) : NULL;
+    if (row != NULL && switch_of (&plan->prices.fabric, type) == NULL && strstr (out->str, row) == NULL)
+      g_string_append_printf (out, "%s%s", out->len > 0 ? ", " : "", row);
+  }
+}
+
+char *
+pln_price_remedy (const Pln *plan, guint number, PlnAcquisition way)
+{
+  const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, number);
+  if (pln_unpriced_part (plan, number, way) == NULL)
+    return NULL;
+  if (way == PLN_ACQUISITION_RENT) {
+    const CluSpec *spec = clu_spec (machine->scenario->system.clu);
+    const MdlTierType *type = spec->storage.n > 0 ? BASE_LIST_AT (spec->storage, CluStorageSpec, 0)->type.value : NULL;
+    return type != NULL ? g_strdup_printf ("{type: %s, rent: …} in `storage` of `prices`", type->name.v)
+                        : g_strdup_printf ("`storage` in the topology %s, and its rent in `prices`", machine->topology);
+  }
+  g_autoptr (GString) switches = g_string_new (NULL);
+  append_switches (plan, machine, switches);
+  const char *cost = "`nic_port`, `switch_port` and `cable` in the topology's `cost`";
+  if (!plan->has_prices || !plan->prices.fabric.head.set)
+    return g_strdup (cost);
+  return g_strdup_printf ("{topology: %s, node: …} in `nodes`%s%s%s of `prices`, or %s", machine->topology,
+                          switches->len > 0 ? " and " : "", switches->str, switches->len > 0 ? " in `fabric.switches`" : "", cost);
 }
 
 /* ---- what is ranked ---- */
@@ -380,19 +434,25 @@ pln_unpriced (const Pln *plan)
   return plan->has_prices ? pln_without_price (plan, PLN_ACQUISITION_NONE) : NULL;
 }
 
+#define WHOLE 10000u /* more than any number of machines: options with a whole price count before those with a part of it */
+
 void
 pln_choose_basis (Pln *plan)
 {
   guint n[] = { [PLN_ACQUISITION_NONE] = 0, [PLN_ACQUISITION_BUY] = 0, [PLN_ACQUISITION_RENT] = 0 };
   for (guint i = 0; i < plan->machines->len; i++)
+    plan->rents_storage = plan->rents_storage || g_array_index (plan->machines, PlnMachine, i).storage_rent != NULL;
+  for (guint i = 0; i < plan->machines->len; i++)
     for (int way = PLN_ACQUISITION_BUY; way <= PLN_ACQUISITION_RENT; way++)
-      n[way] += is_priced (&g_array_index (plan->machines, PlnMachine, i), (PlnAcquisition)way) ? 1u : 0u;
+      if (is_priced (&g_array_index (plan->machines, PlnMachine, i), (PlnAcquisition)way))
+        n[way] += pln_unpriced_part (plan, i, (PlnAcquisition)way) == NULL ? WHOLE : 1;
   gboolean own = plan->spec.acquire.v == PLN_ACQUIRE_OWN ||
                  (plan->spec.acquire.v == PLN_ACQUIRE_BOTH &&
                   (n[PLN_ACQUISITION_BUY] >= n[PLN_ACQUISITION_RENT] || (plan->spec.goal.capex.set && n[PLN_ACQUISITION_BUY] > 0)));
   plan->basis = n[PLN_ACQUISITION_BUY] + n[PLN_ACQUISITION_RENT] == 0 ? PLN_ACQUISITION_NONE
                 : own                                                 ? PLN_ACQUISITION_BUY
                                                                       : PLN_ACQUISITION_RENT;
+  plan->mixed_prices = pln_needs_money (plan) && n[plan->basis] >= WHOLE && n[plan->basis] % WHOLE > 0;
   g_autofree char *none = pln_unpriced (plan);
   if (none != NULL)
     base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
@@ -405,9 +465,9 @@ pln_choose_basis (Pln *plan)
   g_autofree char *bare = topologies_that (plan, lacks_network, PLN_ACQUISITION_BUY);
   if (bare != NULL && plan->spec.acquire.v != PLN_ACQUIRE_RENT)
     base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
-                    "no price of the network of %s, so its cash to buy is too low; give nic_port, switch_port and cable in the "
+                    "no price of the network of %s, so its cash to buy is a part of it%s; give nic_port, switch_port and cable in the "
                     "topology's `cost`, or a row of 'nodes' and of 'switches' in 'prices'",
-                    bare);
+                    bare, pln_needs_money (plan) && own ? ", and it ranks behind the others" : "");
 }
 
 gboolean

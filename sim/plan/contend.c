@@ -42,7 +42,8 @@ ask_machine (void *item)
     pln_take_step (job->plan, job->machine, query, &step, &row);
     row.cut = i;
     PlnRejection why = pln_misses (job->plan, &row, &over);
-    if (why != PLN_REJECTED_PRICE)
+    const gboolean partial = job->plan->mixed_prices && pln_is_partial (job->plan, &row); /* never first */
+    if (why != PLN_REJECTED_PRICE && !partial)
       g_array_append_val (why == PLN_REJECTED_N ? job->met : job->missed, row);
   }
   g_array_sort_with_data (job->met, pln_compare, (gpointer)job->plan);

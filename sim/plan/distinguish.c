@@ -343,6 +343,13 @@ add_price_error (const GArray *leaves, const Pln *plan, const PlnChoiceRow *a, c
   out->above = sqrt (out->above * out->above + 1.96 * 1.96 * squares);
 }
 
+/* Whether money decides, and a part of what the row costs has no price. */
+static gboolean
+lacks_money (const Pln *plan, const PlnChoiceRow *row)
+{
+  return pln_needs_money (plan) && pln_is_partial (plan, row);
+}
+
 /* The best of each other machine, nearest first. */
 static void
 find_rivals (const Pln *plan, PlnResult *out)
@@ -358,6 +365,8 @@ find_rivals (const Pln *plan, PlnResult *out)
     if (seen[row->machine])
       continue;
     seen[row->machine] = TRUE;
+    if (lacks_money (plan, first) || lacks_money (plan, row)) /* no sum that could be compared */
+      continue;
     PlnAlternative rival = { .row = i, .similarity = similarity_of (plan, first, row), .more = more_of (plan, first, row) };
     const PlnMachine *a = machine_of (plan, first), *b = machine_of (plan, row);
     gboolean near = same_nodes (a, b) && a->gpus == b->gpus;
@@ -403,7 +412,8 @@ mark_alike (const Pln *plan, PlnResult *out)
     double odds =
         rival != NULL && rival->row == i ? rival->odds : odds_of (more_of (plan, first, row), pairs->half.v, pairs->most.v);
     gboolean more = pln_aim (plan) == PLN_AIM_GPUS && machine_of (plan, row)->gpus != machine_of (plan, first)->gpus;
-    row->alike = !more && (rival == NULL || rival->odds >= PLN_DISTINGUISH_ODDS) && odds >= PLN_DISTINGUISH_ODDS;
+    const gboolean compared = i == 0 || (!lacks_money (plan, first) && !lacks_money (plan, row));
+    row->alike = compared && !more && (rival == NULL || rival->odds >= PLN_DISTINGUISH_ODDS) && odds >= PLN_DISTINGUISH_ODDS;
     out->n_alike += row->alike ? 1u : 0u;
   }
 }

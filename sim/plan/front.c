@@ -44,7 +44,7 @@ pln_mark_front (const Pln *plan, GArray *rows, gboolean again)
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint));
   GArray *front = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = 0; i < rows->len; i++) {
-    gboolean asked = pln_tokens (plan) > 0 && ROW (rows, i)->way != PLN_ACQUISITION_NONE &&
+    gboolean asked = pln_tokens (plan) > 0 && ROW (rows, i)->way != PLN_ACQUISITION_NONE && !pln_is_partial (plan, ROW (rows, i)) &&
                      (!again || ROW (rows, i)->front || ROW (rows, i)->simulated);
     ROW (rows, i)->front = FALSE;
     if (asked)

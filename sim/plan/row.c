@@ -125,8 +125,15 @@ limits_of (const Pln *plan, const PlnChoiceRow *row, Limit limits[LIMITS])
 static gboolean
 lacks_price (const Pln *plan, const PlnChoiceRow *row)
 {
-  gboolean money = pln_needs_money (plan) || plan->spec.goal.capex.set || plan->spec.goal.run_cost.set;
-  return money && row->step.fits && row->step.step_time_s > 0 && row->way == PLN_ACQUISITION_NONE;
+  const PlnGoalSpec *goal = &plan->spec.goal;
+  gboolean money = pln_needs_money (plan) || goal->capex.set || goal->run_cost.set;
+  if (!money || !row->step.fits || !(row->step.step_time_s > 0))
+    return FALSE;
+  if (row->way == PLN_ACQUISITION_NONE)
+    return TRUE;
+  const double capital_usd = g_array_index (plan->machines, PlnMachine, row->machine).capital_usd;
+  return (goal->capex.set && capital_usd <= goal->capex.v && pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_BUY) != NULL) ||
+         (goal->run_cost.set && row->money.total_usd <= goal->run_cost.v && pln_is_partial (plan, row));
 }
 
 void
@@ -213,6 +220,8 @@ gint
 pln_compare (gconstpointer a, gconstpointer b, gpointer plan)
 {
   double x = pln_least (plan, a), y = pln_least (plan, b);
+  if (((const Pln *)plan)->mixed_prices && pln_is_partial (plan, a) != pln_is_partial (plan, b))
+    return pln_is_partial (plan, a) ? 1 : -1;
   return x < y ? -1 : x > y;
 }
 

@@ -114,6 +114,23 @@ mark_front (const Pln *plan, GArray *rows)
     g_array_unref (pln_mark_front (plan, rows, TRUE));
 }
 
+/* What has a price of a part alone stands behind all others, whatever the engine ran. */
+static void
+put_partial_last (const Pln *plan, GArray *rows)
+{
+  g_autoptr (GArray) partial = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+  guint kept = 0;
+  for (guint i = 0; i < rows->len; i++) {
+    const PlnChoiceRow row = *ROW (rows, i);
+    if (pln_is_partial (plan, &row))
+      g_array_append_val (partial, row);
+    else
+      *ROW (rows, kept++) = row;
+  }
+  g_array_set_size (rows, kept);
+  g_array_append_vals (rows, partial->data, partial->len);
+}
+
 gboolean
 pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out, GError **error)
 {
@@ -145,5 +162,7 @@ pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out, GError *
     mark_front (plan, out->rows);
   }
   out->n_standing = standing;
+  if (plan->mixed_prices)
+    put_partial_last (plan, out->rows);
   return TRUE;
 }

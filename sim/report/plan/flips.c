@@ -59,6 +59,13 @@ static const BaseMember members[] = {
   BASE_MEMBER_END,
 };
 
+/* Fractions in per cent. Returned: full. */
+static char *
+shown (double value, BaseDim dim, unsigned digits)
+{
+  return dim == BASE_DIM_RATIO ? g_strdup_printf ("%.3g %%", 100 * value) : base_quantity_format (value, dim, digits);
+}
+
 static BaseTable *
 table_of (const Pln *plan, const PlnResult *result, const GArray *flips, guint most)
 {
@@ -66,10 +73,10 @@ table_of (const Pln *plan, const PlnResult *result, const GArray *flips, guint m
   for (guint i = 0; i < flips->len && i < most; i++) {
     const PlnFlip *flip = &g_array_index (flips, PlnFlip, i);
     const unsigned digits = flip->dim == BASE_DIM_TIME ? 4 : 3; /* 1825 days */
-    g_autofree char *limit = base_quantity_format (flip->limit, flip->dim, digits);
+    g_autofree char *limit = shown (flip->limit, flip->dim, digits);
     Line line = { .flip = flip,
                   .name = name_of (flip),
-                  .now = base_quantity_format (flip->value, flip->dim, digits),
+                  .now = shown (flip->value, flip->dim, digits),
                   .limit = g_strconcat (flip->limit < flip->value ? "down to " : "", limit, NULL),
                   .change = flip->limit / flip->value - 1,
                   .now_value = base_currency_is_money (flip->dim) ? base_currency_of (flip->value) : flip->value,

@@ -117,8 +117,10 @@ append_cost (const Pln *plan, const PlnResult *result, GString *out)
                          { "staff", money.staff_usd },           { "energy", money.energy_usd } };
     for (int b = 0; b < PLN_BUY_N; b++)
       bought[b] = (Item){ b == PLN_BUY_NICS ? "NICs" : pln_buy_names[b], machine->buy_usd[b] };
-    append_items ("Cash to buy the recommended option", machine->capital_usd, bought, PLN_BUY_N, "", out);
-    append_items ("Cost of this run, own", money.total_usd, run, G_N_ELEMENTS (run), "", out);
+    const char *part = pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_BUY);
+    g_autofree char *end = part != NULL ? g_strdup_printf ("; its %s has no price and is not in it", part) : g_strdup ("");
+    append_items ("Cash to buy the recommended option", machine->capital_usd, bought, PLN_BUY_N, end, out);
+    append_items ("Cost of this run, own", money.total_usd, run, G_N_ELEMENTS (run), end, out);
   }
   if (pln_money (plan, row, PLN_ACQUISITION_RENT, &money))
     append_rent (plan, machine, row, &money, out);
@@ -253,10 +255,13 @@ append_efficiency (const Pln *plan, const PlnResult *result, GString *out)
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, first->machine);
   const TrnJob *job = machine->scenario != NULL ? scn_training (machine->scenario) : NULL;
   TrnEfficiency efficiency;
-  if (job == NULL || !trn_efficiency (job, &efficiency, NULL))
+  if (job == NULL)
     return;
-  g_autofree char *row = rep_efficiency_row (&efficiency);
-  g_string_append_printf (out, "# framework of the first row: %s\n", row);
+  TrnJob view = *job; /* borrows; the row does not depend on the layout, which here is none of the plan's */
+  view.any_cut = TRUE;
+  g_autoptr (GError) why = NULL;
+  g_autofree char *row = trn_efficiency (&view, &efficiency, &why) ? rep_efficiency_row (&efficiency) : NULL;
+  g_string_append_printf (out, "# framework of the first row: %s\n", row != NULL ? row : why->message);
 }
 
 void
@@ -298,8 +303,10 @@ rep_plan_text (const Pln *plan, const PlnResult *result, guint most, GString *ou
     g_string_append_printf (out, "%s\n%s", *sentence, sentence[1] == NULL ? "\n" : "");
   base_table_print_text (table, out);
   double margin = rep_plan_margin (plan, result);
-  if (!isnan (margin)) {
+  if (!isnan (margin))
     append_margin (plan, margin, out);
+  if (pln_aim (plan) != PLN_AIM_PARETO) {
+    g_string_append (out, isnan (margin) ? "\n" : "");
     append_cost (plan, result, out);
   }
   if (pln_aim (plan) == PLN_AIM_PARETO)
@@ -381,7 +388,7 @@ rep_plan_infeasible (const PlnResult *result)
     g_string_append_printf (text, over >= 1000 ? "; the nearest by a factor of %.3g" : "; the nearest by %.3g %%",
                             over >= 1000 ? 1 + over / 100 : over);
   else if (most == PLN_REJECTED_PRICE)
-    g_string_append (text, "; the list of prices lacks their nodes");
+    g_string_append (text, "; the list of prices lacks them, or a part of what they cost");
   else if (most == PLN_REJECTED_LAYERS)
     g_string_append (text, "; 'fixed: {pipeline: {uneven: true}}' lets the stages of a pipeline differ by one layer");
   else

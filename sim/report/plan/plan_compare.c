@@ -105,6 +105,12 @@ cost_against (const RepVerdict *v, const PlnChoiceRow *row, double ratio)
   double buy = rep_verdict_machine (v, row->machine)->capital_usd, first_buy = rep_verdict_machine (v, first->machine)->capital_usd;
   if (!(pln_tokens (v->plan) > 0) || row->way == PLN_ACQUISITION_NONE || first->way == PLN_ACQUISITION_NONE)
     return NULL;
+  const gboolean partial = pln_is_partial (v->plan, row);
+  if (partial || pln_is_partial (v->plan, first)) {
+    g_autofree char *known = rep_money (row->money.total_usd);
+    return g_strdup_printf ("a run cost of %s%s%s", partial ? "at least " : "", known,
+                            partial ? ", as a part has no price" : "; the recommended one's lacks a part");
+  }
   g_autofree char *cost = against (ratio, "run cost"), *usd = rep_money (fabs (ratio - 1) * first->money.total_usd),
                   *all = rep_money (fabs (buy - first_buy));
   gboolean own = row->way == PLN_ACQUISITION_BUY && first->way == PLN_ACQUISITION_BUY && fabs (buy - first_buy) > 1e-3 * first_buy;

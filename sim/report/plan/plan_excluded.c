@@ -70,6 +70,12 @@ append_no_price (const RepVerdict *v, const PlnNearest *near, GString *text)
 {
   const PlnMachine *m = rep_verdict_machine (v, near->machine);
   const gboolean own = pln_basis (v->plan) == PLN_ACQUISITION_BUY;
+  const char *part = pln_unpriced_part (v->plan, near->machine, pln_basis (v->plan));
+  if (part != NULL) {
+    g_autofree char *remedy = pln_price_remedy (v->plan, near->machine, pln_basis (v->plan));
+    g_string_append_printf (text, "its %s has no price, so no limit of money can be checked. To price it, write %s", part, remedy);
+    return;
+  }
   if (pln_basis (v->plan) == PLN_ACQUISITION_NONE) {
     g_string_append_printf (text, "it has no price. A row {topology: %s, node: …, rent: …} in `nodes` of `prices` would admit it",
                             m->topology);

@@ -159,7 +159,8 @@ typedef struct {
   double all_usd;           /* to buy */
   char *rival;              /* owned; of the first row: what comes next */
   double margin, rival_more, rival_odds;
-  double chance; /* to meet the deadline; NAN: none */
+  double chance;        /* to meet the deadline; NAN: none */
+  const char *unpriced; /* what of its sums has no price, which are its known part; NULL: nothing */
 } Line;
 
 BASE_MEMBER_WHEN (has_run, Line, it->run)
@@ -176,6 +177,7 @@ BASE_MEMBER_TEXT_OF (method, Line, it->row->simulated ? "simulated" : "estimated
 BASE_MEMBER_TEXT_OF (bottleneck_text, Line, rep_plan_bottleneck (&it->row->step))
 BASE_MEMBER_TEXT_OF (acquisition, Line, it->priced ? (it->row->way == PLN_ACQUISITION_BUY ? "buy" : "rent") : NULL)
 BASE_MEMBER_TEXT_OF (tight, Line, isnan (pln_memory_left (&it->row->step)) ? NULL : rep_plan_is_tight (it->row) ? "yes" : "no")
+BASE_MEMBER_TEXT_OF (unpriced, Line, it->unpriced)
 BASE_MEMBER_NUMBER_OF (days, Line, it->row->run_s / DAY_S)
 BASE_MEMBER_NUMBER_OF (memory_free, Line, pln_memory_left (&it->row->step))
 
@@ -273,6 +275,7 @@ static const BaseMember members[] = {
   MACHINE ("storage_servers", servers),
   { .key = "memory_free", .number = memory_free, BASE_SHOWN ("memory free (%)", 100, "%.1f"), .rank = 3 },
   { .key = "tight", .text = tight },
+  { .key = "unpriced", .text = unpriced, .title = "without price of", .rank = 1 },
   BASE_MEMBER_END,
 };
 
@@ -300,6 +303,7 @@ text_members (gboolean fine)
                 { "method", "mfu" },
                 { "memory_free", "goodput" },
                 { "acquisition", "capital_usd" },
+                { "unpriced", "usd_per_token" },
                 { "capex_usd", "usd_per_token" },
                 { "run_cost_own_usd", "usd_per_token" },
                 { "run_cost_rent_usd", "usd_per_token" } };
@@ -323,8 +327,13 @@ text_members (gboolean fine)
 double
 rep_plan_margin (const Pln *plan, const PlnResult *result)
 {
-  if (result->rows->len < 2 || pln_aim (plan) == PLN_AIM_PARETO)
+  const PlnAim aim = pln_aim (plan);
+  const gboolean money = aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN;
+  if (result->rows->len < 2 || aim == PLN_AIM_PARETO)
     return (double)NAN;
+  for (guint i = 0; i < 2 && money; i++)
+    if (pln_is_partial (plan, &g_array_index (result->rows, PlnChoiceRow, i)))
+      return (double)NAN;
   return pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 1)) /
              pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 0)) -
          1;
@@ -356,6 +365,15 @@ shorten (char *name)
   *to = '\0';
 }
 
+/* "network", of the purchase before the rent, as far as the plan shows them. */
+static const char *
+unpriced_of (const Pln *plan, guint machine)
+{
+  const char *own = pln_acquire (plan) != PLN_ACQUIRE_RENT ? pln_unpriced_part (plan, machine, PLN_ACQUISITION_BUY) : NULL;
+  const char *rent = pln_acquire (plan) != PLN_ACQUIRE_OWN ? pln_unpriced_part (plan, machine, PLN_ACQUISITION_RENT) : NULL;
+  return own != NULL && rent != NULL ? "network, storage" : own != NULL ? own : rent;
+}
+
 static BaseTable *
 table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember *shown)
 {
@@ -383,6 +401,7 @@ table_of (const Pln *plan, const PlnResult *result, guint most, const BaseMember
                   .own_usd = rep_plan_run_usd (plan, row, PLN_ACQUISITION_BUY),
                   .rent_usd = rep_plan_run_usd (plan, row, PLN_ACQUISITION_RENT),
                   .all_usd = rep_plan_capex_usd (plan, machine),
+                  .unpriced = run ? unpriced_of (plan, row->machine) : NULL,
                   .rival_odds = none };
     for (int b = 0; b < PLN_BUY_N; b++) {
       line.bought_usd[b] = rep_plan_bought_usd (machine, row, (PlnBuy)b);

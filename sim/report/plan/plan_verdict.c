@@ -142,6 +142,13 @@ owned_or_rented (PlnAcquisition way)
   return way == PLN_ACQUISITION_BUY ? "owned" : "rented";
 }
 
+/* "at least ": of a sum of which a part has no price. */
+static const char *
+at_least (const RepVerdict *v, const PlnChoiceRow *row, PlnAcquisition way)
+{
+  return pln_unpriced_part (v->plan, row->machine, way) != NULL ? "at least " : "";
+}
+
 /* The option with its time, money and energy. */
 static void
 append_row (const RepVerdict *v, const PlnChoiceRow *row, GString *text)
@@ -154,17 +161,18 @@ append_row (const RepVerdict *v, const PlnChoiceRow *row, GString *text)
   double all_usd = rep_plan_capex_usd (v->plan, rep_verdict_machine (v, row->machine));
   if (!isnan (all_usd) && pln_tokens (v->plan) > 0) {
     g_autofree char *all = rep_money (all_usd);
-    g_string_append_printf (text, ", %s to buy", all);
+    g_string_append_printf (text, ", %s%s to buy", at_least (v, row, PLN_ACQUISITION_BUY), all);
   }
   if (row->way != PLN_ACQUISITION_NONE && pln_tokens (v->plan) > 0) {
     g_autofree char *cost = rep_money (row->money.total_usd), *from = rep_money (row->money.total_usd * lo),
                     *to = rep_money (row->money.total_usd * hi);
-    g_string_append_printf (text, ", run cost %s (%s to %s) %s", cost, from, to, owned_or_rented (row->way));
+    g_string_append_printf (text, ", run cost %s%s (%s to %s) %s", at_least (v, row, row->way), cost, from, to,
+                            owned_or_rented (row->way));
     PlnAcquisition other = row->way == PLN_ACQUISITION_BUY ? PLN_ACQUISITION_RENT : PLN_ACQUISITION_BUY;
     double other_usd = rep_plan_run_usd (v->plan, row, other);
     g_autofree char *otherwise = rep_money (other_usd);
     if (!isnan (other_usd))
-      g_string_append_printf (text, ", %s %s", otherwise, owned_or_rented (other));
+      g_string_append_printf (text, ", %s%s %s", at_least (v, row, other), otherwise, owned_or_rented (other));
     g_autofree char *per_Mtok = rep_money_fine (row->usd_per_token * 1e6, 3);
     if (pln_aim (v->plan) == PLN_AIM_COST_PER_TOKEN)
       g_string_append_printf (text, ", %s per million tokens", per_Mtok);
@@ -240,6 +248,16 @@ say_not_validated (RepVerdict *v)
   rep_verdict_add (v, text);
 }
 
+/* The best row of a topology; NULL: it has none. */
+static const PlnChoiceRow *
+best_of_topology (const RepVerdict *v, const char *topology)
+{
+  for (guint i = 0; i < v->result->rows->len; i++)
+    if (g_strcmp0 (rep_verdict_machine (v, rep_verdict_row (v, i)->machine)->topology, topology) == 0)
+      return rep_verdict_row (v, i);
+  return NULL;
+}
+
 /* Which money decides, where some option has no price of it; and what the recommended purchase leaves out. */
 static void
 say_basis (RepVerdict *v)
@@ -261,10 +279,35 @@ say_basis (RepVerdict *v)
     rep_verdict_add (v, text);
   else
     g_string_free (text, TRUE);
-  if (!rep_verdict_machine (v, rep_verdict_row (v, 0)->machine)->without_network || pln_acquire (v->plan) == PLN_ACQUIRE_RENT)
-    return;
-  text = g_string_new ("The cash to buy is without its network, as no price of its switches, optics and cables is known");
-  rep_verdict_add (v, text);
+}
+
+/* Options whose price lacks a part: where money decides they rank behind the others, whatever their known part is. "No price of the
+ * network of gaudi3: it ranks behind the others with what is known, at least $1.3 M to buy and $9 k for this run. …" */
+static void
+say_partial (RepVerdict *v, PlnAcquisition way)
+{
+  const PlnAim aim = pln_aim (v->plan);
+  const gboolean decides = way == pln_basis (v->plan) && (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN || aim == PLN_AIM_PARETO),
+                 only = pln_unpriced_part (v->plan, rep_verdict_row (v, 0)->machine, way) != NULL;
+  const char *before = NULL;
+  for (guint i = 0; i < pln_machines (v->plan)->len && pln_tokens (v->plan) > 0; i++) {
+    const char *part = pln_unpriced_part (v->plan, i, way), *topology = rep_verdict_machine (v, i)->topology;
+    const PlnChoiceRow *row = part != NULL && g_strcmp0 (topology, before) != 0 ? best_of_topology (v, topology) : NULL;
+    const double run_usd = row != NULL ? rep_plan_run_usd (v->plan, row, way) : (double)NAN;
+    if (isnan (run_usd))
+      continue;
+    before = topology;
+    g_autofree char *run = rep_money (run_usd), *all = rep_money (rep_verdict_machine (v, row->machine)->capital_usd),
+                    *remedy = pln_price_remedy (v->plan, i, way);
+    GString *text = g_string_new (NULL);
+    g_string_append_printf (text, "No price of the %s of %s%s: %u nodes cost at least ", part, topology,
+                            !decides ? "" : only ? ", so the order rests on what is known" : ", so it ranks behind the others",
+                            rep_verdict_machine (v, row->machine)->nodes);
+    if (way == PLN_ACQUISITION_BUY)
+      g_string_append_printf (text, "%s to buy, and ", all);
+    g_string_append_printf (text, "%s for this run %s. To price it, write %s", run, owned_or_rented (way), remedy);
+    rep_verdict_add (v, text);
+  }
 }
 
 /* The best option whose GPU was measured, where the recommended one's was not. */
@@ -387,6 +430,9 @@ rep_plan_break_even_s (const Pln *plan, const PlnResult *result)
   const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, 0);
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   MdlMoney own, rent;
+  if (pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_BUY) != NULL ||
+      pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_RENT) != NULL)
+    return (double)NAN;
   if (!pln_money (plan, row, PLN_ACQUISITION_BUY, &own) || !pln_money (plan, row, PLN_ACQUISITION_RENT, &rent))
     return (double)NAN;
   return mdl_money_break_even_s (machine->capital_usd, machine->rent_usd_per_s,
@@ -433,7 +479,7 @@ say_other_way (RepVerdict *v)
   double least_usd = (double)INFINITY;
   for (guint i = 0; basis != PLN_ACQUISITION_NONE && i < v->result->rows->len; i++) {
     double usd = rep_plan_run_usd (v->plan, rep_verdict_row (v, i), other);
-    if (usd < least_usd * (1 - 1e-9)) {
+    if (usd < least_usd * (1 - 1e-9) && pln_unpriced_part (v->plan, rep_verdict_row (v, i)->machine, other) == NULL) {
       least_usd = usd;
       best = rep_verdict_row (v, i);
     }
@@ -460,6 +506,8 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
     say_memory (&v);
     say_not_validated (&v);
     say_basis (&v);
+    say_partial (&v, PLN_ACQUISITION_BUY);
+    say_partial (&v, PLN_ACQUISITION_RENT);
     say_best_measured (&v);
     say_assumed (&v);
     say_storage (&v);

@@ -144,7 +144,7 @@ typedef struct {
   double buy_usd[PLN_BUY_N];          /* what the capital is made of */
   GArray *parts;                      /* PlnPart: the same, counted */
   CluFabricParts fabric;
-  gboolean without_network; /* what is bought has no price of its switches, optics and cables */
+  gboolean without_network; /* what is bought has no price of its switches, optics and cables: it is a part of its cash */
   double racks, storage_servers;
   double read_servers;            /* of the tier whose servers are chosen: as many as the nodes' reads need; 0: none is chosen */
   double tier_servers[PLN_TIERS]; /* of each storage tier, as the nodes need them; 0: as the topology has them */
@@ -310,6 +310,15 @@ PlnAcquisition pln_basis (const Pln *plan); /* what is ranked: all bought, or al
 PlnAcquire pln_acquire (const Pln *plan);
 /* What a row costs bought or rented. FALSE: there is no price, or the plan does not ask for it. */
 gboolean pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way, MdlMoney *out);
+/* What of an option's purchase or rent has no price, while the rest has: "network", "storage"; NULL: nothing. Static. Sums of such
+ * an option are its known part, the least that it costs. Where money decides, it ranks behind options whose price is whole, and
+ * has no odds and no flip points; where a limit of the goal is on that money, it is rejected as without a price, if its known part
+ * does not break the limit. */
+const char *pln_unpriced_part (const Pln *plan, guint machine, PlnAcquisition way);
+/* The same of what the plan ranks, of a row. */
+gboolean pln_is_partial (const Pln *plan, const PlnChoiceRow *row);
+/* What to write so that this part has a price. Returned: full; NULL: all has. */
+char *pln_price_remedy (const Pln *plan, guint machine, PlnAcquisition way);
 /* Topologies of the choices without any price: "a, b"; NULL: all have one, or none is asked for. Returned: full. */
 char *pln_unpriced (const Pln *plan);
 /* Topologies that have no price of this acquisition: "mi300x, gb200_nvl72"; NULL: all have. Returned: full. */
