@@ -219,21 +219,40 @@ size_storage (const Pln *plan, PlnMachine *machine)
   }
 }
 
-/* What the run keeps, on the first tier that has a price. */
+/* The dearest rent of a TB; NULL: the list has none. */
+static const PlnStoragePrice *
+dearest_storage (const PlnPricesSpec *prices)
+{
+  const PlnStoragePrice *dearest = NULL;
+  for (guint i = 0; i < prices->storage.n; i++) {
+    const PlnStoragePrice *one = BASE_LIST_AT (prices->storage, PlnStoragePrice, i);
+    dearest = dearest == NULL || one->rent.v > dearest->rent.v ? one : dearest;
+  }
+  return dearest;
+}
+
+/* What the run keeps, on the first tier that has a price. Where none has, as large a part is rented as the dearest tier of the list,
+ * so that no option is cheaper for want of a price. */
 static void
 rent_storage (const Pln *plan, PlnMachine *machine)
 {
   const CluSpec *spec = clu_spec (machine->scenario->system.clu);
+  const PlnStoragePrice *found = NULL;
   for (guint i = 0; i < spec->storage.n; i++) {
     const MdlTierType *type = BASE_LIST_AT (spec->storage, CluStorageSpec, i)->type.value;
-    for (guint k = 0; k < plan->prices.storage.n && type != NULL && machine->storage_rent_usd_per_s <= 0; k++) {
+    for (guint k = 0; k < plan->prices.storage.n && type != NULL && found == NULL; k++) {
       const PlnStoragePrice *price = BASE_LIST_AT (plan->prices.storage, PlnStoragePrice, k);
-      if (g_strcmp0 (price->type.v, type->name.v) != 0)
-        continue;
-      machine->storage_rent_usd_per_s = price->rent.v * machine->storage_B * 1e-12;
-      machine->storage_rent = &price->rent;
+      found = g_strcmp0 (price->type.v, type->name.v) == 0 ? price : NULL;
     }
   }
+  if (found == NULL && machine->storage_B > 0) {
+    found = dearest_storage (&plan->prices);
+    machine->storage_like = found != NULL ? found->type.v : NULL;
+  }
+  if (found == NULL)
+    return;
+  machine->storage_rent_usd_per_s = found->rent.v * machine->storage_B * 1e-12;
+  machine->storage_rent = &found->rent;
 }
 
 /* Racks of nodes, of whole NVLink domains where these are wider, and of all else. */
@@ -334,12 +353,7 @@ const char *
 pln_unpriced_part (const Pln *plan, guint number, PlnAcquisition way)
 {
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, number);
-  if (way == PLN_ACQUISITION_BUY)
-    return machine->capital_usd > 0 && machine->without_network ? "network" : NULL;
-  return way == PLN_ACQUISITION_RENT && plan->rents_storage && machine->rent_usd_per_s > 0 && machine->storage_B > 0 &&
-                 machine->storage_rent == NULL
-             ? "storage"
-             : NULL;
+  return way == PLN_ACQUISITION_BUY && machine->capital_usd > 0 && machine->without_network ? "network" : NULL;
 }
 
 gboolean
@@ -366,12 +380,6 @@ pln_price_remedy (const Pln *plan, guint number, PlnAcquisition way)
   const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, number);
   if (pln_unpriced_part (plan, number, way) == NULL)
     return NULL;
-  if (way == PLN_ACQUISITION_RENT) {
-    const CluSpec *spec = clu_spec (machine->scenario->system.clu);
-    const MdlTierType *type = spec->storage.n > 0 ? BASE_LIST_AT (spec->storage, CluStorageSpec, 0)->type.value : NULL;
-    return type != NULL ? g_strdup_printf ("{type: %s, rent: …} in `storage` of `prices`", type->name.v)
-                        : g_strdup_printf ("`storage` in the topology %s, and its rent in `prices`", machine->topology);
-  }
   g_autoptr (GString) switches = g_string_new (NULL);
   append_switches (plan, machine, switches);
   const char *cost = "`nic_port`, `switch_port` and `cable` in the topology's `cost`";
@@ -434,14 +442,30 @@ pln_unpriced (const Pln *plan)
   return plan->has_prices ? pln_without_price (plan, PLN_ACQUISITION_NONE) : NULL;
 }
 
+/* Rows of `nodes` in the plan itself that price no choice: a name may be mistyped. */
+static void
+warn_of_idle_prices (Pln *plan)
+{
+  for (guint i = 0; plan->has_prices && i < plan->prices.nodes.n; i++) {
+    const BaseStr *name = &BASE_LIST_AT (plan->prices.nodes, PlnNodePrice, i)->topology;
+    const gboolean inside = g_strcmp0 (name->mark.file, base_yaml_path (plan->yaml)) == 0 || g_str_has_prefix (name->mark.file, "--set");
+    gboolean used = !inside;
+    for (guint k = 0; k < plan->machines->len && !used; k++) {
+      const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, k);
+      used = strcmp (name->v, machine->topology) == 0 || g_strcmp0 (name->v, clu_spec (machine->scenario->system.clu)->name.v) == 0;
+    }
+    if (!used)
+      base_diag_warn (plan->warnings, name->mark,
+                      "the price of '%s' is of no topology in 'choices'; write one of these, or leave the row out", name->v);
+  }
+}
+
 #define WHOLE 10000u /* more than any number of machines: options with a whole price count before those with a part of it */
 
 void
 pln_choose_basis (Pln *plan)
 {
   guint n[] = { [PLN_ACQUISITION_NONE] = 0, [PLN_ACQUISITION_BUY] = 0, [PLN_ACQUISITION_RENT] = 0 };
-  for (guint i = 0; i < plan->machines->len; i++)
-    plan->rents_storage = plan->rents_storage || g_array_index (plan->machines, PlnMachine, i).storage_rent != NULL;
   for (guint i = 0; i < plan->machines->len; i++)
     for (int way = PLN_ACQUISITION_BUY; way <= PLN_ACQUISITION_RENT; way++)
       if (is_priced (&g_array_index (plan->machines, PlnMachine, i), (PlnAcquisition)way))
@@ -452,6 +476,7 @@ pln_choose_basis (Pln *plan)
   plan->basis = n[PLN_ACQUISITION_BUY] + n[PLN_ACQUISITION_RENT] == 0 ? PLN_ACQUISITION_NONE
                 : own                                                 ? PLN_ACQUISITION_BUY
                                                                       : PLN_ACQUISITION_RENT;
+  warn_of_idle_prices (plan);
   plan->mixed_prices = pln_needs_money (plan) && n[plan->basis] >= WHOLE && n[plan->basis] % WHOLE > 0;
   g_autofree char *none = pln_unpriced (plan);
   if (none != NULL)

@@ -67,7 +67,6 @@ struct Pln {
   PlnPricesSpec prices;
   gboolean has_prices;
   PlnAcquisition basis;
-  gboolean rents_storage; /* some option's rent has storage in it */
   gboolean mixed_prices;  /* money decides, and of some options it is known in whole, of others in part */
   GPtrArray *fixed;   /* char *: "workload.sequence=8192" */
   GArray *machines;   /* PlnMachine */

@@ -1,4 +1,6 @@
+#include "base/currency.h"
 #include "base/finite.h"
+#include "base/layout.h"
 #include "base/table.h"
 #include "harness.h"
 
@@ -254,6 +256,48 @@ csv_quotes_what_needs_it (void)
                        "8,\"a\tb\n\xef\xbf\xbd\",,,\r\n,µ,0,,\r\n");
 }
 
+static void
+money_is_in_the_currency_that_is_shown (void)
+{
+  static const BaseColumn priced[] = {
+    { "run_usd", "run", BASE_CELL_NUMBER, 0, NULL, 0 },
+    { "usd_per_token", "$/M tokens", BASE_CELL_NUMBER, 1e6, "%.2f", 0 },
+    { "month", "a month (USD)", BASE_CELL_NUMBER, 1, "%.0f", 0 },
+    { "days", "days", BASE_CELL_NUMBER, 1, "%.0f", 0 },
+    { 0 },
+  };
+  g_autoptr (BaseTable) table = base_table_new (priced);
+  base_table_row (table);
+  base_table_number (table, "run_usd", 3e6);
+  base_table_number (table, "usd_per_token", 6e-6);
+  base_table_number (table, "month", 1200);
+  base_table_number (table, "days", 60);
+  g_autoptr (GString) text = g_string_new (NULL), tsv = g_string_new (NULL), francs = g_string_new (NULL), unknown = g_string_new (NULL);
+  base_currency_show_in ("EUR", 1.2);
+  base_table_print_text (table, text);
+  base_table_print_tsv (table, tsv);
+  g_autoptr (JsonBuilder) json = json_builder_new ();
+  base_table_build_json (table, json);
+  g_autofree char *members = base_json_print (json), *amount = base_quantity_format (-240, BASE_DIM_MONEY, 3),
+                  *energy = base_quantity_format (0.12 / 3.6e6, BASE_DIM_MONEY_PER_ENERGY, 3),
+                  *band = base_band_show (1200, 600, 2400, BASE_DIM_MONEY);
+  base_currency_show_in ("CHF", 1.25);
+  base_table_print_text (table, francs);
+  g_autofree char *franc = base_quantity_show (2500, BASE_DIM_MONEY);
+  base_currency_show_in ("XYZ", 2); /* not known: dollars */
+  base_table_print_tsv (table, unknown);
+  base_currency_show_in (NULL, 1);
+  TEST_STR (text->str, "run (M€)  €/M tokens  a month (EUR)  days\n     2.5        5.00           1000    60\n");
+  TEST_STR (tsv->str, "run_eur\teur_per_token\tmonth\tdays\n2500000\t5.0000000000000004e-06\t1000\t60\n");
+  TEST_HAS (members, "\"run_eur\" : 2500000");
+  TEST_STR (amount, "-€200");
+  TEST_STR (energy, "€0.1/kWh");
+  TEST_STR (band, "€1 k (0.5 to 2)");
+  TEST_HAS (francs->str, "run (MCHF)  CHF/M tokens  a month (CHF)");
+  TEST_STR (franc, "CHF 2 k");
+  TEST_HAS (unknown->str, "run_usd\tusd_per_token");
+}
+
 int
 main (void)
 {
@@ -269,6 +313,7 @@ main (void)
     { "yes and no are 1 and 0 in TSV and booleans in JSON", yes_and_no_are_1_and_0_in_tsv_and_booleans_in_json },
     { "whole numbers may be scaled for people", whole_numbers_may_be_scaled_for_people },
     { "CSV quotes what needs it", csv_quotes_what_needs_it },
+    { "money is in the currency that is shown", money_is_in_the_currency_that_is_shown },
     { "wide characters keep columns aligned", wide_characters_keep_columns_aligned },
     { 0 },
   };

@@ -79,8 +79,8 @@ part_of_an_nvlink_domain_is_paid_whole (void)
   TEST_INT (machine (&small, 0)->nodes_per_rack, 18);
   /* of 18 trays each: 32 are a rack and 14 of the next one, which is paid whole too */
   TEST_INT (machine (&small, 1)->used_per_rack, 18);
-  TEST_NEAR (machine (&small, 0)->rent_usd_per_s * 3600, 36 * 42.0, 1e-9);
-  TEST_NEAR (machine (&small, 1)->rent_usd_per_s * 3600, 36 * 42.0, 1e-9);
+  TEST_NEAR ((machine (&small, 0)->rent_usd_per_s - machine (&small, 0)->storage_rent_usd_per_s) * 3600, 36 * 42.0, 1e-9);
+  TEST_NEAR ((machine (&small, 1)->rent_usd_per_s - machine (&small, 1)->storage_rent_usd_per_s) * 3600, 36 * 42.0, 1e-9);
 }
 
 static void
@@ -115,6 +115,80 @@ a_purchase_without_its_network_is_said (void)
   for (unsigned i = 0; i < base_diag_n_warnings (pln_warnings (small.plan)); i++)
     said =
         said || strstr (base_diag_warning (pln_warnings (small.plan), i), "no price of the network of gaudi3, so its cash") != NULL;
+  TEST_TRUE (said);
+}
+
+/* gaudi3's nodes are cheaper than hgx_h100's, and no price of its network is known: it has no sum that could be compared. */
+static void
+an_option_without_a_price_of_its_network_ranks_behind (void)
+{
+  const char *sets[] = { "choices={topology: [gaudi3, hgx_h100], nodes: [2]}",
+                         "objective=cost",
+                         "goal.capex=",
+                         "goal.run_cost=",
+                         "goal.deadline=",
+                         "constraints=",
+                         "prices=" TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml",
+                         NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  const PlnQuery query = { .threads = 1, .best = 2, .per_machine = TRUE };
+  PlnResult *result = pln_search (small.plan, &query, NULL);
+  const guint n = result->rows->len;
+  guint behind = 0;
+  TEST_STR (pln_unpriced_part (small.plan, 0, PLN_ACQUISITION_BUY), "network");
+  TEST_TRUE (pln_unpriced_part (small.plan, 1, PLN_ACQUISITION_BUY) == NULL);
+  g_autofree char *remedy = pln_price_remedy (small.plan, 0, PLN_ACQUISITION_BUY);
+  TEST_HAS (remedy, "{type: tomahawk5, price: …} in `fabric.switches`");
+  for (guint i = 0; i < n; i++)
+    if (g_array_index (result->rows, PlnChoiceRow, i).machine == 0)
+      behind = i > 0 && behind == 0 ? i : behind;
+  TEST_TRUE (behind > 0 && g_array_index (result->rows, PlnChoiceRow, 0).machine == 1);
+  for (guint i = behind; i < n; i++)
+    TEST_INT (g_array_index (result->rows, PlnChoiceRow, i).machine, 0);
+  TEST_TRUE (g_array_index (result->rows, PlnChoiceRow, behind).money.total_usd <
+             g_array_index (result->rows, PlnChoiceRow, 0).money.total_usd);
+  TEST_TRUE (!g_array_index (result->rows, PlnChoiceRow, behind).alike && !g_array_index (result->rows, PlnChoiceRow, behind).front);
+  TEST_INT (result->rivals->len, 0);
+  g_autoptr (GArray) flips = pln_flips (small.plan, result);
+  g_autoptr (GArray) contenders = pln_contenders (small.plan, 1, 3, NULL, NULL);
+  TEST_INT (flips->len, 0);
+  for (guint i = 0; i < contenders->len; i++)
+    TEST_INT (g_array_index (contenders, PlnChoiceRow, i).machine, 1);
+  pln_result_free (result);
+  /* a limit on money that its known part keeps to is not known to hold; one that it breaks is broken */
+  for (int large = 0; large < 2; large++) {
+    sets[2] = large == 1 ? "goal.capex=$4 M" : "goal.capex=$100000";
+    g_auto (Loaded) limited = load_small (lookup, sets);
+    PlnResult *met = pln_search (limited.plan, &(PlnQuery){ .threads = 1 }, NULL);
+    for (guint i = 0; i < met->rows->len; i++)
+      TEST_INT (g_array_index (met->rows, PlnChoiceRow, i).machine, 1);
+    TEST_TRUE ((met->out[PLN_REJECTED_PRICE] > 0) == (large == 1) && (met->out[PLN_REJECTED_CAPEX] > 0) == (large == 0));
+    pln_result_free (met);
+  }
+}
+
+/* mi300x names no storage: rented, it has the rent of the dearest tier, so that it is not cheaper for want of a price. */
+static void
+a_rent_without_storage_has_the_dearest (void)
+{
+  static const char *const sets[] = { "choices={topology: [mi300x], nodes: [2]}",
+                                      "acquisition=rent",
+                                      "goal.run_cost=",
+                                      "constraints=",
+                                      "prices={like: " TEST_SOURCE_DIR "/scenarios/prices/us_2026.yaml, nodes: [{topology: "
+                                      "hgx_h1000, rent: $5/h}]}",
+                                      NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  const PlnMachine *m = machine (&small, 0);
+  gboolean said = FALSE;
+  TEST_STR (m->storage_like, "efs");
+  TEST_NEAR (m->storage_rent_usd_per_s, 300.0 / (30 * 86400) * m->storage_B * 1e-12, 1e-9);
+  TEST_TRUE (pln_unpriced_part (small.plan, 0, PLN_ACQUISITION_RENT) == NULL);
+  /* and a row of prices for no choice is named */
+  for (unsigned i = 0; i < base_diag_n_warnings (pln_warnings (small.plan)); i++)
+    said = said || strstr (base_diag_warning (pln_warnings (small.plan), i), "'hgx_h1000' is of no topology") != NULL;
   TEST_TRUE (said);
 }
 
@@ -314,6 +388,8 @@ main (void)
     { "part of an NVLink domain is paid whole", part_of_an_nvlink_domain_is_paid_whole },
     { "racks of an NVLink domain are counted", racks_of_an_nvlink_domain_are_counted },
     { "a purchase without its network is said", a_purchase_without_its_network_is_said },
+    { "an option without a price of its network ranks behind", an_option_without_a_price_of_its_network_ranks_behind },
+    { "a rent without storage has the dearest", a_rent_without_storage_has_the_dearest },
     { "layouts leave memory free", layouts_leave_memory_free },
     { "the headroom that admits an option is named", the_headroom_that_admits_an_option_is_named },
     { "what no machine has is refused", what_no_machine_has_is_refused },

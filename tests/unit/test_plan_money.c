@@ -1,6 +1,8 @@
-/* Money of plans, worked by hand: docs/plan.md prints the same ten examples. */
+/* Money of plans, worked by hand: docs/plan.md prints the same eleven examples. */
 #include <math.h>
 
+#include "base/currency.h"
+#include "base/layout.h"
 #include "plan-private.h"
 #include "plan_fixture.h"
 
@@ -224,6 +226,25 @@ other_currencies_have_a_dated_rate (void)
 }
 
 static void
+sums_are_shown_in_the_currency_of_the_list (void)
+{
+  /* 11. The 8 nodes of example 7 at $1.20 for a euro: $2,960,847.89 / 1.2 = 2,467,373.24 EUR. */
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) loaded =
+      load_nodes (lookup, "[8]", "prices={like: us_2026, currency: EUR, exchange: 1.2, exchange_date: 2026-11-20}");
+  const PlnPricesSpec *prices = pln_prices (loaded.plan);
+  const double capital_usd = machine_at (&loaded, 0)->capital_usd;
+  TEST_NEAR (capital_usd, 2960847.888, 1e-9);
+  base_currency_show_in (prices->currency.v, prices->exchange.v);
+  g_autofree char *shown = base_quantity_show (capital_usd, BASE_DIM_MONEY);
+  TEST_STR (shown, "€2.467 M");
+  TEST_NEAR (base_currency_of (capital_usd), 2467373.24, 1e-9);
+  base_currency_show_in (NULL, 1);
+  g_autofree char *dollars = base_quantity_show (capital_usd, BASE_DIM_MONEY);
+  TEST_STR (dollars, "$2.961 M");
+}
+
+static void
 limits_of_the_goal_may_be_in_the_currency_of_the_prices (void)
 {
   static const char euros[] = "prices={like: us_2026, currency: EUR, exchange: 1.2, exchange_date: 2026-11-20}";
@@ -277,6 +298,7 @@ main (void)
     { "storage is as large as the run needs", storage_is_as_large_as_the_run_needs },
     { "a list may change another one", a_list_may_change_another_one },
     { "other currencies have a dated rate", other_currencies_have_a_dated_rate },
+    { "sums are shown in the currency of the list", sums_are_shown_in_the_currency_of_the_list },
     { "limits of the goal may be in the currency of the prices", limits_of_the_goal_may_be_in_the_currency_of_the_prices },
     { "what is ranked has a price of its kind", what_is_ranked_has_a_price_of_its_kind },
     { NULL, NULL },

@@ -72,11 +72,11 @@ table_of (const Pln *plan, const PlnResult *result, const GArray *flips, guint m
   BaseTable *table = base_members_table (members, NULL);
   for (guint i = 0; i < flips->len && i < most; i++) {
     const PlnFlip *flip = &g_array_index (flips, PlnFlip, i);
-    const unsigned digits = flip->dim == BASE_DIM_TIME ? 4 : 3; /* 1825 days */
+    const unsigned digits = flip->dim == BASE_DIM_TIME ? 4 : 3, exact = flip->dim == BASE_DIM_MONEY ? 6 : digits; /* 1825 days */
     g_autofree char *limit = shown (flip->limit, flip->dim, digits);
     Line line = { .flip = flip,
                   .name = name_of (flip),
-                  .now = shown (flip->value, flip->dim, digits),
+                  .now = shown (flip->value, flip->dim, exact),
                   .limit = g_strconcat (flip->limit < flip->value ? "down to " : "", limit, NULL),
                   .change = flip->limit / flip->value - 1,
                   .now_value = base_currency_is_money (flip->dim) ? base_currency_of (flip->value) : flip->value,

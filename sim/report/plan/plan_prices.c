@@ -55,6 +55,7 @@ is_stored (const List *list, const char *type)
   gboolean used = list->all;
   for (guint i = 0; i < machines->len && !used; i++) {
     const CluSpec *spec = clu_spec (scn_cluster (g_array_index (machines, PlnMachine, i).scenario));
+    used = g_strcmp0 (g_array_index (machines, PlnMachine, i).storage_like, type) == 0;
     for (guint k = 0; k < spec->storage.n && !used; k++) {
       const MdlTierType *own = BASE_LIST_AT (spec->storage, CluStorageSpec, k)->type.value;
       used = own != NULL && g_strcmp0 (own->name.v, type) == 0;

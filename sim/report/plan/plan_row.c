@@ -275,7 +275,7 @@ static const BaseMember members[] = {
   MACHINE ("storage_servers", servers),
   { .key = "memory_free", .number = memory_free, BASE_SHOWN ("memory free (%)", 100, "%.1f"), .rank = 3 },
   { .key = "tight", .text = tight },
-  { .key = "unpriced", .text = unpriced, .title = "without price of", .rank = 1 },
+  { .key = "unpriced", .text = unpriced, .title = "no price of" },
   BASE_MEMBER_END,
 };
 
@@ -332,11 +332,11 @@ rep_plan_margin (const Pln *plan, const PlnResult *result)
   if (result->rows->len < 2 || aim == PLN_AIM_PARETO)
     return (double)NAN;
   for (guint i = 0; i < 2 && money; i++)
-    if (pln_is_partial (plan, &g_array_index (result->rows, PlnChoiceRow, i)))
+    if (pln_is_partial (plan, &g_array_index (result->rows, PlnChoiceRow, i))) /* no sums that could be compared */
       return (double)NAN;
-  return pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 1)) /
-             pln_least (plan, &g_array_index (result->rows, PlnChoiceRow, 0)) -
-         1;
+  const PlnChoiceRow *first = &g_array_index (result->rows, PlnChoiceRow, 0), *second = first + 1;
+  return second->simulated == first->simulated ? pln_least (plan, second) / pln_least (plan, first) - 1
+                                               : second->formula / first->formula - 1;
 }
 
 /* What comes behind the first: the runner-up, and the best of another machine. */
@@ -365,13 +365,11 @@ shorten (char *name)
   *to = '\0';
 }
 
-/* "network", of the purchase before the rent, as far as the plan shows them. */
+/* "network": of the purchase, where the plan shows it. */
 static const char *
 unpriced_of (const Pln *plan, guint machine)
 {
-  const char *own = pln_acquire (plan) != PLN_ACQUIRE_RENT ? pln_unpriced_part (plan, machine, PLN_ACQUISITION_BUY) : NULL;
-  const char *rent = pln_acquire (plan) != PLN_ACQUIRE_OWN ? pln_unpriced_part (plan, machine, PLN_ACQUISITION_RENT) : NULL;
-  return own != NULL && rent != NULL ? "network, storage" : own != NULL ? own : rent;
+  return pln_acquire (plan) != PLN_ACQUIRE_RENT ? pln_unpriced_part (plan, machine, PLN_ACQUISITION_BUY) : NULL;
 }
 
 static BaseTable *

@@ -281,12 +281,13 @@ say_basis (RepVerdict *v)
     g_string_free (text, TRUE);
 }
 
-/* Options whose price lacks a part: where money decides they rank behind the others, whatever their known part is. "No price of the
- * network of gaudi3: it ranks behind the others with what is known, at least $1.3 M to buy and $9 k for this run. …" */
+/* Options whose purchase lacks the price of a part: where it decides they rank behind the others, whatever their known part is. "No
+ * price of the network of gaudi3, so it ranks behind the others: 8 nodes cost at least $1.3 M to buy, and $9 k for this run owned" */
 static void
-say_partial (RepVerdict *v, PlnAcquisition way)
+say_partial (RepVerdict *v)
 {
   const PlnAim aim = pln_aim (v->plan);
+  const PlnAcquisition way = PLN_ACQUISITION_BUY;
   const gboolean decides = way == pln_basis (v->plan) && (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN || aim == PLN_AIM_PARETO),
                  only = pln_unpriced_part (v->plan, rep_verdict_row (v, 0)->machine, way) != NULL;
   const char *before = NULL;
@@ -297,15 +298,36 @@ say_partial (RepVerdict *v, PlnAcquisition way)
     if (isnan (run_usd))
       continue;
     before = topology;
-    g_autofree char *run = rep_money (run_usd), *all = rep_money (rep_verdict_machine (v, row->machine)->capital_usd),
-                    *remedy = pln_price_remedy (v->plan, i, way);
+    const PlnMachine *its = rep_verdict_machine (v, row->machine);
+    g_autofree char *run = rep_money (run_usd), *all = rep_money (its->capital_usd), *remedy = pln_price_remedy (v->plan, i, way);
     GString *text = g_string_new (NULL);
-    g_string_append_printf (text, "No price of the %s of %s%s: %u nodes cost at least ", part, topology,
-                            !decides ? "" : only ? ", so the order rests on what is known" : ", so it ranks behind the others",
-                            rep_verdict_machine (v, row->machine)->nodes);
-    if (way == PLN_ACQUISITION_BUY)
-      g_string_append_printf (text, "%s to buy, and ", all);
-    g_string_append_printf (text, "%s for this run %s. To price it, write %s", run, owned_or_rented (way), remedy);
+    g_string_append_printf (text,
+                            "No price of the %s of %s%s: %u node%s cost%s at least %s to buy, and %s for this run owned. To price "
+                            "it, write %s",
+                            part, topology,
+                            !decides ? ""
+                            : only   ? ", so the order rests on what is known"
+                                     : ", so it ranks behind the others",
+                            its->nodes, its->nodes == 1 ? "" : "s", its->nodes == 1 ? "s" : "", all, run, remedy);
+    rep_verdict_add (v, text);
+  }
+}
+
+/* "mi300x has no storage with a rent: its rent has that of the dearest tier of the list, efs" */
+static void
+say_storage_like (RepVerdict *v)
+{
+  const char *before = NULL;
+  if (pln_basis (v->plan) != PLN_ACQUISITION_RENT || !(pln_tokens (v->plan) > 0))
+    return;
+  for (guint i = 0; i < pln_machines (v->plan)->len; i++) {
+    const PlnMachine *m = rep_verdict_machine (v, i);
+    if (m->storage_like == NULL || !(m->rent_usd_per_s > 0) || g_strcmp0 (m->topology, before) == 0)
+      continue;
+    before = m->topology;
+    GString *text = g_string_new (NULL);
+    g_string_append_printf (text, "No price of the storage of %s: its rent has that of the dearest tier of the list, %s", m->topology,
+                            m->storage_like);
     rep_verdict_add (v, text);
   }
 }
@@ -430,8 +452,7 @@ rep_plan_break_even_s (const Pln *plan, const PlnResult *result)
   const PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, 0);
   const PlnMachine *machine = &g_array_index (pln_machines (plan), PlnMachine, row->machine);
   MdlMoney own, rent;
-  if (pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_BUY) != NULL ||
-      pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_RENT) != NULL)
+  if (pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_BUY) != NULL)
     return (double)NAN;
   if (!pln_money (plan, row, PLN_ACQUISITION_BUY, &own) || !pln_money (plan, row, PLN_ACQUISITION_RENT, &rent))
     return (double)NAN;
@@ -506,8 +527,8 @@ rep_plan_verdict (const Pln *plan, const PlnResult *result)
     say_memory (&v);
     say_not_validated (&v);
     say_basis (&v);
-    say_partial (&v, PLN_ACQUISITION_BUY);
-    say_partial (&v, PLN_ACQUISITION_RENT);
+    say_partial (&v);
+    say_storage_like (&v);
     say_best_measured (&v);
     say_assumed (&v);
     say_storage (&v);

@@ -152,6 +152,7 @@ typedef struct {
   double storage_rent_usd_per_s;  /* 0: the list has no price of it */
   const BaseNum *node_rent;       /* as its list has it, of one; NULL: none; borrowed from the plan */
   const BaseNum *storage_rent;    /* likewise, of a TB */
+  const char *storage_like;       /* type of the list whose rent stands for that of its storage, which has none; NULL: it has */
   MdlMoneyQuery own, rent;        /* all but the power, for pln_money() */
   double load_W, idle_W, host_W;  /* of a GPU; of a node beside its GPUs */
   double fabric_W, storage_W;     /* of all switches, and of all storage servers, whose type says what it draws */
@@ -310,8 +311,8 @@ PlnAcquisition pln_basis (const Pln *plan); /* what is ranked: all bought, or al
 PlnAcquire pln_acquire (const Pln *plan);
 /* What a row costs bought or rented. FALSE: there is no price, or the plan does not ask for it. */
 gboolean pln_money (const Pln *plan, const PlnChoiceRow *row, PlnAcquisition way, MdlMoney *out);
-/* What of an option's purchase or rent has no price, while the rest has: "network", "storage"; NULL: nothing. Static. Sums of such
- * an option are its known part, the least that it costs. Where money decides, it ranks behind options whose price is whole, and
+/* What of an option's purchase has no price, while the rest has: "network"; NULL: nothing, as of rent. Static. Sums of such an
+ * option are its known part, the least that it costs. Where money decides, it ranks behind options whose price is whole, and
  * has no odds and no flip points; where a limit of the goal is on that money, it is rejected as without a price, if its known part
  * does not break the limit. */
 const char *pln_unpriced_part (const Pln *plan, guint machine, PlnAcquisition way);
