@@ -98,7 +98,9 @@ def same(what, a, b):
 
 def compare(book, answer, value):
     """Totals by `value` (sheet, cell) against the answer's choices; an option is known by its cluster and layout."""
-    choices = {(c['cluster'], c['layout']): c for c in json.load(open(answer))['results']['choices']}
+    results = json.load(open(answer))['results']
+    ending = '_' + results['currency'].lower()  # of keys that name money
+    choices = {(c['cluster'], c['layout']): {key.replace(ending, '_usd'): c[key] for key in c} for c in results['choices']}
     seen, checked = set(), 0
     option, layout = book.row_of('Run cost', 'cluster option'), book.row_of('Run cost', 'parallel layout')
     for column in range(3, 100):

@@ -63,7 +63,8 @@ XCU
   exit
 fi
 python3 "$reader" compare "$tmp/other.xlsx" "$tmp/other.json"
-for plan in "lora_64_gpus --per-machine" "train_30b_1mw --set acquisition=own" "rent_or_buy_70b"; do
+for plan in "lora_64_gpus --per-machine" "train_30b_1mw --set acquisition=own" "rent_or_buy_70b" \
+  "lora_64_gpus --set prices=eu_2026"; do
   read -ra words <<<"$plan"
   "$forerun" plan "${words[@]}" --best 0 --rows 3 --quiet --format json >"$tmp/answer.json"
   "$forerun" plan "${words[@]}" --best 0 --rows 3 --quiet -o "$tmp/b.xlsx"

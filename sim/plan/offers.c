@@ -41,7 +41,7 @@ static const BaseSchema option_schema = { .name = "options", .help = "One offer,
 static const BaseField offers_fields[] = {
   BASE_ROW (PlnOffersSpec, "offers", name, STR, .required = TRUE, .help = "name"),
   BASE_ROW (PlnOffersSpec, "description", description, STR, .help = "one line about the work"),
-  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "USD, EUR, GBP …; amounts become USD"),
+  BASE_ROW (PlnOffersSpec, "currency", currency, STR, .required = TRUE, .help = "USD, EUR, GBP …; the answer is in it"),
   BASE_ROW_NUM (PlnOffersSpec, "exchange", exchange, NUMBER, .min = "1e-6", .max = "1e6",
                 .help = "USD for one unit of another currency"),
   BASE_ROW (PlnOffersSpec, "exchange_date", exchange_date, STR, .help = "date of `exchange`: year-month-day"),
