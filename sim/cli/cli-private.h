@@ -88,31 +88,31 @@ struct Cli {
   gboolean is_point; /* of --vary: its answer is kept, not printed */
   CliFormat format;
   gboolean workbook; /* -o names one (.xlsx): the answer is its bytes */
-  gboolean csv; /* the rows of CLI_FORMAT_TSV are written as CSV */
+  gboolean csv;      /* the rows of CLI_FORMAT_TSV are written as CSV */
   guint64 seed;
   /* what the run gathers */
-  BaseLookup *lookup;  /* NULL until cli_lookup */
-  GPtrArray *yamls;    /* BaseYaml *: documents that must live until the end */
-  GPtrArray *kept;     /* BaseYaml *: likewise, but no inputs of the answer */
-  GPtrArray *inputs;   /* RepInput * */
-  char *piped;         /* text of a plan on stdin, which is read once; NULL */
-  GPtrArray *read;     /* char *: files that were read, as they were opened */
-  GPtrArray *warnings; /* char * */
-  CstStore constants;  /* kept until the end: settings point into them */
-  BaseTable *rows;     /* of a point of --vary: its answer as rows, or */
-  JsonNode *results;   /* as JSON; NULL: the other format */
-  GString *out;        /* the answer */
-  GString *talk;       /* what stderr gets besides warnings, whole lines */
-  GPtrArray *files;    /* CliFile *: further files that flags name */
-  GArray *outputs;     /* CliOutput: all that flags name to be written, until the verb is done */
-  char **picked;       /* columns that --columns names; NULL: none */
-  gboolean document;   /* the text is a file for a program, of which no line is broken */
+  BaseLookup *lookup;   /* NULL until cli_lookup */
+  GPtrArray *yamls;     /* BaseYaml *: documents that must live until the end */
+  GPtrArray *kept;      /* BaseYaml *: likewise, but no inputs of the answer */
+  GPtrArray *inputs;    /* RepInput * */
+  char *piped;          /* text of a plan on stdin, which is read once; NULL */
+  GPtrArray *read;      /* char *: files that were read, as they were opened */
+  GPtrArray *warnings;  /* char * */
+  CstStore constants;   /* kept until the end: settings point into them */
+  BaseTable *rows;      /* of a point of --vary: its answer as rows, or */
+  JsonNode *results;    /* as JSON; NULL: the other format */
+  GString *out;         /* the answer */
+  GString *talk;        /* what stderr gets besides warnings, whole lines */
+  GPtrArray *files;     /* CliFile *: further files that flags name */
+  GArray *outputs;      /* CliOutput: all that flags name to be written, until the verb is done */
+  char **picked;        /* columns that --columns names; NULL: none */
+  gboolean document;    /* the text is a file for a program, of which no line is broken */
   const char *currency; /* that amounts of the answer are shown in, static; NULL: US dollars, as where points of --vary differ */
   double currency_usd;  /* what one of it is worth */
   gboolean priced;      /* a list of prices was read */
-  char *folder;        /* made before they are written where it is not there; NULL: none */
-  int status;          /* CliExit of a run that did not fail */
-  int signal;          /* that ended a run which failed; 0: none */
+  char *folder;         /* made before they are written where it is not there; NULL: none */
+  int status;           /* CliExit of a run that did not fail */
+  int signal;           /* that ended a run which failed; 0: none */
 
   /* of several processes that answer as one */
   gboolean silent;                      /* another one tells all of it */

@@ -231,8 +231,8 @@ dearest_storage (const PlnPricesSpec *prices)
   return dearest;
 }
 
-/* What the run keeps, on the first tier that has a price. Where none has, as large a part is rented as the dearest tier of the list,
- * so that no option is cheaper for want of a price. */
+/* What the run keeps, on the first tier that has a price. Where none has, it has that of the dearest tier of the list, so that no
+ * option is cheaper for want of a price. */
 static void
 rent_storage (const Pln *plan, PlnMachine *machine)
 {
@@ -448,7 +448,8 @@ warn_of_idle_prices (Pln *plan)
 {
   for (guint i = 0; plan->has_prices && i < plan->prices.nodes.n; i++) {
     const BaseStr *name = &BASE_LIST_AT (plan->prices.nodes, PlnNodePrice, i)->topology;
-    const gboolean inside = g_strcmp0 (name->mark.file, base_yaml_path (plan->yaml)) == 0 || g_str_has_prefix (name->mark.file, "--set");
+    const gboolean inside =
+        g_strcmp0 (name->mark.file, base_yaml_path (plan->yaml)) == 0 || g_str_has_prefix (name->mark.file, "--set");
     gboolean used = !inside;
     for (guint k = 0; k < plan->machines->len && !used; k++) {
       const PlnMachine *machine = &g_array_index (plan->machines, PlnMachine, k);
@@ -489,10 +490,11 @@ pln_choose_basis (Pln *plan)
                     own ? "purchase" : "rent", other, own ? "rent" : "own");
   g_autofree char *bare = topologies_that (plan, lacks_network, PLN_ACQUISITION_BUY);
   if (bare != NULL && plan->spec.acquire.v != PLN_ACQUIRE_RENT)
-    base_diag_warn (plan->warnings, plan->spec.choices.topology.mark,
-                    "no price of the network of %s, so its cash to buy is a part of it%s; give nic_port, switch_port and cable in the "
-                    "topology's `cost`, or a row of 'nodes' and of 'switches' in 'prices'",
-                    bare, pln_needs_money (plan) && own ? ", and it ranks behind the others" : "");
+    base_diag_warn (
+        plan->warnings, plan->spec.choices.topology.mark,
+        "no price of the network of %s, so its cash to buy is a part of it%s; give nic_port, switch_port and cable in the "
+        "topology's `cost`, or a row of 'nodes' and of 'switches' in 'prices'",
+        bare, pln_needs_money (plan) && own ? ", and it ranks behind the others" : "");
 }
 
 gboolean

@@ -187,8 +187,8 @@ pln_leads_until (const Pln *plan, const GArray *contenders, const double *until,
       TrnClosedStep step;
       PlnChoiceRow row;
       double over;
-      if (ROW (contenders, i)->machine != m ||
-          !step_of (plan, ROW (contenders, i), pool, before, &closed, &step, &failed) || !step.fits)
+      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), pool, before, &closed, &step, &failed) ||
+          !step.fits)
         continue;
       pln_take_step (plan, m, &ROW (contenders, i)->query, &step, &row);
       if (pln_misses (plan, &row, &over) == PLN_REJECTED_N && !(row.formula >= lead.formula))

@@ -67,11 +67,11 @@ struct Pln {
   PlnPricesSpec prices;
   gboolean has_prices;
   PlnAcquisition basis;
-  gboolean mixed_prices;  /* money decides, and of some options it is known in whole, of others in part */
-  GPtrArray *fixed;   /* char *: "workload.sequence=8192" */
-  GArray *machines;   /* PlnMachine */
-  GArray *bare;       /* PlnMachine: the same before they were priced, to price them again; borrows */
-  PlnOptions options; /* its sets are in `yaml` already */
+  gboolean mixed_prices; /* money decides, and of some options it is known in whole, of others in part */
+  GPtrArray *fixed;      /* char *: "workload.sequence=8192" */
+  GArray *machines;      /* PlnMachine */
+  GArray *bare;          /* PlnMachine: the same before they were priced, to price them again; borrows */
+  PlnOptions options;    /* its sets are in `yaml` already */
   ScnLibraryLoad load;
   void *user;
   PlnDistinguishSpec apart;

@@ -272,7 +272,8 @@ money_is_in_the_currency_that_is_shown (void)
   base_table_number (table, "usd_per_token", 6e-6);
   base_table_number (table, "month", 1200);
   base_table_number (table, "days", 60);
-  g_autoptr (GString) text = g_string_new (NULL), tsv = g_string_new (NULL), francs = g_string_new (NULL), unknown = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL), tsv = g_string_new (NULL), francs = g_string_new (NULL),
+                      unknown = g_string_new (NULL);
   base_currency_show_in ("EUR", 1.2);
   base_table_print_text (table, text);
   base_table_print_tsv (table, tsv);

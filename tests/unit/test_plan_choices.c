@@ -148,7 +148,8 @@ an_option_without_a_price_of_its_network_ranks_behind (void)
     TEST_INT (g_array_index (result->rows, PlnChoiceRow, i).machine, 0);
   TEST_TRUE (g_array_index (result->rows, PlnChoiceRow, behind).money.total_usd <
              g_array_index (result->rows, PlnChoiceRow, 0).money.total_usd);
-  TEST_TRUE (!g_array_index (result->rows, PlnChoiceRow, behind).alike && !g_array_index (result->rows, PlnChoiceRow, behind).front);
+  TEST_TRUE (!g_array_index (result->rows, PlnChoiceRow, behind).alike &&
+             !g_array_index (result->rows, PlnChoiceRow, behind).front);
   TEST_INT (result->rivals->len, 0);
   g_autoptr (GArray) flips = pln_flips (small.plan, result);
   g_autoptr (GArray) contenders = pln_contenders (small.plan, 1, 3, NULL, NULL);

@@ -113,9 +113,8 @@ unit_for (BaseDim dim, double least, double most)
 {
   const Unit *unit = units_of[dim].units != NULL ? units_of[dim].units : plain;
   const double deciding = units_of[dim].by_least ? least : most, shown = unit == bytes ? MOST_BYTES : MOST_SHOWN;
-  while (unit[1].unit != NULL &&
-         (deciding >= unit[1].from || most / unit->si >= shown ||
-          (units_of[dim].units == times && most / unit->si >= MANY_SHOWN && least >= unit[1].si / 10)))
+  while (unit[1].unit != NULL && (deciding >= unit[1].from || most / unit->si >= shown ||
+                                  (units_of[dim].units == times && most / unit->si >= MANY_SHOWN && least >= unit[1].si / 10)))
     unit++;
   return unit;
 }
@@ -178,7 +177,8 @@ with_unit (const char *number, const char *unit)
   if (dollar == NULL)
     return *unit != '\0' ? g_strdup_printf ("%s %s", number, unit) : g_strdup (number);
   const char *sign = base_currency_sign ();
-  return dollar == unit ? g_strconcat (sign, number, NULL) : g_strdup_printf ("%s%s %.*s", sign, number, (int)(dollar - unit), unit);
+  return dollar == unit ? g_strconcat (sign, number, NULL)
+                        : g_strdup_printf ("%s%s %.*s", sign, number, (int)(dollar - unit), unit);
 }
 
 char *

@@ -130,7 +130,8 @@ column_named (const BaseTable *table, const char *name)
   for (unsigned i = 0; i < table->n_columns; i++) {
     const char *title = table->columns[i].title != NULL ? table->columns[i].title : "";
     g_autofree char *plain = g_strchomp (g_strndup (title, strcspn (title, "(")));
-    if (strcmp (table->columns[i].key, name) == 0 || strcmp (base_currency_word (table->columns[i].key), name) == 0 || (*plain != '\0' && g_ascii_strcasecmp (plain, name) == 0))
+    if (strcmp (table->columns[i].key, name) == 0 || strcmp (base_currency_word (table->columns[i].key), name) == 0 ||
+        (*plain != '\0' && g_ascii_strcasecmp (plain, name) == 0))
       return i;
   }
   return table->n_columns;

@@ -135,9 +135,9 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
   }
   add_fact (html, "MFU", g_strdup_printf ("%.1f %%", row->step.mfu * 100), NULL);
   add_fact (html, "memory of the fullest GPU", g_strdup_printf ("%.1f GiB", row->step.memory_B / (1 << 30)),
-            row->step.capacity_B > 0 ? g_strdup_printf ("of %.1f GiB%s", row->step.capacity_B / (1 << 30),
-                                                        rep_plan_is_tight (row) ? ": tight" : "")
-                                     : NULL);
+            row->step.capacity_B > 0
+                ? g_strdup_printf ("of %.1f GiB%s", row->step.capacity_B / (1 << 30), rep_plan_is_tight (row) ? ": tight" : "")
+                : NULL);
   add_fact (html, "power, mean", g_strdup_printf ("%.0f kW", row->power_W * 1e-3),
             run ? g_strdup_printf ("%.4g MWh in total", row->money.energy_J / 3.6e9) : NULL);
   rep_html_facts_close (html);

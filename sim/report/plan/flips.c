@@ -38,7 +38,7 @@ name_of (const PlnFlip *flip)
 
 typedef struct {
   const PlnFlip *flip;
-  char *name, *now, *limit, *then; /* owned */
+  char *name, *now, *limit, *then;       /* owned */
   double change, now_value, limit_value; /* SI, money in the currency that is shown */
 } Line;
 

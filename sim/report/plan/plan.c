@@ -94,10 +94,10 @@ append_rent (const Pln *plan, const PlnMachine *machine, const PlnChoiceRow *row
   const double storage_usd = machine->storage_rent_usd_per_s * row->run_s;
   g_autofree char *size = base_quantity_show (machine->storage_B, BASE_DIM_BYTES);
   g_autofree char *like = machine->storage_like != NULL ? g_strconcat (" at the rent of ", machine->storage_like, NULL) : NULL;
-  g_autofree char *end = storage_usd > 0 ? g_strdup_printf (" of %s%s; nodes come with network and power", size, like != NULL ? like : "")
-                         : pln_prices (plan) == NULL
-                             ? g_strdup ("")
-                             : g_strdup ("; storage is not in it, as the price list has no rent of this tier");
+  g_autofree char *end =
+      storage_usd > 0             ? g_strdup_printf (" of %s%s; nodes come with network and power", size, like != NULL ? like : "")
+      : pln_prices (plan) == NULL ? g_strdup ("")
+                                  : g_strdup ("; storage is not in it, as the price list has no rent of this tier");
   const Item items[] = { { "nodes", money->rent_usd - storage_usd }, { "storage", storage_usd } };
   append_items ("Cost of this run, rented", money->total_usd, items, G_N_ELEMENTS (items), end, out);
 }

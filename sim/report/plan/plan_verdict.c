@@ -27,7 +27,8 @@ rep_currency_text (const BaseStr *currency, const BaseNum *exchange, const BaseS
 {
   if (currency->v == NULL || strcmp (currency->v, "USD") == 0)
     return;
-  g_string_append_printf (out, "# costs are in %s; 1 %s is %.6g USD (%s)\n", base_currency_code (), currency->v, exchange->v, date->v);
+  g_string_append_printf (out, "# costs are in %s; 1 %s is %.6g USD (%s)\n", base_currency_code (), currency->v, exchange->v,
+                          date->v);
 }
 
 void
@@ -281,14 +282,15 @@ say_basis (RepVerdict *v)
     g_string_free (text, TRUE);
 }
 
-/* Options whose purchase lacks the price of a part: where it decides they rank behind the others, whatever their known part is. "No
- * price of the network of gaudi3, so it ranks behind the others: 8 nodes cost at least $1.3 M to buy, and $9 k for this run owned" */
+/* Options whose purchase lacks the price of a part: where it decides they rank behind the others, whatever their known part is.
+ * "No price of the network of gaudi3, so it ranks behind the others: 8 nodes cost at least $1.3 M to buy …" */
 static void
 say_partial (RepVerdict *v)
 {
   const PlnAim aim = pln_aim (v->plan);
   const PlnAcquisition way = PLN_ACQUISITION_BUY;
-  const gboolean decides = way == pln_basis (v->plan) && (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN || aim == PLN_AIM_PARETO),
+  const gboolean decides =
+                     way == pln_basis (v->plan) && (aim == PLN_AIM_COST || aim == PLN_AIM_COST_PER_TOKEN || aim == PLN_AIM_PARETO),
                  only = pln_unpriced_part (v->plan, rep_verdict_row (v, 0)->machine, way) != NULL;
   const char *before = NULL;
   for (guint i = 0; i < pln_machines (v->plan)->len && pln_tokens (v->plan) > 0; i++) {
@@ -326,8 +328,8 @@ say_storage_like (RepVerdict *v)
       continue;
     before = m->topology;
     GString *text = g_string_new (NULL);
-    g_string_append_printf (text, "No price of the storage of %s: its rent has that of the dearest tier of the list, %s", m->topology,
-                            m->storage_like);
+    g_string_append_printf (text, "No price of the storage of %s: its rent has that of the dearest tier of the list, %s",
+                            m->topology, m->storage_like);
     rep_verdict_add (v, text);
   }
 }

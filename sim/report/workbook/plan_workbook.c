@@ -215,7 +215,7 @@ block_of (Book *b, guint number)
     write_part (b, &g_array_index (machine->parts, PlnPart, i), block.first, block.first + i);
   rep_sheet_text (b->cash, block.last + 1, 0, REP_STYLE_TOTAL, "cash to buy");
   write_formula (b->cash, block.last + 1, 4, REP_STYLE_TOTAL, machine->capital_usd,
-                     g_strdup_printf ("SUM(E%u:E%u)", block.first + 1, block.last + 1));
+                 g_strdup_printf ("SUM(E%u:E%u)", block.first + 1, block.last + 1));
   b->cash_row = block.last + 4;
   g_array_append_val (b->blocks, block);
   return &g_array_index (b->blocks, Block, b->blocks->len - 1);

@@ -10,13 +10,13 @@ typedef struct {
 } BaseCurrency;
 extern const BaseCurrency base_currencies[]; /* the first is the US dollar; ends with code NULL */
 
-/* Amounts are shown in the currency `code` from now on, of which one is worth `usd` US dollars, usd > 0. NULL, or a code that is not
+/* Amounts are shown in the currency `code` from now on, of which one is worth `usd` > 0 US dollars. NULL, or a code that is not
  * known: US dollars, as before the first call. */
 void base_currency_show_in (const char *code, double usd);
-const char *base_currency_code (void);             /* "USD"; static */
-const char *base_currency_sign (void);             /* what stands before an amount: "$", "€", "CHF "; static */
-double base_currency_of (double usd);              /* US dollars in the currency that is shown */
-gboolean base_currency_is_money (BaseDim dim);     /* of prices, also per time and per energy */
+const char *base_currency_code (void);         /* "USD"; static */
+const char *base_currency_sign (void);         /* what stands before an amount: "$", "€", "CHF "; static */
+double base_currency_of (double usd);          /* US dollars in the currency that is shown */
+gboolean base_currency_is_money (BaseDim dim); /* of prices, also per time and per energy */
 
 /* A key or a head of a column with the currency that is shown in place of US dollars: "run_cost_usd" becomes "run_cost_eur",
  * "$/M tokens" becomes "€/M tokens". `text` itself where it names no money. Static. */

@@ -76,7 +76,7 @@ guint pln_fleet_n_topologies (const PlnFleet *fleet);
 const char *pln_fleet_topology (const PlnFleet *fleet, guint machine);
 PlnFleetAim pln_fleet_aim (const PlnFleet *fleet);
 const PlnPricesSpec *pln_fleet_prices (const PlnFleet *fleet); /* NULL: none */
-PlnAcquisition pln_fleet_basis (const PlnFleet *fleet); /* what is ranked; NONE: no prices */
+PlnAcquisition pln_fleet_basis (const PlnFleet *fleet);        /* what is ranked; NONE: no prices */
 /* requests/s on the mean; users, 0: the plan has a rate; nodes that may be lost. */
 double pln_fleet_mean_rate (const PlnFleet *fleet);
 double pln_fleet_users (const PlnFleet *fleet);
