@@ -121,7 +121,9 @@ rep_plan_html_answer (const Pln *plan, const PlnResult *result, GString *html)
             g_strdup_printf ("band: %.4g to %.4g; %s", row->step_time_lo_s, row->step_time_hi_s,
                              row->simulated ? "simulated" : "estimated"));
   if (run && !isnan (rep_plan_capex_usd (plan, machine)))
-    add_fact (html, "cash to buy", rep_money (machine->capital_usd), NULL);
+    add_fact (html, "cash to buy", rep_money (machine->capital_usd),
+              pln_unpriced_part (plan, row->machine, PLN_ACQUISITION_BUY) != NULL ? g_strdup ("at least: its network has no price")
+                                                                                  : NULL);
   if (run && row->way != PLN_ACQUISITION_NONE) {
     g_autofree char *low = rep_money (row->money.total_usd * lo), *high = rep_money (row->money.total_usd * hi);
     add_fact (html, row->way == PLN_ACQUISITION_BUY ? "run cost, own" : "run cost, rent", rep_money (row->money.total_usd),

@@ -43,11 +43,18 @@ rep_plan_may_have_plots (const Pln *plan)
   return FALSE;
 }
 
+/* Whether its cost can stand beside others: it has a price, and a whole one. */
+static gboolean
+has_cost (const Pln *plan, const PlnChoiceRow *row)
+{
+  return row->way != PLN_ACQUISITION_NONE && !pln_is_partial (plan, row);
+}
+
 gboolean
 rep_plan_has_plots (const Pln *plan, const PlnResult *result)
 {
   for (guint i = 0; pln_tokens (plan) > 0 && i < result->rows->len; i++)
-    if (g_array_index (result->rows, PlnChoiceRow, i).way != PLN_ACQUISITION_NONE)
+    if (has_cost (plan, &g_array_index (result->rows, PlnChoiceRow, i)))
       return TRUE;
   return FALSE;
 }
@@ -60,9 +67,9 @@ chosen (const Pln *plan, const PlnResult *result, gboolean front)
   GPtrArray *rows = g_ptr_array_new ();
   for (guint i = 0; i < result->rows->len; i++) {
     PlnChoiceRow *row = &g_array_index (result->rows, PlnChoiceRow, i);
-    if (row->way != PLN_ACQUISITION_NONE && (!seen[row->machine] || (front && row->front)))
+    if (has_cost (plan, row) && (!seen[row->machine] || (front && row->front)))
       g_ptr_array_add (rows, row);
-    seen[row->machine] = seen[row->machine] || row->way != PLN_ACQUISITION_NONE;
+    seen[row->machine] = seen[row->machine] || has_cost (plan, row);
   }
   return rows;
 }
@@ -184,6 +191,8 @@ title_of_cost (const Pln *plan, const PlnResult *result, const char *period)
 void
 rep_plan_cost_plot (const Pln *plan, const PlnResult *result, const char *period, GPtrArray *plots)
 {
+  if (!rep_plan_has_plots (plan, result))
+    return;
   GString *cost = g_string_new (NULL);
   cost_tsv (plan, result, cost);
   g_autofree char *parts = title_of_cost (plan, result, period);
