@@ -1,5 +1,6 @@
 /* The sensitivity of a plan: asked again with other constants. A search takes seconds, and there are hundreds of questions: each
- * is asked of the configurations that could come first (pln_contenders), and where another one does, of everything. */
+ * is asked of the configurations that could come first (pln_contenders), and where another one does, of everything that NEAR leaves
+ * a chance. */
 #include <math.h>
 #include <string.h>
 
@@ -30,9 +31,11 @@ typedef struct {
   const Known *known;
   const StdPlanQuestion *query;
   const GArray *contenders, *near; /* near: without those that NEAR leaves no chance against the best of their own option */
-  const GPtrArray *steps; /* as of pln_contenders() */
-  const GPtrArray *read;  /* BaseWatch *, by machine: what its scenario reads */
-  const gboolean *far;    /* by machine: none of its contenders can come first while constants move by a fifth */
+  const GPtrArray *steps;          /* as of pln_contenders() */
+  const GPtrArray *formulas;       /* as of pln_formulas() */
+  double most;                     /* beyond it a layout cannot come first while constants move by a fifth */
+  const GPtrArray *read;           /* BaseWatch *, by machine: what its scenario reads */
+  const gboolean *far;             /* by machine: none of its contenders can come first while constants move by a fifth */
 } Question;
 
 /* ---- what need not be asked again ---- */
@@ -180,7 +183,7 @@ find_same (const Question *question, const BaseWatch *watch, StdReach reach)
   const gboolean changed = base_watch_changes_seen (watch, NULL); /* else the first run, which is to see all that is read */
   for (guint i = 0; i < question->read->len; i++)
     same[i] =
-        changed && ((reach == STD_REACH_NEAR && question->far[i]) || !base_watch_changes_seen (watch, question->read->pdata[i]));
+        changed && ((reach != STD_REACH_FAR && question->far[i]) || !base_watch_changes_seen (watch, question->read->pdata[i]));
   return same;
 }
 
@@ -219,7 +222,9 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
                                 .unchanged = base_watch_changes_seen (watch, NULL) ? question->known : NULL,
                                 .watch = watch };
   g_autofree gboolean *same = find_same (question, watch, reach);
-  const PlnLike like = { .plan = question->query->plan, .same = same, .steps = question->steps };
+  const PlnLike like = {
+    .plan = question->query->plan, .same = same, .steps = question->steps, .formulas = question->formulas, .most = question->most
+  };
   PlnOptions options = question->query->options;
   options.like = &like;
   g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &options, load_changed, &constants, error);
@@ -246,7 +251,8 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
 StdSensitivity *
 std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **error)
 {
-  g_autoptr (GPtrArray) steps = g_ptr_array_new_with_free_func (free_steps);
+  g_autoptr (GPtrArray) steps =
+      question->steps != NULL ? g_ptr_array_ref (question->steps) : g_ptr_array_new_with_free_func (free_steps);
   g_autoptr (GArray) contenders = pln_contenders (question->plan, question->threads, CONTENDERS, steps, error);
   g_auto (Known) known;
   known_open (&known, question);
@@ -255,7 +261,9 @@ std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **
     return NULL;
   g_autofree gboolean *far = pln_far_machines (question->plan, contenders, NEAR);
   g_autoptr (GArray) near = pln_near_contenders (question->plan, contenders, NEAR);
-  const Question search = { &known, question, contenders, near, steps, read, far };
+  g_autoptr (GPtrArray) formulas = pln_formulas (question->plan, question->threads, steps);
+  const Question search = { &known, question, contenders, near, steps, formulas, NEAR * pln_least_of (question->plan, contenders),
+                            read,   far };
   const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
   return std_sensitivity (&query, scope, error);
 }
