@@ -89,8 +89,6 @@ typedef struct {
   TrnDone *done;
 } Small;
 
-enum { SOME_TASKS = 1024 }; /* of few layers, as most models have them */
-
 static void
 small_clear (Small *small)
 {
@@ -125,7 +123,6 @@ small_run (Small *small, TrnUnits *units, GError **error)
                    .lane = &small->lane,
                    .notes = g_array_new (FALSE, FALSE, sizeof (TrnNote)),
                    .uses = g_array_new (FALSE, FALSE, sizeof (EngUse)) };
-  eng_graph_expect (b->graph, SOME_TASKS, SOME_TASKS, 2 * SOME_TASKS);
   trn_costs_host (units->costs, &b->host);
   if (!model->job->system->settings.no_interference)
     eng_graph_set_pace (b->graph, trn_step_pace, b);
