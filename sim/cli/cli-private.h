@@ -165,6 +165,9 @@ gboolean cli_layout_end (Cli *cli, GError **error);
  * dollars where a run has read lists in different ones. */
 void cli_layout_currency (Cli *cli, const char *code, double usd);
 
+/* From now on memory that is freed, in pieces of up to 32 MiB, stays with the process until 256 MiB of it lie at the end of a heap.
+ * Before any thread is made. Nothing without glibc. */
+void cli_keep_freed_memory (void);
 /* From now on a failed allocation ends the program as cli_no_memory does: with a message and CLI_EXIT_RUN. */
 void cli_catch_no_memory (void);
 G_NORETURN void cli_no_memory (void);

@@ -196,8 +196,7 @@ cli_plan_options (const Cli *cli)
 
 /* Sensitivity of the recommended option; *out NULL where it was not requested. */
 static gboolean
-find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const Pln *plan, guint threads, StdSensitivity **out,
-                  GError **error)
+find_sensitivity (Cli *cli, const CliPlanFlags *flags, const StdPlanQuestion *question, StdSensitivity **out, GError **error)
 {
   int scope = STD_SCOPE_ASSUMED;
   *out = NULL;
@@ -205,12 +204,11 @@ find_sensitivity (Cli *cli, const CliPlanFlags *flags, const char *path, const P
     return TRUE;
   if (!cli_name_value (cli, "--sensitivity", flags->sensitivity, std_scope_names, &scope, error))
     return FALSE;
-  if (pln_aim (plan) == PLN_AIM_PARETO)
+  if (pln_aim (question->plan) == PLN_AIM_PARETO)
     return cli_fail (cli, error,
                      "--sensitivity needs one recommended option, and a Pareto front has several; write 'objective' as time, cost, "
                      "energy or cost_per_token");
-  const StdPlanQuestion question = { plan, path, cli->lookup, cli_plan_options (cli), threads, rep_plan_choice };
-  *out = std_sensitivity_plan (&question, (StdScope)scope, error);
+  *out = std_sensitivity_plan (question, (StdScope)scope, error);
   return *out != NULL;
 }
 
@@ -264,7 +262,10 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts
                  const PlnResult *result, GError **error)
 {
   g_autoptr (StdSensitivity) sensitivity = NULL;
-  if (!find_sensitivity (cli, flags, path, plan, (guint)counts->threads, &sensitivity, error))
+  const StdPlanQuestion question = {
+    plan, path, cli->lookup, cli_plan_options (cli), (guint)counts->threads, rep_plan_choice, result->steps
+  };
+  if (!find_sensitivity (cli, flags, &question, &sensitivity, error))
     return FALSE;
   g_autofree char *infeasible = rep_plan_infeasible (result);
   if (cli->varies != NULL && infeasible != NULL) { /* a point of --vary has no row to show */
@@ -349,7 +350,8 @@ search (Cli *cli, const Flags *flags, const Ask *query, Pln *plan, CliPlanWatch 
                                cli_plan_watch_progress,
                                watch,
                                ranks != NULL ? cli_ranks_workers : NULL,
-                               ranks };
+                               ranks,
+                               flags->answer.sensitivity != NULL };
   g_autoptr (PlnWork) work = pln_work_new (plan, &workers, error);
   if (work == NULL)
     return FALSE;

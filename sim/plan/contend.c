@@ -16,6 +16,7 @@ typedef struct {
   guint machine;
   GArray *met, *missed; /* PlnChoiceRow */
   GArray *steps;        /* TrnClosedStep of each cut */
+  gboolean known;       /* they are */
   GError *error;
 } Job;
 
@@ -26,17 +27,21 @@ ask_machine (void *item)
   const PlnMachine *machine = &g_array_index (job->plan->machines, PlnMachine, job->machine);
   guint64 out[PLN_REJECTED_N] = { 0 };
   g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
-  g_autoptr (TrnClosed) closed = trn_closed_new (&machine->scenario->training, &job->error);
-  if (closed == NULL || !pln_layouts (job->plan, machine, cuts, NULL, out, &job->error))
+  g_autoptr (TrnClosed) closed = job->known ? NULL : trn_closed_new (&machine->scenario->training, &job->error);
+  if ((closed == NULL && !job->known) || !pln_layouts (job->plan, machine, cuts, NULL, out, &job->error))
     return;
-  trn_closed_skip_unfit (closed, 1); /* a constant may give tight ones their headroom */
+  if (closed != NULL)
+    trn_closed_skip_unfit (closed, 1); /* a constant may give tight ones their headroom */
   for (guint i = 0; i < cuts->len; i++) {
     const TrnClosedQuery *query = &g_array_index (cuts, TrnClosedQuery, i);
     TrnClosedStep step = { 0 };
     PlnChoiceRow row;
     double over;
-    gboolean has = trn_closed_step (closed, query, &step, NULL);
-    g_array_append_val (job->steps, step);
+    if (job->known)
+      step = g_array_index (job->steps, TrnClosedStep, i);
+    gboolean has = job->known ? step.n_ranks > 0 : trn_closed_step (closed, query, &step, NULL);
+    if (!job->known)
+      g_array_append_val (job->steps, step);
     if (!has || !step.fits || !(step.step_time_s > 0))
       continue;
     pln_take_step (job->plan, job->machine, query, &step, &row);
@@ -70,20 +75,22 @@ pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GE
   guint n = plan->machines->len;
   g_autofree Job *jobs = g_new0 (Job, n);
   GArray *contenders = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow));
+  const gboolean known = steps != NULL && steps->len == n;
   gboolean ok = TRUE;
   for (guint i = 0; i < n; i++)
     jobs[i] = (Job){ .plan = plan,
                      .machine = i,
                      .met = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)),
                      .missed = g_array_new (FALSE, FALSE, sizeof (PlnChoiceRow)),
-                     .steps = g_array_new (FALSE, FALSE, sizeof (TrnClosedStep)) };
+                     .steps = known ? g_array_ref (steps->pdata[i]) : g_array_new (FALSE, FALSE, sizeof (TrnClosedStep)),
+                     .known = known };
   base_parallel_each (jobs, n, sizeof (Job), threads, NULL, ask_machine);
   for (guint i = 0; i < n; i++) {
     take_best (jobs[i].met, each, contenders);
     take_best (jobs[i].missed, each, contenders);
     g_array_unref (jobs[i].met);
     g_array_unref (jobs[i].missed);
-    if (steps != NULL)
+    if (steps != NULL && !known)
       g_ptr_array_add (steps, g_array_ref (jobs[i].steps));
     g_array_unref (jobs[i].steps);
     if (jobs[i].error != NULL && ok) {
@@ -97,15 +104,71 @@ pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GE
   return contenders;
 }
 
+/* ---- what all layouts come to ---- */
+
+typedef struct {
+  const Pln *plan;
+  guint machine;
+  const GArray *steps;
+  GArray *formulas;
+} Values;
+
+static void
+value_machine (void *item)
+{
+  Values *values = item;
+  const PlnMachine *machine = &g_array_index (values->plan->machines, PlnMachine, values->machine);
+  guint64 out[PLN_REJECTED_N] = { 0 };
+  g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (TrnClosedQuery));
+  (void)pln_layouts (values->plan, machine, cuts, NULL, out, NULL); /* as when its steps were found */
+  for (guint i = 0; i < values->steps->len; i++) {
+    const TrnClosedStep *step = &g_array_index (values->steps, TrnClosedStep, i);
+    PlnChoiceRow row;
+    double value = (double)NAN, over;
+    if (step->n_ranks > 0 && step->fits && step->step_time_s > 0) {
+      pln_take_step (values->plan, values->machine, &g_array_index (cuts, TrnClosedQuery, i), step, &row);
+      value = pln_misses (values->plan, &row, &over) == PLN_REJECTED_N ? row.formula : value;
+    }
+    g_array_append_val (values->formulas, value);
+  }
+}
+
+static void
+free_formulas (gpointer formulas)
+{
+  g_array_unref (formulas);
+}
+
+GPtrArray *
+pln_formulas (const Pln *plan, guint threads, const GPtrArray *steps)
+{
+  const guint n = plan->machines->len;
+  g_autofree Values *values = g_new (Values, n);
+  GPtrArray *all = g_ptr_array_new_with_free_func (free_formulas);
+  for (guint i = 0; i < n; i++) {
+    values[i] = (Values){ plan, i, steps->pdata[i], g_array_new (FALSE, FALSE, sizeof (double)) };
+    g_ptr_array_add (all, values[i].formulas);
+  }
+  base_parallel_each (values, n, sizeof (Values), threads, NULL, value_machine);
+  return all;
+}
+
+double
+pln_least_of (const Pln *plan, const GArray *contenders)
+{
+  double least = HUGE_VAL, over;
+  for (guint i = 0; i < contenders->len; i++)
+    if (pln_misses (plan, ROW (contenders, i), &over) == PLN_REJECTED_N)
+      least = fmin (least, ROW (contenders, i)->formula);
+  return least;
+}
+
 gboolean *
 pln_far_machines (const Pln *plan, const GArray *contenders, double near)
 {
   const guint n = plan->machines->len;
   gboolean *far = g_new (gboolean, n);
-  double first = HUGE_VAL, over;
-  for (guint i = 0; i < contenders->len; i++)
-    if (pln_misses (plan, ROW (contenders, i), &over) == PLN_REJECTED_N)
-      first = fmin (first, ROW (contenders, i)->formula);
+  const double first = pln_least_of (plan, contenders);
   for (guint m = 0; m < n; m++)
     far[m] = isfinite (first);
   for (guint i = 0; i < contenders->len; i++) {
@@ -165,6 +228,13 @@ step_of (const Pln *plan, const PlnChoiceRow *row, TrnClosedPool *pool, TrnClose
   return *closed != NULL && trn_closed_step (*closed, &row->query, out, NULL);
 }
 
+/* To the last bit. */
+static gboolean
+is_same (double a, double b)
+{
+  return memcmp (&a, &b, sizeof a) == 0;
+}
+
 GArray *
 pln_leads (const Pln *plan, const GArray *contenders, GError **error)
 {
@@ -183,23 +253,32 @@ pln_leads_until (const Pln *plan, const GArray *contenders, const double *until,
       g_clear_pointer (&before, trn_closed_free);
     g_autoptr (GError) failed = NULL;
     PlnChoiceRow lead = { .machine = m, .formula = (double)NAN };
-    for (guint i = 0; i < contenders->len; i++) {
-      TrnClosedStep step;
-      PlnChoiceRow row;
-      double over;
-      if (ROW (contenders, i)->machine != m || !step_of (plan, ROW (contenders, i), pool, before, &closed, &step, &failed) ||
-          !step.fits)
+    gboolean other = FALSE;
+    for (guint i = 0; i < contenders->len && !other; i++) {
+      const PlnChoiceRow *contender = ROW (contenders, i);
+      if (contender->machine != m)
         continue;
-      pln_take_step (plan, m, &ROW (contenders, i)->query, &step, &row);
-      if (pln_misses (plan, &row, &over) == PLN_REJECTED_N && !(row.formula >= lead.formula))
+      TrnClosedStep step;
+      PlnChoiceRow row = { .formula = (double)NAN };
+      double over;
+      if (step_of (plan, contender, pool, before, &closed, &step, &failed) && step.fits) {
+        pln_take_step (plan, m, &contender->query, &step, &row);
+        if (pln_misses (plan, &row, &over) != PLN_REJECTED_N)
+          row.formula = (double)NAN;
+      }
+      if (!isnan (row.formula) && !(row.formula >= lead.formula))
         lead = row;
+      /* the best of before comes to something else: the others need not be asked */
+      other = until != NULL && is_same (contender->formula, until[m]) && !is_same (row.formula, until[m]);
+      if (other)
+        lead.formula = row.formula;
     }
     if (failed != NULL) {
       g_propagate_error (error, g_steal_pointer (&failed));
       return NULL;
     }
     g_array_append_val (leads, lead);
-    if (until != NULL && memcmp (&until[m], &lead.formula, sizeof lead.formula) != 0)
+    if (until != NULL && !is_same (until[m], lead.formula))
       break;
     if (closed != NULL) {
       g_clear_pointer (&before, trn_closed_free);

@@ -39,6 +39,7 @@ pln_work_search (PlnWork *work, const PlnQuery *query, GError **error)
   }
   PlnResult *out = pln_result_new ();
   out->per_machine = query->per_machine;
+  out->steps = g_steal_pointer (&work->steps);
   gather (work, out);
   if (pln_second_stage (work, query, out, error) && (query->only_rank || pln_distinguish (work->plan, out, error))) {
     if (!query->only_rank)
@@ -75,5 +76,6 @@ pln_result_free (PlnResult *result)
   g_array_unref (result->misses);
   g_array_unref (result->rivals);
   g_array_unref (result->rows);
+  g_clear_pointer (&result->steps, g_ptr_array_unref);
   g_free (result);
 }

@@ -272,6 +272,7 @@ read_piece (Reader *reader, JsonObject *object, GError **error)
     least = read[i].cut + 1;
   }
   pln_work_finish_piece (reader->work, piece, &count, g_steal_pointer (&read));
+  g_clear_pointer (&reader->work->steps, g_ptr_array_unref); /* its are not known */
   return TRUE;
 }
 

@@ -50,6 +50,7 @@ struct PlnWork {
   PlnCount count;
   guint64 out[PLN_REJECTED_N]; /* that do not divide, of all machines */
   GArray *runs;                /* PlnPending: done ones of before, and those asked for now */
+  GPtrArray *steps;            /* by machine: GArray, TrnClosedStep of its cuts, each written by one worker; NULL: not kept */
   gboolean stopped;
   GError *error; /* of the first task that failed, number `failed` */
   guint32 failed;

@@ -20,9 +20,20 @@ pln_list_layouts (const Pln *plan, guint32 machine, guint64 out[PLN_REJECTED_N])
 }
 
 static void
+free_steps (gpointer steps)
+{
+  g_array_unref (steps);
+}
+
+static void
 list_pieces (PlnWork *work, guint32 machine)
 {
   g_autoptr (GArray) cuts = pln_list_layouts (work->plan, machine, work->out);
+  if (work->steps != NULL) {
+    GArray *steps = g_array_new (FALSE, TRUE, sizeof (TrnClosedStep));
+    g_array_set_size (steps, cuts->len);
+    g_ptr_array_add (work->steps, steps);
+  }
   PlnPieces *its = &work->machines[machine];
   its->first = its->at = work->pieces->len;
   for (guint i = 0; i < cuts->len; i++) {
@@ -55,6 +66,8 @@ pln_work_new (Pln *plan, const PlnWorkers *workers, GError **error)
   work->machines = g_new0 (PlnPieces, n);
   work->count.part = work->count.of = 1;
   work->runs = g_array_new (FALSE, FALSE, sizeof (PlnPending));
+  if (workers->keep_steps && workers->workers == NULL)
+    work->steps = g_ptr_array_new_with_free_func (free_steps);
   for (guint32 i = 0; i < n; i++)
     list_pieces (work, i);
   for (guint i = 0; i < work->pieces->len; i++)
@@ -71,6 +84,7 @@ pln_work_free (PlnWork *work)
     g_free (g_array_index (work->pieces, PlnPiece, i).rows);
   g_array_unref (work->pieces);
   g_array_unref (work->runs);
+  g_clear_pointer (&work->steps, g_ptr_array_unref);
   g_free (work->machines);
   g_clear_error (&work->error);
   g_mutex_clear (&work->lock);
@@ -318,6 +332,15 @@ pln_work_put (PlnWork *work, const PlnTask *task, const void *reply, gsize n_B, 
   return good;
 }
 
+struct PlnWorker {
+  Pln *plan;
+  TrnClosedPool *pool;        /* of all machines */
+  guint32 machine;            /* of closed and cuts; G_MAXUINT32: none */
+  TrnClosed *closed, *before; /* before: that of the machine before, which has another network alone; NULL: none */
+  GArray *cuts;               /* TrnClosedQuery */
+  GPtrArray *steps;           /* as of PlnWork. Borrowed */
+};
+
 /* ---- the threads of this process ---- */
 
 static void
@@ -325,6 +348,7 @@ serve (void *item)
 {
   PlnWork *work = *(PlnWork **)item;
   g_autoptr (PlnWorker) hand = pln_worker_new (work->plan);
+  hand->steps = work->steps;
   PlnTask task = { .machine = G_MAXUINT32 };
   while (pln_work_next (work, task.machine, &task)) {
     GError *error = NULL;
@@ -399,14 +423,6 @@ pln_work_simulate (PlnWork *work, PlnChoiceRow *const *rows, guint n, GError **e
 
 /* ---- one worker ---- */
 
-struct PlnWorker {
-  Pln *plan;
-  TrnClosedPool *pool; /* of all machines */
-  guint32 machine;     /* of closed and cuts; G_MAXUINT32: none */
-  TrnClosed *closed, *before; /* before: that of the machine before, which has another network alone; NULL: none */
-  GArray *cuts; /* TrnClosedQuery */
-};
-
 PlnWorker *
 pln_worker_new (Pln *plan)
 {
@@ -452,7 +468,7 @@ take_up (PlnWorker *hand, guint32 machine, GError **error)
     return FALSE;
   if (hand->closed != NULL) {
     trn_closed_share (hand->closed, hand->pool);
-    trn_closed_skip_unfit (hand->closed, pln_memory_share (hand->plan));
+    trn_closed_skip_unfit (hand->closed, hand->steps == NULL ? pln_memory_share (hand->plan) : 1);
     trn_closed_follow (hand->closed, hand->before);
   }
   hand->cuts = pln_list_layouts (hand->plan, machine, NULL);
@@ -471,6 +487,28 @@ step_of (PlnWorker *hand, guint32 cut, TrnClosedStep *step)
   return step->n_ranks > 0;
 }
 
+/* Whether a plan that was read before leaves it no chance. */
+static gboolean
+is_beyond (const PlnWorker *hand, guint32 cut)
+{
+  const PlnLike *like = hand->plan->options.like;
+  const GArray *formulas = like != NULL && like->formulas != NULL ? like->formulas->pdata[hand->machine] : NULL;
+  return formulas != NULL && formulas->len == hand->cuts->len && g_array_index (formulas, double, cut) > like->most;
+}
+
+/* Keeps a step where that is asked, and of one that leaves too little memory says no more than trn_closed_skip_unfit() does. */
+static void
+keep_step (const PlnWorker *hand, guint32 cut, TrnClosedStep *step)
+{
+  if (hand->steps == NULL)
+    return;
+  g_array_index ((GArray *)hand->steps->pdata[hand->machine], TrnClosedStep, cut) = *step;
+  if (step->capacity_B > 0 && step->memory_B > pln_memory_share (hand->plan) * step->capacity_B) {
+    step->step_time_s = step->step_time_lo_s = step->step_time_hi_s = 0;
+    memset (step->part_s, 0, sizeof step->part_s);
+  }
+}
+
 static void
 estimate (PlnWorker *hand, const PlnTask *task, GByteArray *reply)
 {
@@ -481,10 +519,11 @@ estimate (PlnWorker *hand, const PlnTask *task, GByteArray *reply)
     TrnClosedStep step;
     PlnChoiceRow row;
     double over;
-    if (!step_of (hand, i, &step)) {
+    if (is_beyond (hand, i) || !step_of (hand, i, &step)) {
       count.out[PLN_REJECTED_REFUSED]++;
       continue;
     }
+    keep_step (hand, i, &step);
     pln_take_step (hand->plan, task->machine, query, &step, &row);
     PlnRejection out = pln_misses (hand->plan, &row, &over);
     if (out == PLN_REJECTED_N) {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "study/sensitivity.h"
+#include "unchanged-private.h"
 
 /* A topology that is worse than the recommended one by this factor is not asked again: a constant that is a fifth less or more
  * moves a ratio of two by a quarter, where it is in one of them in full. */
@@ -11,6 +12,7 @@ typedef struct {
   const StdFleetQuestion *query;
   const gboolean *far; /* by topology */
   guint n;
+  const StdUnchanged *known;
 } Question;
 
 /* What a row costs (USD a million tokens), or has of GPUs, where neither replicas nor nodes are whole: whole ones hide what moves.
@@ -28,8 +30,11 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
   const StdFleetQuestion *question = search->query;
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->lookup));
   base_lookup_set_watch (lookup, watch);
-  g_auto (CstStore) constants = { .lookup = lookup };
-  g_autoptr (PlnFleet) fleet = pln_fleet_load (question->path, lookup, &question->options, cst_store_share, &constants, error);
+  /* the first run changes nothing, and is to see all that is read */
+  g_auto (StdLoader) constants = { .store = { .lookup = lookup },
+                                   .unchanged = base_watch_changes_seen (watch, NULL) ? search->known : NULL,
+                                   .watch = watch };
+  g_autoptr (PlnFleet) fleet = pln_fleet_load (question->path, lookup, &question->options, std_load_changed, &constants, error);
   for (guint i = 0; fleet != NULL && reach == STD_REACH_NEAR && i < search->n; i++)
     if (search->far[i])
       pln_fleet_leave_out (fleet, i);
@@ -68,7 +73,14 @@ std_sensitivity_fleet (const StdFleetQuestion *question, const PlnFleet *fleet, 
   }
   for (guint i = 0; i < n; i++)
     far[i] = best[i] > NEAR * least;
-  const Question search = { question, far, n };
+  g_auto (StdUnchanged) known;
+  std_unchanged_open (&known, question->lookup);
+  g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->lookup));
+  g_auto (StdLoader) once = { .store = { .lookup = lookup }, .known = &known };
+  g_autoptr (PlnFleet) again = pln_fleet_load (question->path, lookup, &question->options, std_load_and_know, &once, error);
+  if (again == NULL)
+    return NULL;
+  const Question search = { question, far, n, &known };
   const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
   return std_sensitivity (&query, scope, error);
 }

@@ -1,38 +1,26 @@
 /* The sensitivity of a plan: asked again with other constants. A search takes seconds, and there are hundreds of questions: each
- * is asked of the configurations that could come first (pln_contenders), and where another one does, of everything. */
+ * is asked of the configurations that could come first (pln_contenders), and where another one does, of everything that NEAR leaves
+ * a chance. */
 #include <math.h>
 #include <string.h>
 
 #include "study/sensitivity.h"
+#include "unchanged-private.h"
 
 #define CONTENDERS 6u /* of each machine, and as many that a constraint puts out */
 /* An option whose contenders are all worse than the recommended one by this factor keeps its steps: a constant that is a fifth less
  * or more moves a ratio of two options by a quarter, where it is in one of them in full. */
 #define NEAR 1.5
 
-/* A calibration as it is, and what was read for it: a run that changes none of that takes this one. */
 typedef struct {
-  char *key; /* owned */
-  const MdlLibrary *library;
-  BaseWatch *read; /* owned */
-} Calibration;
-
-/* Those of all machines; they outlive the plans that borrow them. Not changed while runs are under way. */
-typedef struct {
-  BaseLookup *lookup;
-  CstStore store;
-  GPtrArray *inputs; /* BaseYaml *, whose text they borrow */
-  BaseDiag *warnings;
-  GArray *all; /* Calibration */
-} Known;
-
-typedef struct {
-  const Known *known;
+  const StdUnchanged *known;
   const StdPlanQuestion *query;
   const GArray *contenders, *near; /* near: without those that NEAR leaves no chance against the best of their own option */
-  const GPtrArray *steps; /* as of pln_contenders() */
-  const GPtrArray *read;  /* BaseWatch *, by machine: what its scenario reads */
-  const gboolean *far;    /* by machine: none of its contenders can come first while constants move by a fifth */
+  const GPtrArray *steps;          /* as of pln_contenders() */
+  const GPtrArray *formulas;       /* as of pln_formulas() */
+  double most;                     /* beyond it a layout cannot come first while constants move by a fifth */
+  const GPtrArray *read;           /* BaseWatch *, by machine: what its scenario reads */
+  const gboolean *far;             /* by machine: none of its contenders can come first while constants move by a fifth */
 } Question;
 
 /* ---- what need not be asked again ---- */
@@ -49,116 +37,20 @@ free_steps (gpointer steps)
   g_array_unref (steps);
 }
 
-static void
-calibration_clear (gpointer data)
-{
-  Calibration *one = data;
-  g_free (one->key);
-  base_watch_free (one->read);
-}
-
-static void
-known_open (Known *known, const StdPlanQuestion *question)
-{
-  *known = (Known){ .lookup = base_lookup_new (base_lookup_root (question->lookup)),
-                    .inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)base_yaml_free),
-                    .warnings = base_diag_new (),
-                    .all = g_array_new (FALSE, FALSE, sizeof (Calibration)) };
-  known->store.lookup = known->lookup;
-  g_array_set_clear_func (known->all, calibration_clear);
-}
-
-static void
-known_clear (Known *known)
-{
-  g_array_unref (known->all);
-  cst_store_clear (&known->store);
-  g_ptr_array_unref (known->inputs);
-  base_diag_free (known->warnings);
-  base_lookup_free (known->lookup);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Known, known_clear)
-
-static char *
-key_of (const MdlLibraryQuery *query)
-{
-  const char *const parts[] = { query->name, query->from, query->gpu_type, query->nccl };
-  GString *key = g_string_new (query->nccl_if_known ? "if known" : "");
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    g_string_append_printf (key, "\n%s", parts[i] != NULL ? parts[i] : "");
-  return g_string_free (key, FALSE);
-}
-
-static const Calibration *
-find_known (const Known *known, const char *key)
-{
-  for (guint i = 0; i < known->all->len; i++)
-    if (strcmp (g_array_index (known->all, Calibration, i).key, key) == 0)
-      return &g_array_index (known->all, Calibration, i);
-  return NULL;
-}
-
-/* A store of a plan's run, and those that it may take over. */
-typedef struct {
-  CstStore store;
-  Known *known;           /* takes what is loaded; NULL: nothing is to be taken */
-  const Known *unchanged; /* NULL: everything is loaded */
-  const BaseWatch *watch; /* what the run changes */
-} Loader;
-
-static void
-loader_clear (Loader *loader)
-{
-  cst_store_clear (&loader->store);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loader, loader_clear)
-
-/* ScnLibraryLoad: loads as it is, for the machine whose watch sees it, and, the first time, by itself. */
-static const MdlLibrary *
-load_and_know (void *user, const MdlLibraryQuery *query, GError **error)
-{
-  Loader *loader = user;
-  g_autofree char *key = key_of (query);
-  if (find_known (loader->known, key) == NULL) {
-    Calibration one = { .key = g_steal_pointer (&key), .read = base_watch_new () };
-    MdlLibraryQuery own = *query;
-    own.inputs = loader->known->inputs;
-    own.warnings = loader->known->warnings;
-    base_lookup_set_watch (loader->known->lookup, one.read);
-    one.library = cst_store_load (&loader->known->store, &own, NULL);
-    if (one.library != NULL)
-      g_array_append_val (loader->known->all, one);
-    else
-      calibration_clear (&one);
-  }
-  return cst_store_load (&loader->store, query, error);
-}
-
-/* ScnLibraryLoad: the one that is known, where nothing of it is changed. */
-static const MdlLibrary *
-load_changed (void *user, const MdlLibraryQuery *query, GError **error)
-{
-  Loader *loader = user;
-  g_autofree char *key = key_of (query);
-  const Calibration *same = loader->unchanged != NULL ? find_known (loader->unchanged, key) : NULL;
-  return same != NULL && !base_watch_changes_seen (loader->watch, same->read) ? same->library
-                                                                              : cst_store_share (&loader->store, query, error);
-}
-
 /* What the scenario of each machine reads, its constants among it: a machine that reads nothing of what is changed has the same
  * steps. Returned: full, BaseWatch *. NULL and *error on failure. */
 static GPtrArray *
-watch_machines (const StdPlanQuestion *question, Known *known, GError **error)
+watch_machines (const StdPlanQuestion *question, StdUnchanged *known, GError **error)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->lookup));
-  g_auto (Loader) constants = { .store = { .lookup = lookup }, .known = known };
+  g_auto (StdLoader) constants = { .store = { .lookup = lookup }, .known = known };
   g_autofree gboolean *same = g_new (gboolean, pln_machines (question->plan)->len);
   const PlnLike like = { .plan = question->plan, .same = same };
   PlnOptions options = question->options;
   options.like = &like;
   for (guint i = 0; i < pln_machines (question->plan)->len; i++)
     same[i] = TRUE;
-  g_autoptr (Pln) plan = pln_load (question->path, lookup, &options, load_and_know, &constants, error);
+  g_autoptr (Pln) plan = pln_load (question->path, lookup, &options, std_load_and_know, &constants, error);
   if (plan == NULL)
     return NULL;
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (free_watch);
@@ -180,7 +72,7 @@ find_same (const Question *question, const BaseWatch *watch, StdReach reach)
   const gboolean changed = base_watch_changes_seen (watch, NULL); /* else the first run, which is to see all that is read */
   for (guint i = 0; i < question->read->len; i++)
     same[i] =
-        changed && ((reach == STD_REACH_NEAR && question->far[i]) || !base_watch_changes_seen (watch, question->read->pdata[i]));
+        changed && ((reach != STD_REACH_FAR && question->far[i]) || !base_watch_changes_seen (watch, question->read->pdata[i]));
   return same;
 }
 
@@ -215,14 +107,16 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question->query->lookup));
   base_lookup_set_watch (lookup, watch);
   /* the first run changes nothing, and is to see all that is read */
-  g_auto (Loader) constants = { .store = { .lookup = lookup },
-                                .unchanged = base_watch_changes_seen (watch, NULL) ? question->known : NULL,
-                                .watch = watch };
+  g_auto (StdLoader) constants = { .store = { .lookup = lookup },
+                                   .unchanged = base_watch_changes_seen (watch, NULL) ? question->known : NULL,
+                                   .watch = watch };
   g_autofree gboolean *same = find_same (question, watch, reach);
-  const PlnLike like = { .plan = question->query->plan, .same = same, .steps = question->steps };
+  const PlnLike like = {
+    .plan = question->query->plan, .same = same, .steps = question->steps, .formulas = question->formulas, .most = question->most
+  };
   PlnOptions options = question->query->options;
   options.like = &like;
-  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &options, load_changed, &constants, error);
+  g_autoptr (Pln) plan = pln_load (question->query->path, lookup, &options, std_load_changed, &constants, error);
   if (plan == NULL)
     return FALSE;
   if (reach == STD_REACH_ALL) {
@@ -246,16 +140,19 @@ ask_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer
 StdSensitivity *
 std_sensitivity_plan (const StdPlanQuestion *question, StdScope scope, GError **error)
 {
-  g_autoptr (GPtrArray) steps = g_ptr_array_new_with_free_func (free_steps);
+  g_autoptr (GPtrArray) steps =
+      question->steps != NULL ? g_ptr_array_ref (question->steps) : g_ptr_array_new_with_free_func (free_steps);
   g_autoptr (GArray) contenders = pln_contenders (question->plan, question->threads, CONTENDERS, steps, error);
-  g_auto (Known) known;
-  known_open (&known, question);
+  g_auto (StdUnchanged) known;
+  std_unchanged_open (&known, question->lookup);
   g_autoptr (GPtrArray) read = contenders != NULL ? watch_machines (question, &known, error) : NULL;
   if (read == NULL)
     return NULL;
   g_autofree gboolean *far = pln_far_machines (question->plan, contenders, NEAR);
   g_autoptr (GArray) near = pln_near_contenders (question->plan, contenders, NEAR);
-  const Question search = { &known, question, contenders, near, steps, read, far };
+  g_autoptr (GPtrArray) formulas = pln_formulas (question->plan, question->threads, steps);
+  const Question search = { &known, question, contenders, near, steps, formulas, NEAR * pln_least_of (question->plan, contenders),
+                            read,   far };
   const StdQuery query = { ask_again, &search, question->path, base_lookup_root (question->lookup) };
   return std_sensitivity (&query, scope, error);
 }

@@ -1,5 +1,6 @@
 /* A plan behind its closed form: what the engine runs, what leaves then, and which remaining rows are distinguishable. */
 #include <math.h>
+#include <string.h>
 
 #include "plan-private.h"
 #include "plan_fixture.h"
@@ -192,6 +193,14 @@ contenders_lead_where_all_do (void)
   g_autoptr (GArray) later = pln_leads (small.plan, near, NULL);
   TEST_TRUE (isnan (g_array_index (then, PlnChoiceRow, 0).formula));
   TEST_NEAR (g_array_index (later, PlnChoiceRow, 0).formula, one->formula, 1e-12);
+  /* with what they were, up to the first machine whose best is another */
+  const double until[] = { one->formula, two->formula };
+  g_autoptr (GArray) both = pln_leads_until (small.plan, contenders, until, NULL);
+  TEST_INT (both->len, 2);
+  TEST_NEAR (g_array_index (both, PlnChoiceRow, 1).formula, until[1], 0);
+  g_autoptr (GArray) none = pln_leads_until (hard.plan, contenders, until, NULL);
+  TEST_INT (none->len, 1);
+  TEST_TRUE (isnan (g_array_index (none, PlnChoiceRow, 0).formula));
   pln_result_free (all);
 }
 
@@ -234,7 +243,59 @@ a_plan_like_another_answers_as_if_it_were_read (void)
   for (guint m = 0; m < 2; m++)
     TEST_NEAR (g_array_index (others, PlnChoiceRow, m).formula, g_array_index (leads, PlnChoiceRow, m).formula, 0);
   pln_result_free (then);
+  /* and without layouts that were far from the first, the others */
+  g_autoptr (GPtrArray) formulas = pln_formulas (small.plan, 2, steps);
+  for (guint i = 0; i < all->rows->len; i++)
+    TEST_NEAR (g_array_index ((GArray *)formulas->pdata[ROW (all, i)->machine], double, ROW (all, i)->cut), ROW (all, i)->formula,
+               0);
+  TEST_NEAR (pln_least_of (small.plan, contenders), ROW (all, 0)->formula, 0);
+  const double most = 1.2 * ROW (all, 0)->formula;
+  const PlnLike near = { .plan = small.plan, .same = same, .steps = steps, .formulas = formulas, .most = most };
+  again->options.like = &near;
+  then = pln_search (again, &query, NULL);
+  guint n = 0;
+  while (n < all->rows->len && ROW (all, n)->formula <= most)
+    n++;
+  TEST_TRUE (n > 0 && n < all->rows->len);
+  TEST_INT (then->rows->len, n);
+  for (guint i = 0; i < n; i++)
+    TEST_INT (ROW (then, i)->cut, ROW (all, i)->cut);
+  pln_result_free (then);
   pln_result_free (all);
+}
+
+static void
+steps_that_a_search_keeps_are_those_that_contenders_find (void)
+{
+  /* also of layouts that leave too little memory, while the search answers the same */
+  static const char *const sets[] = { "goal.memory.headroom=60 %", NULL };
+  g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
+  g_auto (Loaded) small = load_small (lookup, sets);
+  const PlnWorkers keep = { .threads = 2, .keep_steps = TRUE };
+  g_autoptr (PlnWork) work = pln_work_new (small.plan, &keep, NULL);
+  const PlnQuery query = { .threads = 2, .only_rank = TRUE };
+  g_autoptr (PlnResult) kept = pln_work_search (work, &query, NULL);
+  g_autoptr (PlnResult) all = pln_search (small.plan, &query, NULL);
+  TEST_TRUE (all->steps == NULL);
+  TEST_INT (kept->rows->len, all->rows->len);
+  TEST_TRUE (memcmp (kept->out, all->out, sizeof all->out) == 0);
+  TEST_TRUE (all->out[PLN_REJECTED_HEADROOM] > 0);
+  g_autoptr (GPtrArray) steps = g_ptr_array_new_with_free_func (free_steps);
+  g_autoptr (GArray) contenders = pln_contenders (small.plan, 2, 3, steps, NULL);
+  g_autoptr (GArray) same = pln_contenders (small.plan, 2, 3, kept->steps, NULL);
+  TEST_INT (kept->steps->len, 2);
+  TEST_INT (same->len, contenders->len);
+  for (guint i = 0; i < same->len; i++)
+    TEST_INT (g_array_index (same, PlnChoiceRow, i).cut, g_array_index (contenders, PlnChoiceRow, i).cut);
+  for (guint m = 0; m < 2; m++) {
+    const GArray *a = steps->pdata[m], *b = kept->steps->pdata[m];
+    TEST_INT (b->len, a->len);
+    for (guint i = 0; i < a->len; i++) {
+      const TrnClosedStep *x = &g_array_index (a, TrnClosedStep, i), *y = &g_array_index (b, TrnClosedStep, i);
+      TEST_NEAR (y->step_time_s, x->step_time_s, 0);
+      TEST_NEAR (y->memory_B, x->memory_B, 0);
+    }
+  }
 }
 
 static void
@@ -288,6 +349,7 @@ main (void)
     { "a checkpoint to a tier costs what a scenario's does", a_checkpoint_to_a_tier_costs_what_a_scenarios_does },
     { "contenders lead where all do", contenders_lead_where_all_do },
     { "a plan like another answers as if it were read", a_plan_like_another_answers_as_if_it_were_read },
+    { "steps that a search keeps are those that contenders find", steps_that_a_search_keeps_are_those_that_contenders_find },
     { NULL, NULL },
   };
   return test_main ("plan's stages", cases);

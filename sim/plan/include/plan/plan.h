@@ -248,6 +248,7 @@ typedef struct {
   GArray *rivals;                /* PlnAlternative, nearest first; none of a front */
   GArray *misses;                /* PlnNearest: of each machine without a row; none where only the rank was asked */
   gboolean per_machine;          /* as asked: of rows the best of each machine is shown */
+  GPtrArray *steps;              /* as of pln_contenders(); NULL: they were not kept */
 } PlnResult;
 
 /* A price at which the recommended option is not the first any more. */
@@ -267,8 +268,10 @@ typedef struct Pln Pln;
  * scenarios and steps are taken over. All is borrowed, for as long as the plan that is read now. */
 typedef struct {
   const Pln *plan;
-  const gboolean *same;   /* by machine */
-  const GPtrArray *steps; /* by machine: GArray, of pln_contenders(); NULL: not known */
+  const gboolean *same;      /* by machine */
+  const GPtrArray *steps;    /* by machine: GArray, of pln_contenders(); NULL: not known */
+  const GPtrArray *formulas; /* of pln_formulas(): a search leaves out layouts of which it was over `most`; NULL: none */
+  double most;
 } PlnLike;
 
 typedef struct {
@@ -360,10 +363,15 @@ void pln_result_free (PlnResult *result);
 ScnResult *pln_run (const Pln *plan, const PlnChoiceRow *row, gboolean want_spans, Scn **scenario, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PlnResult, pln_result_free)
 /* For callers that search a plan many times, with other constants: of each machine the best `each` configurations by the closed
- * form, and as many of those that a constraint puts out; no twins. `steps`, where it is not NULL, takes a GArray (full) for each
- * machine: TrnClosedStep of all its cuts, n_ranks 0 where one is refused. NULL and *error on failure. Returned: full,
- * PlnChoiceRow. */
+ * form, and as many of those that a constraint puts out; no twins. `steps`, where it is empty, takes a GArray (full) for each
+ * machine: TrnClosedStep of all its cuts, n_ranks 0 where one is refused; else it has them; NULL: not wanted. NULL and *error on
+ * failure. Returned: full, PlnChoiceRow. */
 GArray *pln_contenders (const Pln *plan, guint threads, guint each, GPtrArray *steps, GError **error);
+/* By machine and cut, a GArray of double: the value that the plan minimises, of steps of pln_contenders(); NAN: it has none, or it
+ * misses a constraint. Returned: full. */
+GPtrArray *pln_formulas (const Pln *plan, guint threads, const GPtrArray *steps);
+/* The least that a contender that meets the constraints comes to; infinite: none does. */
+double pln_least_of (const Pln *plan, const GArray *contenders);
 /* By machine, whether all its contenders are worse than the best of all that meets the constraints by more than the factor `near`;
  * FALSE where nothing meets them. Returned: full. */
 gboolean *pln_far_machines (const Pln *plan, const GArray *contenders, double near);
@@ -375,7 +383,8 @@ gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
  * one with the same machines. NULL and *error on failure. Returned: full, PlnChoiceRow. */
 GArray *pln_leads (const Pln *plan, const GArray *contenders, GError **error);
-/* The same up to the first machine whose `formula` is not, to the last bit, what `until` has of it; NULL: of all machines. */
+/* The same up to the first machine whose `formula` is not, to the last bit, what `until` has of it; NULL: of all machines. One whose
+ * best by `contenders` comes to something else is not, and its `formula` is that. */
 GArray *pln_leads_until (const Pln *plan, const GArray *contenders, const double *until, GError **error);
 
 #endif

@@ -32,6 +32,9 @@ typedef struct {
   /* Does what pln_work_next has until it has no more; FALSE and *error on failure. NULL: the threads do it. */
   gboolean (*workers) (void *data, PlnWork *work, GError **error);
   void *data;
+  /* The result has the steps of all layouts, also of those that leave less memory than the goal's headroom; not where others than
+   * this process's threads computed one. For pln_contenders(). */
+  gboolean keep_steps;
 } PlnWorkers;
 
 /* Lists the cuts of all machines in pieces. NULL and *error where a machine has no closed form. `plan` is borrowed. Returned:

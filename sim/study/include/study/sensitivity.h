@@ -96,6 +96,7 @@ typedef struct {
   PlnOptions options;
   guint threads;
   char *(*name) (const Pln *plan, const PlnChoiceRow *row); /* what tells a row from others. Returned: full */
+  GPtrArray *steps;                                         /* of its search (PlnResult); NULL: not known */
 } StdPlanQuestion;
 
 /* The same of a plan, in closed form: how much the value that it minimises moves, and what comes first then. */
