@@ -231,7 +231,7 @@ what_cannot_be_is_refused (void)
     { "NCCL_ALGO=pairwise", "--nccl NCCL_ALGO: unknown name 'pairwise'; accepted: tree, ring, " },
     { "NCCL_PROTO=alltoall:LL", "--nccl NCCL_PROTO: unknown name 'alltoall'; accepted: AllReduce, AllGather, " },
     { "NCCL_BUFFSIZE=64M", "--nccl NCCL_BUFFSIZE: NCCL reads '64M' as 64; accepted: a plain number" },
-    { "NCCL_CTA_POLICY=3", "--nccl NCCL_CTA_POLICY: NCCL_CTA_POLICY has no policy '3'; accepted: DEFAULT, EFFICIENCY, ZERO, or 0 to 2" },
+    { "NCCL_CTA_POLICY=3", "--nccl NCCL_CTA_POLICY: NCCL_CTA_POLICY has no policy '3'; accepted: DEFAULT, EFFICIENCY, ZERO, or 0" },
     { "NCCL_CTA_POLICY=ZERO|2", "--nccl NCCL_CTA_POLICY: NCCL_CTA_POLICY has no policy '2'" },
     { "NCCL_CROSS_NICS=0", "--nccl NCCL_CROSS_NICS: unknown key 'NCCL_CROSS_NICS' in 'nccl' (did you mean 'NCCL_CROSS_NIC'?)" },
     { "NCCL_ALGO", "--nccl 'NCCL_ALGO': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)" },

@@ -4,7 +4,7 @@
 
 #include "collective/system.h"
 
-/* Warns that exact steps change nothing in `what`, whose collectives each run as one activity: kernels beside them set their pace. */
+/* Warns that exact steps change nothing in `what`, whose collectives run as one activity each: kernels set their pace. */
 void col_run_warn_steps (ColRunInfo *info, const ColSettings *settings, const char *what);
 
 /* Whether the framework that settings->one_shot names can serve the priced operation's communicator at any size. FALSE and *error
