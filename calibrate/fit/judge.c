@@ -6,6 +6,9 @@
 #include "calibrate/validate.h"
 #include "fit/fit-private.h"
 
+/* Points of which the widest stands for the share that a band holds: 0.9 (n + 1) <= n. */
+#define ENOUGH 9u
+
 static const CalFitPoint *
 point_at (const CalFitResult *out, guint i)
 {
@@ -45,20 +48,39 @@ add_score (CalFitResult *out, const char *stage, CalUse use, int band, double *e
   g_array_append_val (out->scores, score);
 }
 
+/* Whether the point tells a band: small plain launches do not where graphs do, as the spread of launches is a part of the band of
+ * its own (MdlLaunchCost). */
+static gboolean
+tells_band (const CalFitResult *out, guint i, gboolean graphs)
+{
+  const gboolean held = out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT;
+  return held && !(graphs && g_str_has_prefix (out->stage[i], "launch"));
+}
+
+static gboolean
+has_graphs (const CalFitResult *out)
+{
+  guint n = 0;
+  for (guint i = 0; i < out->points->len; i++)
+    n += tells_band (out, i, TRUE) && point_at (out, i)->nodes == 1 && mdl_launch_replays (point_at (out, i)->launch) &&
+         band_of (out, i) == MDL_SIZE_SMALL;
+  return n >= ENOUGH;
+}
+
 /* Bands by size from one half of the held-out points within a node. */
 static void
 find_bands (CalFitResult *out)
 {
+  const gboolean graphs = has_graphs (out);
   guint n = out->points->len, n_held = 0;
   g_autofree double *error = g_new (double, MAX (n, 1));
   g_autofree gboolean *second = g_new0 (gboolean, MAX (n, 1));
   for (guint i = 0; i < n; i++)
-    second[i] =
-        out->stage[i] != NULL && point_at (out, i)->nodes == 1 && point_at (out, i)->use != CAL_USE_FIT && n_held++ % 2 == 1;
+    second[i] = tells_band (out, i, graphs) && point_at (out, i)->nodes == 1 && n_held++ % 2 == 1;
   for (int b = 0; b < MDL_SIZE_N; b++) {
     for (guint i = 0; i < n; i++) {
       const CalFitPoint *p = point_at (out, i);
-      gboolean counts = out->stage[i] != NULL && p->nodes == 1 && p->use != CAL_USE_FIT && band_of (out, i) == b;
+      gboolean counts = tells_band (out, i, graphs) && p->nodes == 1 && band_of (out, i) == b;
       error[i] = counts ? fabs (log (out->predicted_s[i] / p->measured_s)) : (double)NAN;
     }
     cal_band (error, second, n, &out->band[b], &out->covered[b]);
@@ -69,8 +91,6 @@ find_bands (CalFitResult *out)
 
 /* Errors below what repeats of a measurement differ by say nothing. */
 static const double LEAST_BAND = 0.03;
-/* Points of which the widest stands for the share that a band holds: 0.9 (n + 1) <= n. */
-#define ENOUGH 9u
 
 static gint
 compare_cells (const CalFitResult *out, guint a, guint b)
@@ -125,8 +145,9 @@ find_tested (CalFitResult *out)
   guint n = 0;
   g_autofree guint *held = g_new (guint, MAX (out->points->len, 1));
   g_autofree double *error = g_new (double, MAX (out->points->len, 1));
+  const gboolean graphs = has_graphs (out);
   for (guint i = 0; i < out->points->len; i++)
-    if (out->stage[i] != NULL && point_at (out, i)->use != CAL_USE_FIT && isfinite (out->predicted_s[i]))
+    if (tells_band (out, i, graphs) && isfinite (out->predicted_s[i]))
       held[n++] = i;
   g_qsort_with_data (held, (gint)n, sizeof *held, compare_held, out);
   for (guint i = 0, end; i < n; i = end) {

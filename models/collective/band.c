@@ -116,8 +116,8 @@ take_tested (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, 
   return TRUE;
 }
 
-void
-mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, MdlCollCost *cost)
+static void
+find_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, MdlCollCost *cost)
 {
   const MdlNetworks *networks = library->networks;
   const double own = by_size (library, library->error.head.set ? &library->error : &library->assumed_error, q->size_B),
@@ -147,4 +147,11 @@ mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q
   if (is_outside (&library->range, q, cost->near == MDL_NEAR_NODE))
     cost->band *= fmax (library->extrapolation_factor.v, 1.0);
   cost->band *= growth (library, q, nodes);
+}
+
+void
+mdl_coll_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, MdlCollCost *cost)
+{
+  find_band (library, algo, q, cost);
+  cost->band = hypot (cost->band, cost->launch_spread);
 }

@@ -112,6 +112,8 @@ add_launch (const MdlLibrary *library, const MdlColl *coll, const MdlCollQuestio
                  gpus > 1.0 ? "%.4g launches x %.3g us one after the other take longer than the call"
                             : "%.4g launch x %.3g us takes longer than the call",
                  gpus, each_s * 1e6);
+  const double slow_s = floor_s * (1.0 + launch->spread.v), call_s = cost->latency_s + size_s;
+  cost->launch_spread = call_s > 0.0 ? fmax (slow_s / call_s - 1.0, 0.0) : 0.0;
   cost->start_s += cost->latency_s - before_s;
 }
 

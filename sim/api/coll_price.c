@@ -2,6 +2,7 @@
 #include "api/coll.h"
 #include "api/values.h"
 #include "base/progress.h"
+#include "collective/possible.h"
 
 ColCollRequest
 fr_coll_request (const FrCollQuery *query, double size_B)
@@ -45,6 +46,8 @@ price_size (const ScnHost *host, const FrCollQuery *query, ScnRanks *ranks, guin
   GError *why = NULL;
   if (!col_coll_price (ranks->comm, &request, coll, &why))
     return fail (query, why, error);
+  if (!col_one_shot_serves (ranks->comm, coll, error))
+    return FALSE;
   if (++*n_rows > SCN_MAX_ROWS)
     return fr_fail_of (query->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
   col_comm_switch_warnings (ranks->comm, coll, host->warnings);

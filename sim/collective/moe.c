@@ -93,6 +93,12 @@ check_backend (const ColComm *comm, const ColMoeRequest *r, const char **key, GE
     return TRUE;
   if (comm->settings->library == NULL)
     return FAIL ("backend", "library: plain knows links alone; use library: nccl, or backend nccl");
+  const CluVendor vendor = (CluVendor)clu_gpu_spec (comm->clu, comm->slow_node)->vendor.v;
+  const gboolean on_amd = r->backend == MDL_MOE_BY_UCCL;
+  if (vendor != CLU_VENDOR_NVIDIA && !(on_amd && vendor == CLU_VENDOR_AMD))
+    return FAIL ("backend", "%s has kernels for GPUs of NVIDIA%s only, and these are %s; use backend %s", name,
+                 on_amd ? " and AMD" : "", clu_gpu_spec (comm->clu, comm->slow_node)->product.v,
+                 vendor == CLU_VENDOR_AMD ? "uccl or nccl" : "nccl");
   if (comm->intra.used && comm->intra.hop != MDL_HOP_NVLINK)
     return FAIL ("backend", "%s needs NVLink between the GPUs of a node, and here they talk over %s; use backend nccl", name,
                  comm->intra.hop == MDL_HOP_PCIE ? "PCIe" : "host memory");

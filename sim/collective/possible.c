@@ -1,6 +1,7 @@
 /* Why an algorithm cannot run on a communicator, and what a reader would misread where switches reduce. */
 #include <math.h>
 
+#include "collective/possible.h"
 #include "comm-private.h"
 
 gboolean
@@ -204,4 +205,32 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
         texts,
         g_strdup_printf ("%s: busbw exceeds the line rate of %s (%.4g GB/s) because switches reduce; wire is the rate on the links",
                          algo, comm->n_islands == 1 ? "a GPU" : "a node's NICs", rate_Bps * 1e-9));
+}
+
+void
+col_run_warn_steps (ColRunInfo *info, const ColSettings *settings, const char *what)
+{
+  if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
+    col_run_warn (info,
+                  "exact steps: each collective of %s ran as one activity, since kernels beside it set its pace; only operations "
+                  "by themselves send messages",
+                  what);
+}
+
+gboolean
+col_one_shot_serves (const ColComm *comm, const ColAnswer *priced, GError **error)
+{
+  const ColSettings *settings = comm->settings;
+  if (settings->one_shot == NULL || settings->library == NULL || comm->n == 1)
+    return TRUE;
+  if (priced->op != MDL_OP_ALL_REDUCE)
+    return base_fail_at (error, settings->one_shot_mark, "frameworks' kernels serve all-reduce only, not %s; leave it out",
+                         base_name (mdl_op_names, (int)priced->op));
+  MdlCollQuestion question = priced->question;
+  question.size_B = 0; /* larger ones go to NCCL, as in the framework */
+  const MdlColl *coll = mdl_coll_find (MDL_ALGO_ONE_SHOT, MDL_OP_ALL_REDUCE);
+  const char *reason = coll->why_not (settings->library, MDL_PROTO_SIMPLE, &question);
+  return reason == NULL ||
+         base_fail_at (error, settings->one_shot_mark, "%s cannot run on these %u GPUs: %s; leave it out",
+                       settings->one_shot, comm->n, reason);
 }

@@ -99,6 +99,7 @@ static SCHEMA (channels_schema, "channels", "Number of channels (thread blocks).
 
 static SCHEMA (launch_schema, "launch mode", "Cost of a launch.", NUM (MdlLaunchCost, extra, TIME, "added to each call"),
                NUM (MdlLaunchCost, per_gpu, TIME, "CPU time of one launch on one channel"),
+               NUM (MdlLaunchCost, spread, RATIO, "by which launches of processes differ; part of the band where launches wait"),
                NUM (MdlLaunchCost, per_channel, TIME, "CPU time for each further channel"));
 
 static SCHEMA (launches_schema, "launch", "Cost of a launch, by mode.",

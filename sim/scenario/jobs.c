@@ -385,9 +385,6 @@ gboolean
 scn_jobs_run (Scn *scenario, ScnResult *result, GError **error)
 {
   result->jobs = g_ptr_array_new_with_free_func (job_result_free);
-  for (guint j = 0; scenario->system.settings.steps == COL_STEPS_EXACT && j < scenario->jobs->len; j++)
-    if (((const ScnJob *)scenario->jobs->pdata[j])->view.kind == SCN_KIND_TRAINING)
-      return col_fail_at (error, BASE_MARK_NONE, "--steps exact of a training job among jobs is not built yet; accepted: fluid");
   if (!run_alone (scenario, result, error))
     return FALSE;
   if (scenario->system.settings.mode == COL_MODE_MODEL)

@@ -1,5 +1,6 @@
 /* Workloads of kind `chakra`: execution traces of Chakra on the cluster. */
 #include "chakra/chakra-private.h"
+#include "collective/possible.h"
 
 static const BaseName compute_names[] = { { "recorded", SCN_CHAKRA_RECORDED, "the times of the trace" },
                                           { "roofline", SCN_CHAKRA_ROOFLINE,
@@ -78,8 +79,7 @@ static const BaseMember members[] = {
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
-  if (scenario->system.settings.steps == COL_STEPS_EXACT)
-    return col_fail_at (error, BASE_MARK_NONE, "--steps exact of traces is not built yet; accepted: fluid");
+  col_run_warn_steps (&result->run, &scenario->system.settings, "a trace");
   ScnChakraResult *own = g_new0 (ScnChakraResult, 1);
   result->own = own;
   return scn_chakra_run (scenario, scenario->own, own, &result->run, error);

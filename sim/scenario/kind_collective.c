@@ -1,6 +1,7 @@
 /* Workloads of kind `collective`: one operation of a communicator. */
 #include <math.h>
 
+#include "collective/possible.h"
 #include "jobs-private.h"
 
 static const BaseName kind_names[] = { { "collective", 0, "one collective operation" }, { NULL, 0, NULL } };
@@ -98,6 +99,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
       g_propagate_error (error, why);
     return FALSE;
   }
+  if (!col_one_shot_serves (comm, &result->coll, error))
+    return FALSE;
   result->repeat = (unsigned)spec->repeat.v;
   result->run.n_events = result->coll.n_events;
   warn_local (scenario, result, comm);

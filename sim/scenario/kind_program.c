@@ -1,6 +1,7 @@
 /* Workloads of kind `program`: streams of operations with events: keys, and whether events can be met. */
 #include <string.h>
 
+#include "collective/possible.h"
 #include "program-private.h"
 
 #define MOST_REPEATS "1 M"
@@ -436,8 +437,7 @@ run (const Scn *scenario, ScnResult *result, GError **error)
 {
   g_auto (ScnProgram) program;
   scn_program_open (&program, scenario);
-  if (scenario->system.settings.steps == COL_STEPS_EXACT)
-    return col_fail_at (error, BASE_MARK_NONE, "--steps exact of a program is not built yet; accepted: fluid");
+  col_run_warn_steps (&result->run, &scenario->system.settings, "a program");
   program.net = col_net_new (scenario->system.clu);
   return scn_program_place (&program, error) && scn_program_price (&program, &result->run, error) &&
          scn_program_run (&program, &result->program, &result->run, error);

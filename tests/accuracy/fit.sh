@@ -4,7 +4,7 @@
 #           (tests/accuracy/h200x8)
 #   tables  4 GPUs: rings and trees on all channels and on 1 to 16, operations by NCCL's choice (tests/data/h200x4)
 #   probe   4 GPUs of another node: what forerun-probe wrote in four minutes (tests/data/probe)
-#   hour    2 H100: a fit to a probe, scored on nccl-tests of the same hour (tests/accuracy/h100x2)
+#   h100x2_…  2 H100, three machines: a fit to a probe, scored on nccl-tests of minutes later (tests/accuracy/h100x2)
 # usage: fit.sh FORERUN SOURCE_DIR
 set -euo pipefail
 
@@ -97,28 +97,41 @@ section probe links 2 7 85
 # the disk is virtual and its file system caches: reads of one size in and out of order differ by up to 40 %
 section probe storage 13 80 75
 
-"$forerun" fit "$data/probe/h100x2_hour.json.gz" --topology hgx_h100 --disable nvls --over h100_sxm --name hour --quiet \
-  -o "$scratch/hour.yaml" --report "$scratch/hour.txt"
-mkdir -- "$scratch/hour"
-cp -- "$data/collectives/h100x2_hour.txt" "$scratch/hour"
-sed "s,calibration: h100_sxm,calibration: $scratch/hour.yaml,; s,\.\./\.\./data/collectives/,," \
-  "$2/tests/accuracy/h100x2/systems.yaml" >"$scratch/hour/systems.yaml"
-"$forerun" validate "$scratch/hour" --points --quiet >"$scratch/hour.tsv"
-hour () # launch (all: every), most median and 95th percentile (%)
+hour () # name of a probe and of the nccl-tests behind it
 {
-  awk -F '\t' -v launch="$1" '
-    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    launch == "all" || $at["system"] == launch { e = $at["predicted_s"] / $at["measured_s"] - 1; print (e < 0 ? -e : e) * 100 }' \
-    "$scratch/hour.tsv" | sort -n | awk -v name="$1" -v median="$2" -v p95="$3" '
-      { v[NR] = $1 }
-      END {
-        a = v[int ((NR + 1) / 2)]; b = v[int (0.95 * NR)]
-        printf "hour, %s: %d rows, %.1f and %.1f %%\n", name, NR, a, b
-        exit !(NR > 0 && a <= median && b <= p95)
-      }' || { echo "hour, $1: worse than $2 and $3 %"; failed=1; }
+  "$forerun" fit "$data/probe/$1.json.gz" --topology hgx_h100 --disable nvls --over h100_sxm --name hour --quiet \
+    -o "$scratch/$1.yaml" --report "$scratch/$1.txt"
+  mkdir -- "$scratch/$1"
+  cp -- "$data/collectives/$1.txt" "$scratch/$1/h100x2_hour.txt"
+  sed "s,calibration: h100_sxm,calibration: $scratch/$1.yaml,; s,\.\./\.\./data/collectives/,," \
+    "$2/tests/accuracy/h100x2/systems.yaml" >"$scratch/$1/systems.yaml"
+  "$forerun" validate "$scratch/$1" --points --quiet >"$scratch/$1.tsv"
 }
-hour replayed 3 11
-hour threads 6 18
-hour all 4.2 21
+scored () # name, launch (all: every), most median and 95th percentile (%), least that the bands hold (%)
+{
+  awk -F '\t' -v launch="$2" '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    launch == "all" || $at["system"] == launch {
+      e = $at["predicted_s"] / $at["measured_s"] - 1
+      print (e < 0 ? -e : e) * 100, ($at["measured_s"] >= $at["predicted_lo_s"] && $at["measured_s"] <= $at["predicted_hi_s"])
+    }' "$scratch/$1.tsv" | sort -n | awk -v name="$1, $2" -v median="$3" -v p95="$4" -v least="$5" '
+      { v[NR] = $1; held += $2 }
+      END {
+        a = v[int ((NR + 1) / 2)]; b = v[int (0.95 * NR)]; in_band = 100 * held / NR
+        printf "%s: %d rows, %.1f and %.1f %%, %.0f %% in their bands\n", name, NR, a, b, in_band
+        exit !(NR > 0 && a <= median && b <= p95 && in_band >= least)
+      }' || { echo "$1, $2: worse than $3 and $4 %, or its bands hold less than $5 %"; failed=1; }
+}
+# What a launch takes is one of two times by the process, which no fit tells (docs/fit.md): bands hold it.
+hour h100x2_hour "$2"
+scored h100x2_hour replayed 3 11 90
+scored h100x2_hour threads 6 18 85
+scored h100x2_hour all 4.2 21 85
+hour h100x2_later "$2"
+scored h100x2_later replayed 3 11 90
+scored h100x2_later all 4.2 45 85
+hour h100x2_replays "$2"
+scored h100x2_replays replayed 3 10 80
+scored h100x2_replays all 6 28 85
 grep -q "^# NCCL's choice: 315 of 315 as predicted" "$scratch/probe.txt" || { echo "probe: NCCL chose otherwise"; failed=1; }
 exit "$failed"

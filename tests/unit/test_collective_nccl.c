@@ -226,17 +226,17 @@ what_cannot_be_is_refused (void)
   static const struct {
     const char *pair, *message;
   } rows[] = {
-    { "NCCL_NTHREADS=100", "--nccl:1:16: 100 is no multiple of 32; accepted: 96, 128, …" },
-    { "NCCL_P2P_LEVEL=NVX", "--nccl:1:17: unknown name 'NVX' (did you mean 'NVL' or 'NVB'?)" },
-    { "NCCL_ALGO=pairwise", "--nccl:1:12: unknown name 'pairwise'; accepted: tree, ring, " },
-    { "NCCL_PROTO=alltoall:LL", "--nccl:1:13: unknown name 'alltoall'; accepted: AllReduce, AllGather, " },
-    { "NCCL_BUFFSIZE=64M", "--nccl:1:16: NCCL reads '64M' as 64; accepted: a plain number" },
-    { "NCCL_CTA_POLICY=3", "--nccl:1:18: NCCL_CTA_POLICY has no policy '3'; accepted: DEFAULT, EFFICIENCY, ZERO, or 0 to 2" },
-    { "NCCL_CTA_POLICY=ZERO|2", "--nccl:1:18: NCCL_CTA_POLICY has no policy '2'" },
-    { "NCCL_CROSS_NICS=0", "--nccl:1:1: unknown key 'NCCL_CROSS_NICS' in 'nccl' (did you mean 'NCCL_CROSS_NIC'?)" },
+    { "NCCL_NTHREADS=100", "--nccl NCCL_NTHREADS: 100 is no multiple of 32; accepted: 96, 128, …" },
+    { "NCCL_P2P_LEVEL=NVX", "--nccl NCCL_P2P_LEVEL: unknown name 'NVX' (did you mean 'NVL' or 'NVB'?)" },
+    { "NCCL_ALGO=pairwise", "--nccl NCCL_ALGO: unknown name 'pairwise'; accepted: tree, ring, " },
+    { "NCCL_PROTO=alltoall:LL", "--nccl NCCL_PROTO: unknown name 'alltoall'; accepted: AllReduce, AllGather, " },
+    { "NCCL_BUFFSIZE=64M", "--nccl NCCL_BUFFSIZE: NCCL reads '64M' as 64; accepted: a plain number" },
+    { "NCCL_CTA_POLICY=3", "--nccl NCCL_CTA_POLICY: NCCL_CTA_POLICY has no policy '3'; accepted: DEFAULT, EFFICIENCY, ZERO, or 0" },
+    { "NCCL_CTA_POLICY=ZERO|2", "--nccl NCCL_CTA_POLICY: NCCL_CTA_POLICY has no policy '2'" },
+    { "NCCL_CROSS_NICS=0", "--nccl NCCL_CROSS_NICS: unknown key 'NCCL_CROSS_NICS' in 'nccl' (did you mean 'NCCL_CROSS_NIC'?)" },
     { "NCCL_ALGO", "--nccl 'NCCL_ALGO': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)" },
     { "NCCL_ALGO=ring;tree",
-      "--nccl:1:12: 'tree' comes after a ';' but names no operation; accepted: as 'ring;allreduce:tree,ring'" },
+      "--nccl NCCL_ALGO: 'tree' comes after a ';' but names no operation; accepted: as 'ring;allreduce:tree,ring'" },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
     ColSettings settings;
@@ -318,7 +318,7 @@ a_wrong_value_in_an_environment_has_its_line (void)
   const char *pairs[] = { "env=/nowhere/cluster.env", NULL };
   col_settings_default (&settings);
   TEST_TRUE (col_nccl_parse (pairs, "--nccl", &settings, &error) == NULL);
-  TEST_HAS (error->message, "--nccl:1:6: /nowhere/cluster.env: no such file");
+  TEST_HAS (error->message, "--nccl-env: /nowhere/cluster.env: no such file");
 }
 
 static void

@@ -236,6 +236,15 @@ launches_in_turn_floor_a_small_message (void)
   library.channels.scale_up.item = &row; /* each further channel is work for the CPU, under plain launches alone */
   library.launch.at[MDL_LAUNCH_SERIAL].per_channel = num (0.5e-6);
   TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 64e-6, 1e-12);
+  /* a process that launches 40 % more slowly takes 89.6 us: that is in the band, which had nothing else; by graphs it is not */
+  library.launch.at[MDL_LAUNCH_SERIAL].spread = num (0.4);
+  MdlCollCost cost;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, MDL_OP_ALL_REDUCE), MDL_PROTO_LL, &q, &cost);
+  TEST_NEAR (cost.launch_spread, 0.4, 1e-12);
+  TEST_TRUE (cost.band >= 0.4);
+  q.launch = MDL_LAUNCH_GRAPH;
+  mdl_coll_cost (&library, mdl_coll_find (MDL_ALGO_RING, MDL_OP_ALL_REDUCE), MDL_PROTO_LL, &q, &cost);
+  TEST_NEAR (cost.launch_spread, 0.0, 1e-12);
   q.launch = MDL_LAUNCH_GRAPH;
   TEST_NEAR (time_of (&library, MDL_ALGO_RING, MDL_PROTO_LL, &q), 52e-6, 1e-12);
   q.launch = MDL_LAUNCH_SERIAL;

@@ -100,6 +100,7 @@ typedef struct {
   unsigned n_steps;
   /* For message-by-message runs (every cost function must fill these; zero in the plain library): */
   double start_s;           /* of latency_s, what passes once before the first message: launch and the like */
+  double launch_spread;     /* by which the operation takes longer where a process launches more slowly, relative */
   double launch_s;          /* of the CPU for one launch, where no kernel is launched; 0: a kernel's */
   MdlWay way;               /* no hops: hop_software_s is the algorithm's own */
   double hop_software_s[2]; /* latency of one message beyond its bytes and the wire, inside an island and between islands; negative

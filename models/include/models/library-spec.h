@@ -88,6 +88,7 @@ typedef struct {
   BaseNum extra;    /* s on top of each call */
   BaseNum per_gpu;  /* s of CPU for one launch on one channel: GPUs that one thread serves wait for each other */
   BaseNum per_channel; /* s of CPU more for each further channel, whose work is an argument of the kernel */
+  BaseNum spread;   /* relative, by which launches of one process differ from another's: part of the band where launches wait */
 } MdlLaunchCost;
 
 typedef struct {

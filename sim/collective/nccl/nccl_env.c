@@ -500,29 +500,35 @@ col_nccl_tell_place (const ColSettings *settings, GError **error)
   g_prefix_error (error, "%s", prefix);
 }
 
+/* Adds one NAME=VALUE. Messages about it say the flag that it comes from: env and one_shot have flags of their own. */
+static gboolean
+set_pair (BaseYaml *yaml, const char *pair, const char *label, GError **error)
+{
+  const char *equals = strchr (pair, '=');
+  if (equals == NULL || equals == pair || strpbrk (pair, "\r\n") != NULL)
+    return base_fail (error, BASE_ERROR_INPUT, "%s '%s': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)", label, pair);
+  g_autofree char *name = g_strndup (pair, (gsize)(equals - pair));
+  if (base_yaml_get (base_yaml_root (yaml), name) != NULL)
+    return base_fail (error, BASE_ERROR_INPUT, "%s %s is given twice; leave one out", label, name);
+  g_auto (GStrv) halves = g_strsplit (equals + 1, "'", -1);
+  g_autofree char *doubled = g_strjoinv ("''", halves);
+  g_autofree char *value = g_strdup_printf ("'%s'", doubled);
+  g_autofree char *named = g_strdup_printf ("%s %s", label, name);
+  const char *flag = strcmp (name, "env") == 0 ? "--nccl-env" : strcmp (name, "one_shot") == 0 ? "--one-shot" : named;
+  return base_yaml_set (yaml, name, value, flag, error);
+}
+
 BaseYaml *
 col_nccl_parse (const char *const *pairs, const char *label, ColSettings *settings, GError **error)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
-  for (; pairs != NULL && *pairs != NULL; pairs++) {
-    const char *equals = strchr (*pairs, '=');
-    if (equals == NULL || equals == *pairs || strpbrk (*pairs, "\r\n") != NULL) {
-      base_fail (error, BASE_ERROR_INPUT, "%s '%s': expected NAME=VALUE (e.g. NCCL_ALGO=Ring, version=2.28)", label, *pairs);
+  g_autoptr (BaseYaml) yaml = base_yaml_load_data (label, "{}", 2, error);
+  for (; yaml != NULL && pairs != NULL && *pairs != NULL; pairs++)
+    if (!set_pair (yaml, *pairs, label, error))
       return NULL;
-    }
-    g_autofree char *name = g_strndup (*pairs, (gsize)(equals - *pairs));
-    g_auto (GStrv) halves = g_strsplit (equals + 1, "'", -1);
-    g_autofree char *value = g_strjoinv ("''", halves);
-    g_string_append_printf (text, "%s: '%s'\n", name, value);
-  }
-  BaseYaml *yaml = base_yaml_load_data (label, text->str, text->len, error);
   if (yaml == NULL)
     return NULL;
   g_autoptr (BaseDiag) diag = base_diag_new ();
   const BaseSchemaContext context = { base_yaml_arena (yaml), diag, NULL, BASE_SOURCE_DATASHEET, NULL };
   col_nccl_read (base_yaml_root (yaml), &context, settings);
-  if (base_diag_finish (diag, error))
-    return yaml;
-  base_yaml_free (yaml);
-  return NULL;
+  return base_diag_finish (diag, error) ? g_steal_pointer (&yaml) : NULL;
 }

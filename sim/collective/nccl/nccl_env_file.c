@@ -63,7 +63,8 @@ col_nccl_env_load (const char *path, gboolean (*known) (const char *name), GStri
       name = NULL;
     }
     g_autofree char *quoted = name != NULL ? base_yaml_quote (value) : NULL;
-    g_ptr_array_add (texts, name != NULL ? g_strdup_printf ("%s: %s", name, quoted) : g_strdup (""));
+    const int before = name != NULL ? (int)(value - lines[i]) - (int)strlen (name) - 1 : 0; /* the value stands where it stood */
+    g_ptr_array_add (texts, name != NULL ? g_strdup_printf ("%s:%*s%s", name, MAX (before, 1), "", quoted) : g_strdup (""));
     if (name != NULL)
       g_hash_table_insert (last, name, GUINT_TO_POINTER (i + 1));
     keys[i] = name;

@@ -49,8 +49,9 @@ open_exchange (SrvGroups *groups, const ColSystem *system, const MdlLlm *llm, co
 {
   const SrvParallelSpec *p = &spec->parallel;
   const gboolean local = groups->ep == NULL || col_comm_is_local (groups->ep);
+  const gboolean nvidia = clu_gpu_spec (system->clu, 0)->vendor.v == CLU_VENDOR_NVIDIA;
   groups->backend = spec->moe.backend.set ? (MdlMoeBackend)spec->moe.backend.v
-                    : local               ? MDL_MOE_BY_NCCL
+                    : local || !nvidia    ? MDL_MOE_BY_NCCL
                                           : MDL_MOE_BY_DEEPEP_LOW_LATENCY;
   if (groups->ep == NULL || groups->backend == MDL_MOE_BY_NCCL || p->ep.v < 2)
     return TRUE;

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "build-private.h"
 #include "cluster/storage.h"
+#include "collective/possible.h"
 #include "training-private.h"
 
 #define MAX_COMMS 32u
@@ -543,8 +544,7 @@ take (TrnStepRun *run, TrnResult *training, ColRunInfo *info, GError **error)
 gboolean
 trn_run_step (const TrnJob *job, TrnResult *training, ColRunInfo *info, GError **error)
 {
-  if (job->spec.model.model == NULL && job->system->settings.steps == COL_STEPS_EXACT)
-    return col_fail_at (error, BASE_MARK_NONE, "--steps exact of a training workload is not built yet; accepted: fluid");
+  col_run_warn_steps (info, &job->system->settings, "a training step");
   const Setup setup = { .job = job, .fold = !job->system->settings.no_fold };
   TrnStepRun *run = run_new (&setup, error);
   gboolean ok = run != NULL && eng_graph_run (run->b.graph, error) && take (run, training, info, error);
