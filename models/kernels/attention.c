@@ -12,6 +12,7 @@
  *     time = start + beside (rounds unit, traffic / memory's rate) + passes / memory's rate
  *
  * traffic: queries, keys, values and results once; backward their gradients too. Keys of a group of heads (GQA) are read once.
+ * Under a window of w keys a causal unit sees w + queries - 1 columns, of which whole tiles are computed.
  * Backward a unit is a tile of keys that goes over the queries; the gradient of the queries is added up in fp32, and a pass
  * before (results with their gradients) and one after (that gradient to its format) are on their own. The rates were read where
  * power limits already.
@@ -19,6 +20,7 @@
  * Source: Dao et al., FlashAttention-2 (2307.08691) section 3 for the work of a block; that products and exponentials add up is
  * read off Shah et al., FlashAttention-3 (2407.08608) figure 5: 497 and 648 TFLOP/s at d = 64 and 128 are 4 d / 930 TFLOP/s and
  * 1 / (4.2e12 1/s) a score, about 16 exponentials a clock of 132 SMs.
+ * Which tiles a windowed unit visits: Dao-AILab/flash-attention hopper/block.h, get_n_block_min_max.
  * Check: test_models_kernel, law_models_kernel, accuracy_models_kernel. */
 #include <math.h>
 
@@ -28,6 +30,7 @@ typedef struct {
   const MdlAttentionPass *pass;
   double batch, heads, kv_heads, q, kv, d, dv;
   double seen, most; /* keys of a query, on average and at most */
+  double edged;      /* share of the queries whose first key a window sets */
 } Shape;
 
 static Shape
@@ -45,6 +48,7 @@ shape_of (const MdlKernels *kernels, const MdlAttention *a)
     double first = s.kv - s.q, ramp_from = fmax (first, 0.0), ramp_to = fmin (s.kv, most);
     double rows = fmax (ramp_to - ramp_from, 0.0), flat = s.kv - fmax (ramp_from, most);
     s.seen = s.q > 0.0 ? (rows * 0.5 * (ramp_from + ramp_to) + fmax (flat, 0.0) * most) / s.q : 0.0;
+    s.edged = s.q > 0.0 && most < s.kv ? fmax (flat, 0.0) / s.q : 0.0;
   } else
     s.seen = most;
   return s;
@@ -103,8 +107,8 @@ mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAtten
   /* Forward a unit's rows are queries, backward keys; its columns the others that they see. */
   double rows = a->backward ? spec->keys.v : spec->queries.v, columns = a->backward ? spec->queries.v : spec->keys.v;
   double row_length = a->backward ? s.kv : s.q, column_length = a->backward ? s.q * s.seen / s.kv : s.seen;
-  /* Causal: what is masked in the tiles on the diagonal is half a tile of columns. */
-  double across = a->causal ? column_length + 0.5 * columns : ceil (column_length / columns) * columns;
+  /* Causal: what is masked in the tiles on the diagonal is half a tile of columns; on a window's other edge half a tile of rows. */
+  double across = a->causal ? column_length + 0.5 * columns + 0.5 * rows * s.edged : ceil (column_length / columns) * columns;
   double products_s = flop_per_score (a, &s) / (s.pass->share.v * peak / sms),
          exponential_s = 1.0 / (s.pass->scores.v * mdl_kernel_sm_flop_per_s (gpu));
   double units = s.batch * s.heads * ceil (row_length / rows),
@@ -112,7 +116,8 @@ mdl_attention_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlAtten
   double rounds = ceil (units / sms);
   if (a->causal) {
     /* The longest unit sees all; none of this is worse than were all as long. */
-    double longest = fmin (a->backward ? s.q : s.kv, s.most);
+    const double length = a->backward ? s.q : s.kv;
+    double longest = s.most < s.kv ? fmin (length, s.most + rows - 1.0) : length;
     double longest_s = rows * ceil (longest / columns) * columns * (products_s + exponential_s) + s.pass->tile.v;
     rounds = fmin (fmax (units / sms + 0.5, longest_s / unit_s), rounds * fmax (longest_s / unit_s, 1.0));
   }

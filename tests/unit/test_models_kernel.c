@@ -183,6 +183,11 @@ attention_is_products_and_exponentials_of_tiles (void)
   MdlAttention causal = a;
   causal.causal = TRUE;
   TEST_NEAR (mdl_attention_time_s (&k, &gpu, &causal), 1000.0 / 550 * 100 * 550 * 1.4e-9, 1e-4);
+  /* Under a window of 100 keys the first tile of queries sees one tile of keys, each other one two. */
+  causal.window = 100;
+  TEST_NEAR (mdl_attention_time_s (&k, &gpu, &causal), 100 * 200 * 1.4e-9, 1e-4);
+  causal.heads = 2000;
+  TEST_NEAR (mdl_attention_time_s (&k, &gpu, &causal), (20000.0 / gpu.sms + 0.5) * 100 * 190 * 1.4e-9, 1e-4);
 }
 
 static void
