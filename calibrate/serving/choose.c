@@ -12,7 +12,7 @@
  * rho is robust beyond what these runs scatter by before the fit, e what a run repeats to. Ten runs rank sets badly, so the best
  * set is not taken: of those that are worse by no more than a standard error of the difference, the one is whose constants stay
  * nearest to what was known (least sum of x²/spread²), which may be none. A set whose r' of TTFT or of TPOT are worse than those
- * without a fit is not taken, however good the other is. */
+ * without a fit is not taken, however good the other is; nor is one whose r are, once its runs are played. */
 #include <math.h>
 #include <string.h>
 
@@ -21,18 +21,19 @@
 #include "base/stats.h"
 #include "serving/fit-private.h"
 
-#define MOST        CAL_SERVING_MOST
-#define ROUNDS      10u
-#define HALVINGS    4u
-#define STEP        0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
-#define SAME        1e-2 /* constants that change by less end the search */
-#define HUBER       2.0
-#define HOST_START  2.5  /* another start: the host takes e^2.5 times as long */
-#define LEVERAGE    0.95 /* a run that alone tells a constant says nothing of how well it is told */
-#define TIMES       2u   /* TTFT, TPOT */
-#define LEARNT      0.6  /* of the interval without runs: what the runs do not narrow to this, taken alone, is no candidate */
-#define WORSE       1.05 /* of the mean of rho or the median of |r'|: ten runs tell no less */
-#define REWEIGH     4u   /* rounds of weights of a set that is judged by slopes */
+#define MOST       CAL_SERVING_MOST
+#define ROUNDS     10u
+#define HALVINGS   4u
+#define STEP       0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
+#define SAME       1e-2 /* constants that change by less end the search */
+#define HUBER      2.0
+#define HOST_START 2.5  /* another start: the host takes e^2.5 times as long */
+#define LEVERAGE   0.95 /* a run that alone tells a constant says nothing of how well it is told */
+#define TIMES      2u   /* TTFT, TPOT */
+#define LEARNT     0.6  /* of the interval without runs: what the runs do not narrow to this, taken alone, is no candidate */
+#define WORSE      1.05 /* of the mean of rho or the median of |r'|: ten runs tell no less */
+#define TRIES      4u   /* sets that are played */
+#define REWEIGH    4u   /* rounds of weights of a set that is judged by slopes */
 static const double SPREAD[TIMES] = { 0.10, 0.05 };
 /* What runs of one deployment repeat to. */
 static const double REPEAT[TIMES] = { 0.06, 0.03 };
@@ -244,7 +245,7 @@ solve_all (Choice *c, Set *set, GError **error)
 
 /* Runs near the place where all constants are best: r of each, and its slopes there. */
 typedef struct {
-  guint n, which; /* of constants; 0 TTFT, 1 TPOT */
+  guint n, which;         /* of constants; 0 TTFT, 1 TPOT */
   double r0, slope[MOST]; /* r by slopes where all constants stand as before the fit */
 } Line;
 
@@ -423,9 +424,9 @@ members (const guint *seen, guint n_seen, guint bits, guint *at)
   return n;
 }
 
-/* The set's constants, without values. */
+/* The set's constants, without values. *beyond: sets with that surprise or less are left out; becomes the set's. */
 static void
-choose_set (const Choice *c, const GArray *lines, Set *out)
+choose_set (const Choice *c, const GArray *lines, double *beyond, Set *out)
 {
   guint seen[MOST], at[MOST];
   const guint n_seen = candidates (c, lines, seen), n_sets = 1u << n_seen;
@@ -446,7 +447,7 @@ choose_set (const Choice *c, const GArray *lines, Set *out)
     memcpy (best, loss, sizeof *best * lines->len);
   }
   for (guint bits = 0; bits < n_sets; bits++) {
-    if (off[bits] >= least)
+    if (off[bits] >= least || off[bits] <= *beyond)
       continue;
     const guint n = members (seen, n_seen, bits, at);
     left_out (c, lines, at, n, size, loss);
@@ -456,6 +457,54 @@ choose_set (const Choice *c, const GArray *lines, Set *out)
     out->n = n;
     memcpy (out->at, at, sizeof at);
   }
+  *beyond = least;
+}
+
+/* What is lost at x, played. */
+static gboolean
+loss_at (Choice *c, const double *x, Loss *out, GError **error)
+{
+  Set here = { 0 };
+  memcpy (here.x, x, sizeof here.x);
+  g_autoptr (GArray) lines = lines_at (c, &here, error);
+  if (lines == NULL)
+    return FALSE;
+  g_autofree double *size = g_new (double, MAX (lines->len, 1)), *loss = g_new (double, MAX (lines->len, 1));
+  left_out (c, lines, NULL, 0, size, loss);
+  *out = sum_up (lines, size, loss);
+  return TRUE;
+}
+
+/* The set that is taken, solved; none where all that are tried harm. */
+static gboolean
+take_set (Choice *c, const Set *all, Set *best, GError **error)
+{
+  double beyond = -1, sum;
+  Loss none, its;
+  const Set nothing = { 0 };
+  g_autoptr (GArray) lines = lines_at (c, all, error);
+  if (lines == NULL)
+    return FALSE;
+  double scale[TIMES]; /* of the lines; what is played has others */
+  memcpy (scale, c->scale, sizeof scale);
+  if (!loss_at (c, nothing.x, &none, error))
+    return FALSE;
+  for (guint tries = 0; tries < TRIES; tries++) {
+    Set set = { 0 };
+    memcpy (c->scale, scale, sizeof scale);
+    choose_set (c, lines, &beyond, &set);
+    if (set.n == 0)
+      break;
+    for (guint a = 0; a < set.n; a++)
+      set.x[set.at[a]] = all->x[set.at[a]];
+    if (!solve (c, &set, &sum, error) || !loss_at (c, set.x, &its, error))
+      return FALSE;
+    if (!harms (&its, &none)) {
+      *best = set;
+      break;
+    }
+  }
+  return TRUE;
 }
 
 gboolean
@@ -463,7 +512,6 @@ cal_serving_choose (CalServingWork *work, double *x, GError **error)
 {
   Choice c = { .work = work, .n = work->out->constants->len };
   Set all = { 0 }, best = { 0 };
-  double sum;
   g_autofree double (*answer)[TIMES] = g_malloc_n (work->runs->len, sizeof *answer);
   if (!differences (&c, &all, answer, error))
     return FALSE;
@@ -472,13 +520,7 @@ cal_serving_choose (CalServingWork *work, double *x, GError **error)
     all.at[all.n] = all.n;
   if (!solve_all (&c, &all, error))
     return FALSE;
-  g_autoptr (GArray) lines = lines_at (&c, &all, error);
-  if (lines == NULL)
-    return FALSE;
-  choose_set (&c, lines, &best);
-  for (guint a = 0; a < best.n; a++)
-    best.x[best.at[a]] = all.x[best.at[a]];
-  if (best.n > 0 && !solve (&c, &best, &sum, error))
+  if (!take_set (&c, &all, &best, error))
     return FALSE;
   for (guint j = 0; j < c.n; j++) {
     CalServingConstant *its = constant (&c, j);

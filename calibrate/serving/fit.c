@@ -20,12 +20,18 @@ static const double LEAST_TPOT_BAND = 0.05, LEAST_TTFT_BAND = 0.10;
 #key_, BASE_DIM_##dim_, offsetof(MdlEngineTimes, key_), absent_, spread_, least_, most_, moe_ \
   }
 static const CalServingKnown known[] = {
-  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),       KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
-  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),     KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
-  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),   KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
-  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),      KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
-  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE), KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
-  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),     KNOWN (prefill, RATIO, 1, 0.2, 0.05, 2, FALSE),
+  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),
+  KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
+  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),
+  KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
+  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),
+  KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
+  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),
+  KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
+  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE),
+  KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
+  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
+  KNOWN (prefill, RATIO, 1, 0.2, 0.05, 2, FALSE),
   KNOWN (prompt_token, TIME, 1e-7, 0.7, 0, 0.9e-3, FALSE),
 };
 
@@ -236,7 +242,7 @@ typedef struct {
   const CalServingWork *work;
   guint run, n;
   const double (*x)[CAL_SERVING_MOST]; /* n sets */
-  double (*answer)[2];     /* n: ln TTFT, ln TPOT; NAN: the run has not measured it */
+  double (*answer)[2];                 /* n: ln TTFT, ln TPOT; NAN: the run has not measured it */
   GError *error;
 } Item;
 
@@ -328,7 +334,8 @@ cal_serving_fit (const CalServingQuery *query, const BaseLookup *lookup, const G
   out->points = g_array_new (FALSE, TRUE, sizeof (CalServingPoint));
   g_auto (CalServingWork) work = { .query = query, .lookup = lookup, .runs = runs, .store = { .lookup = lookup }, .out = out };
   double x[CAL_SERVING_MOST] = { 0 };
-  if (!open_runs (&work, error) || !take_engine (&work, error) || !cal_serving_choose (&work, x, error) || !finish (&work, x, error))
+  if (!open_runs (&work, error) || !take_engine (&work, error) || !cal_serving_choose (&work, x, error) ||
+      !finish (&work, x, error))
     return NULL;
   return g_steal_pointer (&out);
 }
