@@ -73,6 +73,10 @@ void cal_import_open (CalImport *import, const CalText *text, const CalFileInfo 
 /* Visits each line, cut off from the text and numbered from 1. FALSE and *error: bytes that no text has, or as the visitor says. */
 gboolean cal_import_lines (void *reader, const CalText *text,
                            gboolean (*visit) (void *reader, char *line, unsigned number, GError **error), GError **error);
+/* The same for CSV of at most CAL_MOST_CSV_LINES lines: blanks at the end are cut off, and a line that is empty or begins with '#'
+ * is not visited. */
+gboolean cal_csv_lines (void *reader, const CalText *text,
+                        gboolean (*visit) (void *reader, char *line, unsigned number, GError **error), GError **error);
 /* Visits the object of each JSON document; a document begins on a line whose first character is '{', and `line` is its number.
  * Other lines are passed over and said. FALSE and *error on what is not JSON, or as the visitor says. */
 gboolean cal_import_documents (void *reader, const CalText *text,

@@ -163,6 +163,27 @@ cal_import_lines (void *reader, const CalText *text, gboolean (*visit) (void *re
   return TRUE;
 }
 
+typedef struct {
+  void *reader;
+  gboolean (*visit) (void *reader, char *line, unsigned number, GError **error);
+} CsvVisit;
+
+static gboolean
+visit_csv (void *user, char *line, unsigned number, GError **error)
+{
+  const CsvVisit *csv = user;
+  g_strchomp (line);
+  return *line == '\0' || *line == '#' || csv->visit (csv->reader, line, number, error);
+}
+
+gboolean
+cal_csv_lines (void *reader, const CalText *text, gboolean (*visit) (void *reader, char *line, unsigned number, GError **error),
+               GError **error)
+{
+  CsvVisit csv = { reader, visit };
+  return cal_csv_check (text, error) && cal_import_lines (&csv, text, visit_csv, error);
+}
+
 guint
 cal_words (char *line, char **words, guint most)
 {

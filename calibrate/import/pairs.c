@@ -124,8 +124,6 @@ static gboolean
 read_line (void *user, char *line, unsigned number, GError **error)
 {
   Csv *csv = user;
-  if (*line == '\0' || *line == '#')
-    return TRUE;
   return csv->n_columns == 0 ? read_head (csv, line, number, error) : read_row (csv, line, number, error);
 }
 
@@ -133,7 +131,7 @@ static gboolean
 read_csv (CalPairs *pairs, const CalText *text, GError **error)
 {
   Csv csv = { .pairs = pairs, .text = text };
-  gboolean good = cal_csv_check (text, error) && cal_import_lines (&csv, text, read_line, error);
+  gboolean good = cal_csv_lines (&csv, text, read_line, error);
   cal_note_end (&csv.same, text);
   return good;
 }

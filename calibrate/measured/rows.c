@@ -221,8 +221,6 @@ read_line (void *user, char *line, unsigned number, GError **error)
 {
   Reader *r = user;
   r->line = number;
-  if (*line == '\0' || *line == '#')
-    return TRUE;
   g_auto (GStrv) cells = g_strsplit (line, ",", -1);
   guint n = g_strv_length (cells);
   r->cell = cells;
@@ -243,10 +241,8 @@ cal_rows_probe (const CalText *text, GError **error)
     cal_fail (text, CAL_LINE (1), error, "the header is of no CSV of copies or storage; what forerun import writes is accepted");
     return NULL;
   }
-  if (!cal_csv_check (text, error))
-    return NULL;
   Reader reader = { .text = text, .kind = kind, .points = json_array_new () };
-  gboolean good = cal_import_lines (&reader, text, read_line, error);
+  gboolean good = cal_csv_lines (&reader, text, read_line, error);
   cal_note_end (&reader.left, text);
   cal_note_end (&reader.taken, text);
   cal_note_end (&reader.local, text);

@@ -1,83 +1,49 @@
-/* Constants of an engine's times, fitted to runs.
- *
- * With x = ln constant, r = ln (predicted / measured) of TTFT and TPOT of each run:
- *     least of  sum w r²/s² + sum (x − x0)²/spread²      s: what the runs scatter by, 5 % for TPOT and 10 % for TTFT at least
- * by Gauss-Newton with derivatives by differences and halved steps; w are Huber's weights (1 up to 2 s, then 2 s/|r|), so that a
- * few runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs: ten runs cannot
- * tell ten constants, and those which they leave open keep their values. A constant whose interval the runs hardly narrow is put
- * back, and the rest is fitted again. Check: accuracy.serving_fit, golden.fit.serving (planted constants are found). */
+/* Constants of an engine's times, fitted to runs: the runs as scenarios, what is predicted for them, and what the fit comes to.
+ * Which constants the runs tell, and their values: choose.c. Check: accuracy.serving_fit, golden.fit.serving (planted constants are
+ * found). */
 #include <math.h>
 #include <string.h>
 
-#include <lapacke.h>
-
 #include "base/parallel.h"
-#include "base/stats.h"
 #include "collective/gpu.h"
 #include "constants/store.h"
 #include "scenario/loaded.h"
 #include "scenario/serving.h"
-#include "serving/serving-private.h"
+#include "serving/fit-private.h"
 
-#define MOST       16u /* constants */
-#define ROUNDS     12u
-#define HALVINGS   4u
-#define STEP       0.08 /* of a logarithm, for derivatives: a run has whole steps, so less is noise */
-#define SAME       1e-2 /* constants that change by less end the search */
-#define HUBER      2.0
-#define LEARNT     0.6 /* of the interval without runs: narrower ones count as fitted */
-#define ASSUMED    2.0 /* times as wide is the interval of a constant that nobody has measured */
-#define HOST_START 2.5 /* the second start: the host takes e^2.5 times as long */
-static const double TPOT_SPREAD = 0.05, TTFT_SPREAD = 0.10;
+#define ASSUMED 2.0 /* times as wide is the interval of a constant that nobody has measured */
 /* Bands that the fit writes are not narrower: runs repeat to some per cent. */
 static const double LEAST_TPOT_BAND = 0.05, LEAST_TTFT_BAND = 0.10;
-
-typedef struct {
-  const char *key;
-  BaseDim dim;
-  gsize offset;
-  double absent; /* that an absent one stands for; 0: absent ones are not fitted */
-  double spread;
-  double least, most;
-  gboolean moe; /* only of models with experts */
-} Known;
 
 #define KNOWN(key_, dim_, absent_, spread_, least_, most_, moe_)                                  \
   {                                                                                               \
 #key_, BASE_DIM_##dim_, offsetof(MdlEngineTimes, key_), absent_, spread_, least_, most_, moe_ \
   }
-static const Known known[] = {
-  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),       KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
-  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),     KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
-  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),   KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
-  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),      KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
-  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE), KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
-  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),     KNOWN (prefill, RATIO, 1, 0.2, 0.05, 2, FALSE),
+static const CalServingKnown known[] = {
+  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),
+  KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
+  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),
+  KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
+  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),
+  KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
+  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),
+  KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
+  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE),
+  KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
+  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
+  KNOWN (prefill, RATIO, 1, 0.2, 0.05, 2, FALSE),
   KNOWN (prompt_token, TIME, 1e-7, 0.7, 0, 0.9e-3, FALSE),
 };
 
 /* ---- the runs as scenarios ---- */
 
-typedef struct {
-  const CalServingQuery *query;
-  const BaseLookup *lookup;
-  const GPtrArray *runs;
-  CstStore store;
-  GPtrArray *scenarios; /* Scn *, as the runs */
-  MdlEngineRow row;     /* that holds for the engine's version */
-  MdlEngineTimes times; /* of the GPU */
-  CalServingFit *out;
-  const Known *which[MOST]; /* of out->constants */
-  double scale[2];          /* s of ln TTFT and ln TPOT */
-} Work;
-
 static void
-work_clear (Work *work)
+work_clear (CalServingWork *work)
 {
   g_clear_pointer (&work->scenarios, g_ptr_array_unref); /* before the constants that they point into */
   cst_store_clear (&work->store);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CalServingWork, work_clear)
 
 static gboolean G_GNUC_PRINTF (3, 4) fail_run (const CalServingRun *run, GError **error, const char *format, ...)
 {
@@ -130,7 +96,7 @@ check_run (const CalServingRun *run, const Scn *scenario, GError **error)
 }
 
 static Scn *
-open_run (Work *work, const CalServingRun *run, GError **error)
+open_run (CalServingWork *work, const CalServingRun *run, GError **error)
 {
   g_autoptr (GPtrArray) sets = g_ptr_array_new ();
   for (const char *const *set = work->query->sets; set != NULL && *set != NULL; set++)
@@ -153,7 +119,7 @@ open_run (Work *work, const CalServingRun *run, GError **error)
 
 /* The scenario by itself, so that its own errors are not a run's. */
 static gboolean
-check_scenario (Work *work, GError **error)
+check_scenario (CalServingWork *work, GError **error)
 {
   const ScnOptions options = { .has_seed = work->query->has_seed, .seed = work->query->seed, .sets = work->query->sets };
   g_autoptr (Scn) scenario = scn_load (work->query->scenario, NULL, work->lookup, &options, cst_store_share, &work->store, error);
@@ -168,7 +134,7 @@ check_scenario (Work *work, GError **error)
 }
 
 static gboolean
-open_runs (Work *work, GError **error)
+open_runs (CalServingWork *work, GError **error)
 {
   if (!check_scenario (work, error))
     return FALSE;
@@ -187,7 +153,7 @@ open_runs (Work *work, GError **error)
 
 /* How far ln constant may be from what stands there: efficiencies by experience, times of the host by who says them. */
 static double
-spread_of (const Known *which, const MdlEngineTimes *times)
+spread_of (const CalServingKnown *which, const MdlEngineTimes *times)
 {
   const BaseNum *num = G_STRUCT_MEMBER_P (times, which->offset);
   return which->spread * (which->dim == BASE_DIM_TIME && num->source != BASE_SOURCE_MEASURED ? ASSUMED : 1);
@@ -195,7 +161,7 @@ spread_of (const Known *which, const MdlEngineTimes *times)
 
 /* The engine and its constants as they stand. */
 static gboolean
-take_engine (Work *work, GError **error)
+take_engine (CalServingWork *work, GError **error)
 {
   const Scn *scenario = work->scenarios->pdata[0];
   const ScnServingSpec *spec = scn_serving (scenario);
@@ -240,18 +206,29 @@ take_engine (Work *work, GError **error)
 
 /* ---- predictions ---- */
 
+/* ln of what constant number i is times `before`. Products of steps with prompts have a rate of their own, gemm · prefill: what
+ * decoding says of `gemm` leaves it alone. */
+double
+cal_serving_ln (const CalServingWork *work, const double *x, guint i)
+{
+  double gemm = 0;
+  for (guint j = 0; j < work->out->constants->len; j++)
+    gemm = work->which[j]->offset == offsetof (MdlEngineTimes, gemm) ? x[j] : gemm;
+  return x[i] - (work->which[i]->offset == offsetof (MdlEngineTimes, prefill) ? gemm : 0);
+}
+
 /* Engines with one row: the constants that are tried. */
 static void
-engines_of (const Work *work, const double *x, MdlEngineRow *row, MdlEngineTimes *times, MdlEngines *engines)
+engines_of (const CalServingWork *work, const double *x, MdlEngineRow *row, MdlEngineTimes *times, MdlEngines *engines)
 {
   *times = work->times;
   for (guint i = 0; i < work->out->constants->len; i++) {
     const CalServingConstant *c = &g_array_index (work->out->constants, CalServingConstant, i);
     BaseNum *num = G_STRUCT_MEMBER_P (times, c->offset);
-    const double value = c->before * exp (x[i]);
-    if (!num->set && !(fabs (x[i]) > 0)) /* what is absent stays so until the runs say otherwise */
+    const double ln = cal_serving_ln (work, x, i);
+    if (!num->set && !(fabs (ln) > 0)) /* what is absent stays so until the runs say otherwise */
       continue;
-    num->v = CLAMP (value, work->which[i]->least, work->which[i]->most);
+    num->v = CLAMP (c->before * exp (ln), work->which[i]->least, work->which[i]->most);
     num->set = TRUE;
     num->source = BASE_SOURCE_MEASURED;
   }
@@ -262,10 +239,10 @@ engines_of (const Work *work, const double *x, MdlEngineRow *row, MdlEngineTimes
 
 /* A run by several sets of constants. */
 typedef struct {
-  const Work *work;
+  const CalServingWork *work;
   guint run, n;
-  const double (*x)[MOST]; /* n sets */
-  double (*answer)[2];     /* n: ln TTFT, ln TPOT; NAN: the run has not measured it */
+  const double (*x)[CAL_SERVING_MOST]; /* n sets */
+  double (*answer)[2];                 /* n: ln TTFT, ln TPOT; NAN: the run has not measured it */
   GError *error;
 } Item;
 
@@ -287,9 +264,8 @@ play_item (void *data)
   }
 }
 
-/* All runs by `n` sets of constants; answer[run * n + k]. */
-static gboolean
-predict (const Work *work, const double (*x)[MOST], guint n, double (*answer)[2], GError **error)
+gboolean
+cal_serving_predict (const CalServingWork *work, const double (*x)[CAL_SERVING_MOST], guint n, double (*answer)[2], GError **error)
 {
   g_autofree Item *items = g_new0 (Item, work->runs->len);
   for (guint i = 0; i < work->runs->len; i++)
@@ -304,207 +280,12 @@ predict (const Work *work, const double (*x)[MOST], guint n, double (*answer)[2]
   return good;
 }
 
-/* ---- the least sum ---- */
-
-/* r/s of one answer; NAN: not measured. */
-static double
-residual (const Work *work, guint run, guint which, double answer)
-{
-  const CalServingRun *its = work->runs->pdata[run];
-  return (answer - log (which == 0 ? its->ttft_s : its->tpot_s)) / work->scale[which];
-}
-
-static double
-huber (double r)
-{
-  const double size = fabs (r);
-  return size <= HUBER ? r * r : 2 * HUBER * size - HUBER * HUBER;
-}
-
-static double
-sum_of (const Work *work, const double *x, guint stride, double (*answer)[2])
-{
-  double sum = 0;
-  for (guint i = 0; i < work->runs->len; i++)
-    for (guint k = 0; k < 2; k++) {
-      const double r = residual (work, i, k, answer[(gsize)i * stride][k]);
-      sum += isfinite (r) ? huber (r) : 0;
-    }
-  for (guint j = 0; j < work->out->constants->len; j++) {
-    const double off = x[j] / g_array_index (work->out->constants, CalServingConstant, j).spread;
-    sum += off * off;
-  }
-  return sum;
-}
-
-/* The normal equations at x: matrix (n x n, of all constants; those not `free` have a 1 on the diagonal) and right side. */
-static void
-normal_equations (const Work *work, const double *x, const gboolean *free, double (*answer)[2], double *matrix, double *right)
-{
-  const guint n = work->out->constants->len;
-  memset (matrix, 0, sizeof *matrix * n * n);
-  memset (right, 0, sizeof *right * n);
-  for (guint i = 0; i < work->runs->len; i++)
-    for (guint k = 0; k < 2; k++) {
-      const double (*of)[2] = (const double (*)[2]) & answer[(gsize)i * (n + 1)];
-      const double r = residual (work, i, k, of[0][k]), s = work->scale[k];
-      double slope[MOST] = { 0 };
-      if (!isfinite (r))
-        continue;
-      for (guint j = 0; j < n; j++)
-        slope[j] = free[j] && isfinite (of[j + 1][k]) ? (of[j + 1][k] - of[0][k]) / STEP / s : 0;
-      const double weight = fabs (r) <= HUBER ? 1 : HUBER / fabs (r);
-      for (guint a = 0; a < n; a++) {
-        right[a] -= weight * slope[a] * r;
-        for (guint b = 0; b < n; b++)
-          matrix[a * n + b] += weight * slope[a] * slope[b];
-      }
-    }
-  for (guint j = 0; j < n; j++) {
-    const double spread = g_array_index (work->out->constants, CalServingConstant, j).spread;
-    matrix[j * n + j] += free[j] ? 1 / (spread * spread) : 1;
-    right[j] -= free[j] ? x[j] / (spread * spread) : 0;
-  }
-}
-
-/* One set of constants at x, and each moved by STEP. */
-static gboolean
-differences (const Work *work, const double *x, double (*answer)[2], GError **error)
-{
-  const guint n = work->out->constants->len;
-  double trial[MOST + 1][MOST];
-  for (guint k = 0; k <= n; k++) {
-    memcpy (trial[k], x, sizeof trial[k]);
-    if (k > 0)
-      trial[k][k - 1] += STEP;
-  }
-  return predict (work, (const double (*)[MOST])trial, n + 1, answer, error);
-}
-
-/* A step from x, halved until the sum falls. *moved: by how much; 0: nothing is better. */
-static gboolean
-step_down (const Work *work, double *x, const double *by, double now, double *moved, GError **error)
-{
-  const guint n = work->out->constants->len;
-  double trial[HALVINGS][MOST] = { { 0 } };
-  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * HALVINGS, sizeof *answer);
-  for (guint h = 0; h < HALVINGS; h++)
-    for (guint j = 0; j < n; j++)
-      trial[h][j] = x[j] + CLAMP (by[j], -1, 1) / pow (2, h);
-  if (!predict (work, (const double (*)[MOST])trial, HALVINGS, answer, error))
-    return FALSE;
-  int best = -1;
-  for (guint h = 0; h < HALVINGS; h++) {
-    const double sum = sum_of (work, trial[h], HALVINGS, &answer[h]);
-    if (sum < now) {
-      now = sum;
-      best = (int)h;
-    }
-  }
-  *moved = 0;
-  for (guint j = 0; best >= 0 && j < n; j++) {
-    *moved = fmax (*moved, fabs (trial[best][j] - x[j]));
-    x[j] = trial[best][j];
-  }
-  return TRUE;
-}
-
-/* s: what these runs scatter by, 1.48 of the median of |r|, and not less than runs repeat to. */
-static void
-take_scale (Work *work, guint stride, double (*answer)[2])
-{
-  g_autofree double *size = g_new (double, work->runs->len);
-  work->scale[0] = work->scale[1] = 1;
-  for (guint k = 0; k < 2; k++) {
-    guint n = 0;
-    for (guint i = 0; i < work->runs->len; i++) {
-      const double r = fabs (residual (work, i, k, answer[(gsize)i * stride][k]));
-      if (isfinite (r))
-        size[n++] = r;
-    }
-    const double least = k == 0 ? TTFT_SPREAD : TPOT_SPREAD;
-    work->scale[k] = n > 0 ? fmax (1.4826 * base_median (size, n), least) : least;
-  }
-}
-
-/* Searches from x with the constants that are `free`. spread[j]: of ln constant afterwards; *sum: what was made least. */
-static gboolean
-search (Work *work, double *x, const gboolean *free, double *spread, double *sum, GError **error)
-{
-  const guint n = work->out->constants->len;
-  g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * (n + 1), sizeof *answer);
-  double matrix[MOST * MOST], right[MOST], moved = 1;
-  for (guint round = 0;; round++) {
-    if (!differences (work, x, answer, error))
-      return FALSE;
-    take_scale (work, n + 1, answer);
-    normal_equations (work, x, free, answer, matrix, right);
-    if (round == ROUNDS || moved < SAME)
-      break;
-    LAPACKE_dposv (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, 1, matrix, (lapack_int)n, right, 1);
-    if (!step_down (work, x, right, sum_of (work, x, n + 1, answer), &moved, error))
-      return FALSE;
-  }
-  *sum =
-      sum_of (work, x, n + 1, answer) + 2 * work->runs->len * log (work->scale[0] * work->scale[1]); /* -2 ln of the likelihood */
-  LAPACKE_dpotrf (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
-  LAPACKE_dpotri (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
-  for (guint j = 0; j < n; j++)
-    spread[j] = sqrt (matrix[j * n + j]);
-  return TRUE;
-}
-
-/* From the constants as they stand, and from a slow host: where the GPU hides the host, no derivative tells of it. */
-static gboolean
-search_twice (Work *work, double *x, const gboolean *free, double *spread, GError **error)
-{
-  double other[MOST] = { 0 }, other_spread[MOST], sum, other_sum;
-  for (guint j = 0; j < work->out->constants->len; j++) {
-    const char *key = g_array_index (work->out->constants, CalServingConstant, j).key;
-    other[j] = free[j] && (strcmp (key, "sequence") == 0 || strcmp (key, "token") == 0) ? HOST_START : 0;
-  }
-  if (!search (work, x, free, spread, &sum, error) || !search (work, other, free, other_spread, &other_sum, error))
-    return FALSE;
-  if (other_sum < sum) {
-    memcpy (x, other, sizeof other);
-    memcpy (spread, other_spread, sizeof other_spread);
-  }
-  return TRUE;
-}
-
-static gboolean
-solve (Work *work, double *x, GError **error)
-{
-  CalServingFit *out = work->out;
-  gboolean free[MOST];
-  double spread[MOST], sum;
-  for (guint j = 0; j < MOST; j++)
-    free[j] = TRUE;
-  if (!search_twice (work, x, free, spread, error))
-    return FALSE;
-  gboolean all = TRUE;
-  for (guint j = 0; j < out->constants->len; j++) {
-    free[j] = spread[j] < LEARNT * g_array_index (out->constants, CalServingConstant, j).spread;
-    x[j] = free[j] ? x[j] : 0;
-    all = all && free[j];
-  }
-  if (!all && !search (work, x, free, spread, &sum, error))
-    return FALSE;
-  for (guint j = 0; j < out->constants->len; j++) {
-    CalServingConstant *c = &g_array_index (out->constants, CalServingConstant, j);
-    c->fitted = free[j];
-    c->error = free[j] ? spread[j] : c->spread;
-    c->after = free[j] ? CLAMP (c->before * exp (x[j]), work->which[j]->least, work->which[j]->most) : c->before;
-  }
-  return TRUE;
-}
-
 /* ---- what it comes to ---- */
 
 /* Half-width that holds 90 % of errors like these: their root mean square, with what the fitted constants took from them, and 1.645
  * of it. */
 static double
-band_of (const Work *work, guint which, double least)
+band_of (const CalServingWork *work, guint which, double least)
 {
   const GArray *points = work->out->points;
   double sum = 0;
@@ -522,14 +303,14 @@ band_of (const Work *work, guint which, double least)
 }
 
 static gboolean
-finish (Work *work, const double *x, GError **error)
+finish (CalServingWork *work, const double *x, GError **error)
 {
-  const double none[MOST] = { 0 };
-  double trial[2][MOST];
+  const double none[CAL_SERVING_MOST] = { 0 };
+  double trial[2][CAL_SERVING_MOST];
   memcpy (trial[0], none, sizeof none);
   memcpy (trial[1], x, sizeof trial[1]);
   g_autofree double (*answer)[2] = g_malloc_n ((gsize)work->runs->len * 2, sizeof *answer);
-  if (!predict (work, (const double (*)[MOST])trial, 2, answer, error))
+  if (!cal_serving_predict (work, (const double (*)[CAL_SERVING_MOST])trial, 2, answer, error))
     return FALSE;
   for (guint i = 0; i < work->runs->len; i++) {
     const CalServingPoint point = { .run = work->runs->pdata[i],
@@ -551,9 +332,10 @@ cal_serving_fit (const CalServingQuery *query, const BaseLookup *lookup, const G
   g_autoptr (CalServingFit) out = g_new0 (CalServingFit, 1);
   out->constants = g_array_new (FALSE, TRUE, sizeof (CalServingConstant));
   out->points = g_array_new (FALSE, TRUE, sizeof (CalServingPoint));
-  g_auto (Work) work = { .query = query, .lookup = lookup, .runs = runs, .store = { .lookup = lookup }, .out = out };
-  double x[MOST] = { 0 };
-  if (!open_runs (&work, error) || !take_engine (&work, error) || !solve (&work, x, error) || !finish (&work, x, error))
+  g_auto (CalServingWork) work = { .query = query, .lookup = lookup, .runs = runs, .store = { .lookup = lookup }, .out = out };
+  double x[CAL_SERVING_MOST] = { 0 };
+  if (!open_runs (&work, error) || !take_engine (&work, error) || !cal_serving_choose (&work, x, error) ||
+      !finish (&work, x, error))
     return NULL;
   return g_steal_pointer (&out);
 }

@@ -207,9 +207,6 @@ visit (void *user, char *line, unsigned number, GError **error)
 {
   Reader *reader = user;
   char *cells[MOST_COLUMNS];
-  g_strchomp (line);
-  if (*line == '\0' || *line == '#')
-    return TRUE;
   const guint n = cal_serving_cut (line, cells, MOST_COLUMNS);
   if (reader->aiperf)
     return read_metric (reader, cells, n, number, error);
@@ -246,6 +243,5 @@ gboolean
 cal_serving_read_csv (const CalText *text, GPtrArray *runs, GError **error)
 {
   g_auto (Reader) reader = { .text = text, .runs = runs, .aiperf = first_line_has (text, "metric", TRUE) };
-  return cal_csv_check (text, error) && cal_import_lines (&reader, text, visit, error) &&
-         (!reader.aiperf || close_aiperf (&reader, error));
+  return cal_csv_lines (&reader, text, visit, error) && (!reader.aiperf || close_aiperf (&reader, error));
 }

@@ -75,9 +75,6 @@ visit (void *user, char *line, unsigned number, GError **error)
 {
   Reader *reader = user;
   char *cells[MOST_COLUMNS];
-  g_strchomp (line);
-  if (*line == '\0' || *line == '#')
-    return TRUE;
   const guint n = cal_serving_cut (line, cells, MOST_COLUMNS);
   return reader->n_columns == 0 ? read_names (reader, cells, n, error) : read_spot (reader, cells, n, number, error);
 }
@@ -87,7 +84,7 @@ cal_serving_spots (const CalText *text, GError **error)
 {
   Reader reader = { .text = text, .spots = g_array_new (FALSE, FALSE, sizeof (CalServingSpot)) };
   g_array_set_clear_func (reader.spots, spot_clear);
-  if (cal_csv_check (text, error) && cal_import_lines (&reader, text, visit, error))
+  if (cal_csv_lines (&reader, text, visit, error))
     return reader.spots;
   g_array_unref (reader.spots);
   return NULL;

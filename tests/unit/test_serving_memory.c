@@ -73,12 +73,12 @@ tokens_of_published_logs (void)
   TEST_TRUE (srv_memory_plan (&s.llm, &s.scenario->system, &s.keys.replica, &m, NULL));
   TEST_NEAR (8.11 * 1073741824 / m.token_B, 178880, 0.015);
   TEST_NEAR (2 * 8.23 * 1073741824 / m.token_B, 367404, 0.002);
-  /* the pools themselves, by the rules of the engines; vLLM's of that day ran with LMCache, whose buffers are not counted here */
+  /* the pools themselves, by the rules of the engines */
   static const struct {
     const char *engine;
     double tokens, error;
   } logs[] = { { "{name: sglang, version: 0.4.9, memory: 0.93}", 367404, 0.01 },
-               { "{name: vllm, version: 0.9.2}", 178880, 0.045 } };
+               { "{name: vllm, version: 0.9.2}", 178880, 0.015 } };
   for (guint i = 0; i < G_N_ELEMENTS (logs); i++) {
     g_auto (Serving) one;
     g_autofree char *text =
@@ -87,6 +87,27 @@ tokens_of_published_logs (void)
     TEST_TRUE (srv_memory_plan (&one.llm, &one.scenario->system, &one.keys.replica, &m, NULL));
     TEST_NEAR (m.tokens, logs[i].tokens, logs[i].error);
   }
+}
+
+static double
+other_of (const char *topology, double tp)
+{
+  g_auto (Serving) s;
+  g_autofree char *text = g_strdup_printf ("{model: llama31_8b, engine: {name: vllm, version: 0.9.2}, parallel: {tp: %.0f}}", tp);
+  serving_open (&s, topology, 1, text);
+  SrvMemory m = { 0 };
+  TEST_TRUE (srv_memory_plan (&s.llm, &s.scenario->system, &s.keys.replica, &m, NULL));
+  return m.other_B;
+}
+
+static void
+buffers_of_reduction_in_the_switch (void)
+{
+  /* NCCL's ncclNvlsBufferSetup: 16 channels x 2 x 8 steps of 128 KiB for each rank, in two communicators; none for two ranks */
+  const double mib = 1024.0 * 1024.0, two = other_of ("hgx_h100", 2);
+  TEST_NEAR (other_of ("hgx_h100", 4) - two, 4 * 64 * mib, 1e-9);
+  TEST_NEAR (other_of ("hgx_h100", 8) - two, 8 * 64 * mib, 1e-9);
+  TEST_NEAR (other_of ("hgx_a100", 8), two, 1e-9); /* its switches do not reduce */
 }
 
 static void
@@ -167,6 +188,7 @@ main (void)
     { "70B on eight H100 leaves 88,336 blocks", seventy_billion_on_eight_gpus_leave_88336_blocks },
     { "engines have memory rules of their own", engines_have_rules_of_their_own },
     { "tokens of published logs", tokens_of_published_logs },
+    { "buffers of reduction in the switch", buffers_of_reduction_in_the_switch },
     { "given blocks override the rule", given_blocks_override_the_rule },
     { "what does not fit is refused with what does", what_does_not_fit_is_refused_with_what_does },
     { "expected tokens of speculation", expected_tokens_of_speculation },

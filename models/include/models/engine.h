@@ -37,6 +37,7 @@ typedef struct MdlEngineRow {
   BaseNum memory;            /* fraction of the GPU's memory, by the engine's definition */
   BaseNum graphs_B, other_B; /* memory of captured graphs; of CUDA, NCCL and the framework */
   BaseNum communicators_B;   /* memory of NCCL and the engine's own all-reduce, where a replica has several GPUs */
+  BaseNum multicast_B;       /* of NCCL's buffers behind a switch that reduces, each rank of a group of more than two; absent: 0 */
   BaseNum sample;            /* B of a logit while the profiling run samples; absent: 16 bit and 32 bit */
   BaseNum watermark;         /* share of blocks kept free at admission */
   BaseNum split_prefill;     /* tokens of a rank from which two-batch overlap splits a step with prompts; absent: it never does */

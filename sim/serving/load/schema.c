@@ -50,8 +50,8 @@ static const BaseField lengths_fields[] = {
   BASE_ROW_END,
 };
 const BaseSchema srv_schema_lengths = { .name = "load.lengths",
-                                           .help = "Distributions of lengths, in place of `input` and `output`.",
-                                           .fields = lengths_fields };
+                                        .help = "Distributions of lengths, in place of `input` and `output`.",
+                                        .fields = lengths_fields };
 
 #define NUM(key, member, dimension, ...) BASE_ROW_NUM (SrvLoadSpec, key, member, dimension, __VA_ARGS__)
 static const BaseField load_fields[] = {
@@ -74,8 +74,7 @@ static const BaseField load_fields[] = {
   NUM ("range", range, RATIO, .max = "0.999999",
        .help = "lengths are uniform in L (1 - range) … L (1 + range); as inferencex: L (1 - range) … L"),
   BASE_ROW (SrvLoadSpec, "lengths", lengths, MAP, .sub = &srv_schema_lengths, .help = "random lengths"),
-  NUM ("prefix", prefix, COUNT, .max = "100 M", .fallback = "0",
-       .help = "tokens that all prompts begin with, on top of `input`"),
+  NUM ("prefix", prefix, COUNT, .max = "100 M", .fallback = "0", .help = "tokens that all prompts begin with, on top of `input`"),
   NUM ("turns", turns, COUNT, .min = "1", .max = "1 M", .fallback = "1",
        .help = "requests of a session; each prompt repeats all questions and answers before it"),
   NUM ("think", think, TIME, .fallback = "0 s", .help = "from an answer to the session's next request"),
@@ -148,7 +147,10 @@ typedef struct {
   BaseMark mark;
 } Key;
 
-#define KEY(name, member) { name, spec->member.set, spec->member.mark }
+#define KEY(name, member)                     \
+  {                                           \
+    name, spec->member.set, spec->member.mark \
+  }
 
 /* Each of `keys` that is set is refused, `why`. */
 static gboolean
@@ -215,10 +217,16 @@ static gboolean
 check_lengths (const SrvLoadSpec *spec, GError **error)
 {
   const SrvLengthsSpec *lengths = &spec->lengths;
-  const Key own[] = { KEY ("input", input),   KEY ("output", output),         KEY ("range", range),
-                      KEY ("prefix", prefix), { "lengths", lengths->head.set, lengths->head.mark },
-                      KEY ("turns", turns),   KEY ("think", think) };
-  const Key file[] = { KEY ("input", input), KEY ("output", output), KEY ("range", range),
+  const Key own[] = { KEY ("input", input),
+                      KEY ("output", output),
+                      KEY ("range", range),
+                      KEY ("prefix", prefix),
+                      { "lengths", lengths->head.set, lengths->head.mark },
+                      KEY ("turns", turns),
+                      KEY ("think", think) };
+  const Key file[] = { KEY ("input", input),
+                       KEY ("output", output),
+                       KEY ("range", range),
                        { "lengths.input", lengths->input.head.set, lengths->input.head.mark },
                        { "lengths.output", lengths->output.head.set, lengths->output.head.mark } };
   if (spec->trace.set)

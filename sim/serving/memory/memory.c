@@ -9,20 +9,23 @@
  *     activations = max (T·(2·h + widest row)·2 B, N·V·s),  T: max_num_batched_tokens, N: max_num_seqs, V: vocabulary
  *     s: `sample` of the engine's row. vLLM's profiling run samples with top-k and top-p for all N: logits (2 + 4 B),
  *        sorted values and their indices (4 + 8), and in the sort the indices before it (8) and a second buffer of both (12): 38
- *     other = context and framework, and where a replica has several GPUs, NCCL and the engine's all-reduce (`communicators`)
+ *     other = context and framework, and where a replica has several GPUs, NCCL and the engine's all-reduce (`communicators`);
+ *        where more than two reduce in the NVLink switch, NCCL's buffers for that, once a rank (`multicast`): the large all-reduces
+ *        of vLLM's profiling run create them. SGLang sizes its pool before there were any
  *
  * capacity: what the driver reports. The widest row of a layer is what an MLP's up projection gives and its activation takes,
  * or the rows of queries, keys and values. Logits are kept in 16 bit, and in 32 bit to sample from. Graphs are taken behind the
  * pool: vLLM and TensorRT-LLM capture them in what their fraction leaves.
  * Source: vllm-project/vllm v1/worker/gpu_worker.py (determine_available_memory),
  * sgl-project/sglang srt/model_executor/model_runner.py
- * (profile_max_num_token), TensorRT-LLM docs on kv_cache_config; vLLM's sampler: v1/worker/gpu_model_runner.py
+ * (profile_max_num_token), TensorRT-LLM docs on kv_cache_config; NVIDIA/nccl src/transport/nvls.cc; vLLM's sampler: v1/worker/gpu_model_runner.py
  * (_dummy_sampler_run), v1/sample/ops/topk_topp_sampler.py; the sort: pytorch aten/src/ATen/native/cuda/Sort.cu.
  * Check: test_serving_memory (Llama 3.1 70B on 8 H100: 88,336 blocks of 16; vllm-project/vllm#21348). */
 #include "serving/memory.h"
 
 #include <math.h>
 
+#include "cluster/cluster.h"
 #include "cluster/spec.h"
 #include "models/engine.h"
 #include "serving-private.h"
@@ -63,6 +66,14 @@ activations_B (const MdlLlm *llm, const SrvReplicaSpec *spec, const MdlEngineRow
   const double each_B = row != NULL && row->sample.set ? row->sample.v : bf16_B + fp32_B;
   double logits_B = spec->engine.max_num_seqs.v * llm->vocabulary.v * each_B;
   return fmax (tokens * (2 * llm->hidden.v + widest) * bf16_B, logits_B);
+}
+
+/* NCCL's buffers for reduction in the NVLink switch; ncclNvlsInit has none for two GPUs. */
+static double
+multicast_B (const ColSystem *system, const SrvReplicaSpec *spec)
+{
+  const gboolean reduces = clu_node_spec (system->clu, srv_slowest_node (system, spec))->nvlink.sharp.v;
+  return reduces && spec->parallel.tp.v > 2 ? spec->engine.multicast_B * spec->parallel.tp.v : 0;
 }
 
 static double
@@ -114,7 +125,7 @@ static SrvMemory
 plan_of (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec)
 {
   const SrvEngineSpec *engine = &spec->engine;
-  SrvMemory m = { .block_tokens = fmax (engine->block.v, 1), .other_B = engine->other.v };
+  SrvMemory m = { .block_tokens = fmax (engine->block.v, 1), .other_B = engine->other.v + multicast_B (system, spec) };
   m.capacity_B = capacity_B (system, spec, &m.source);
   m.source = MIN (m.source, engine->other.source);
   const char *name = base_name (srv_engine_names, engine->name.v);

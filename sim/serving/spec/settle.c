@@ -26,6 +26,7 @@ settle_engine (SrvEngineSpec *engine, const MdlEngineRow *row, gboolean several)
     engine->other = row->other_B;
     engine->other.v += row->communicators_B.v;
     engine->other.source = MIN (row->other_B.source, row->communicators_B.source);
+    engine->multicast_B = row->multicast_B.v;
   }
   take_num (&engine->max_num_seqs, &row->max_num_seqs);
   take_num (&engine->max_num_batched_tokens, &row->max_num_batched_tokens);

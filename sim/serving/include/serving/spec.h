@@ -32,6 +32,7 @@ typedef struct {
   BaseNum balance;            /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
   BaseNum poll;               /* steps that decode between two looks for new requests (SGLang); absent: each looks */
   BaseNum other;              /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
+  double multicast_B;         /* for each rank, beside what the row says of `other`; 0 where the scenario gives it (no key) */
   BaseEnum all_reduce;        /* 0 auto (one- or two-shot where it is faster), 1 nccl */
 } SrvEngineSpec;
 
