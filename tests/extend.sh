@@ -193,6 +193,7 @@ typedef struct {
 
 typedef struct {
   double time_s, gpu_s;
+  const char *bound_by;
 } Result;
 
 static const BaseName names[] = { { "wait", 0, "waiting" }, { NULL, 0, NULL } };
@@ -215,26 +216,15 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   Result *own = g_new0 (Result, 1);
   (void)error;
   own->time_s = spec->time.v;
+  own->bound_by = "waiting";
   own->gpu_s = spec->time.v * scenario->system.gpus->len;
   result->own = own;
   return TRUE;
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return ((const Result *)result->own)->time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  (void)result;
-  return "waiting";
-}
-
 const ScnKindOps scn_kind_wait = {
-  .schema = &schema, .spec_size = sizeof (Spec), .run = run, .time_s = time_s, .bound_by = bound_by, .members = members,
+  .schema = &schema, .spec_size = sizeof (Spec), .run = run, .members = members,
+  .time = BASE_MEMBER (Result, "time_s", time_s), .bound = BASE_MEMBER (Result, "bound_by", bound_by),
 };
 C
 after sim/scenario/CMakeLists.txt 'kind_transfer.c' '    kind_wait.c'

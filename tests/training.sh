@@ -25,7 +25,7 @@ FORERUN=$(realpath -- "$1")
 source=$(realpath -- "$2")
 FORERUN_DATA=$source
 export FORERUN FORERUN_DATA
-runs=("$source/tests/data/training/published.csv" "$source/tests/data/training/h200x4.csv")
+runs=("$source"/tests/data/training/{published,mlperf_5,other_frameworks,h200x4}.csv)
 tools=$source/tests/accuracy
 tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT

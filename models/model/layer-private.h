@@ -46,6 +46,9 @@ enum { MDL_SCAN_PRODUCTS = 6 };
 /* Returns how many. */
 unsigned mdl_scan_products (const MdlLlmRecurrent *recurrent, MdlScanProduct out[MDL_SCAN_PRODUCTS]);
 
+/* Moves weight gradients of a layer behind what others wait for; `works`, MdlWork, of one layer's backward pass alone (delay.c). */
+void mdl_build_delay_wgrad (GArray *works);
+
 /* Starts a list: `out` may be where other works are already. `layer`: of the language model, or of the encoder if that is `llm`. */
 void mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, unsigned layer, GArray *out);
 

@@ -453,5 +453,7 @@ mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, un
     build.part = facts;
     build.pass = MDL_PASS_DGRAD;
     parts[part].back (&build);
+    if (query->delay_wgrad && parts[part].back == layer_back)
+      mdl_build_delay_wgrad (backward);
   }
 }

@@ -27,14 +27,37 @@ scn_result_answer (const ScnResult *result)
   return kinds[result->kind]->answer;
 }
 
+/* The value of a member that a row names. */
+static BaseValue
+value_of (const ScnResult *result, const BaseMember *member)
+{
+  const BaseMember one[] = { *member, BASE_MEMBER_END };
+  BaseValue value = { 0 };
+  base_members_value (one, kinds[result->kind]->spec_size > 0 ? result->own : result, member->key, &value);
+  return value;
+}
+
+double
+scn_result_time_s (const ScnResult *result)
+{
+  const ScnKindOps *ops = kinds[result->kind];
+  return value_of (result, &ops->time).number * (ops->repeats ? result->repeat : 1);
+}
+
+const char *
+scn_result_bound_by (const ScnResult *result)
+{
+  return value_of (result, &kinds[result->kind]->bound).text;
+}
+
 char *
 scn_kind_fault (const ScnKindOps *ops, const char *name)
 {
   const char *missing = ops->schema == NULL                          ? "schema"
                         : ops->spec == 0 && ops->spec_size == 0      ? "spec_size"
                         : ops->run == NULL                           ? "run"
-                        : ops->time_s == NULL                        ? "time_s"
-                        : ops->bound_by == NULL                      ? "bound_by"
+                        : ops->time.key == NULL                      ? "time"
+                        : ops->bound.key == NULL                     ? "bound"
                         : ops->spec_size > 0 && ops->members == NULL ? "members"
                                                                      : NULL;
   return missing == NULL ? NULL

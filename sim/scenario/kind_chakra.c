@@ -91,26 +91,14 @@ clear (ScnResult *result)
   g_clear_pointer ((ScnChakraResult **)&result->own, scn_chakra_result_free);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return ((const ScnChakraResult *)result->own)->time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return ((const ScnChakraResult *)result->own)->bound_by;
-}
-
 const ScnKindOps scn_kind_chakra = {
   .schema = &scn_schema_chakra,
   .spec_size = sizeof (ScnChakraSpec),
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnChakraResult, "time_s", time_s),
+  .bound = BASE_MEMBER (ScnChakraResult, "bound_by", bound_by),
   .members = members,
   .answer = "The traces of {ranks} ranks take {time_s}. Bottleneck: {bound_by}.\n",
 };

@@ -129,18 +129,6 @@ clear (ScnResult *result)
   col_coll_clear (&result->coll);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return result->coll.time_s * result->repeat;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return result->coll.bound_by;
-}
-
 /* Message by message, by a communicator that lives as long as its run. */
 static gboolean
 start_exact (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
@@ -180,8 +168,9 @@ const ScnKindOps scn_kind_collective = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnResult, "time_s", coll.time_s),
+  .repeats = TRUE,
+  .bound = BASE_MEMBER (ScnResult, "bound_by", coll.bound_by),
   .start = start,
   .communicators = communicators,
 };

@@ -158,18 +158,6 @@ clear (ScnResult *result)
   result->own = NULL;
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return ((const ScnFlowsResult *)result->own)->time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return ((const ScnFlowsResult *)result->own)->bound_by;
-}
-
 const ScnKindOps scn_kind_flows = {
   .schema = &scn_schema_flows,
   .spec_size = sizeof (ScnFlowsSpec),
@@ -177,8 +165,8 @@ const ScnKindOps scn_kind_flows = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnFlowsResult, "time_s", time_s),
+  .bound = BASE_MEMBER (ScnFlowsResult, "bound_by", bound_by),
   .members = members,
   .answer =
       "A flow takes {slowdown_mean:%.2f} times as long as alone on average; one of a hundred takes {slowdown_p99:%.2f} times or "

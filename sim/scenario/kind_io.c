@@ -35,18 +35,6 @@ clear (ScnResult *result)
   sto_io_result_clear (&result->io);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return result->io.time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return result->io.bound_by;
-}
-
 static gboolean
 start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
 {
@@ -66,7 +54,7 @@ const ScnKindOps scn_kind_io = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnResult, "time_s", io.time_s),
+  .bound = BASE_MEMBER (ScnResult, "bound_by", io.bound_by),
   .start = start,
 };

@@ -81,23 +81,11 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   return FALSE;
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return result->moe.time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return result->moe.cost.bound_by;
-}
-
 const ScnKindOps scn_kind_moe = {
   .schema = &scn_schema_moe,
   .spec = G_STRUCT_OFFSET (Scn, moe),
   .check = check,
   .run = run,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnResult, "time_s", moe.time_s),
+  .bound = BASE_MEMBER (ScnResult, "bound_by", moe.cost.bound_by),
 };

@@ -454,18 +454,6 @@ clear (ScnResult *result)
   g_clear_pointer (&program->bottleneck, g_free);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return result->program.time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return result->program.bound_by;
-}
-
 const ScnKindOps scn_kind_program = {
   .schema = &scn_schema_program,
   .spec = G_STRUCT_OFFSET (Scn, program),
@@ -473,6 +461,6 @@ const ScnKindOps scn_kind_program = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnResult, "time_s", program.time_s),
+  .bound = BASE_MEMBER (ScnResult, "bound_by", program.bound_by),
 };

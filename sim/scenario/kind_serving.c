@@ -648,18 +648,6 @@ clear (ScnResult *result)
   g_clear_pointer (&result->own, g_free);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return ((const ScnServingResult *)result->own)->run.duration_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return ((const ScnServingResult *)result->own)->bound_by;
-}
-
 const ScnKindOps scn_kind_serving = {
   .schema = &schema,
   .spec_size = sizeof (ScnServingSpec),
@@ -667,8 +655,8 @@ const ScnKindOps scn_kind_serving = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnServingResult, "time_s", run.duration_s),
+  .bound = BASE_MEMBER (ScnServingResult, "bound_by", bound_by),
   .drive = scn_serving_drive,
   .members = members,
   .answer = "{output_tokens_per_s:%.0f} output tokens/s, {output_tokens_per_s_per_gpu:%.0f} a GPU; the median request has its "

@@ -145,18 +145,6 @@ clear (ScnResult *result)
   g_clear_pointer ((ScnServingStepResult **)&result->own, free_result);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return ((const ScnServingStepResult *)result->own)->step.time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return ((const ScnServingStepResult *)result->own)->bound_by;
-}
-
 const ScnKindOps scn_kind_serving_step = {
   .schema = &scn_schema_serving_step,
   .spec_size = sizeof (ScnServingStepSpec),
@@ -164,8 +152,8 @@ const ScnKindOps scn_kind_serving_step = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnServingStepResult, "time_s", step.time_s),
+  .bound = BASE_MEMBER (ScnServingStepResult, "bound_by", bound_by),
   .members = members,
   .answer = "A step takes {time_s} and gives {tokens_per_s:%.0f} tokens/s; the KV cache has {kv_blocks:%.0f} blocks. Bottleneck: "
             "{bound_by}.\n",

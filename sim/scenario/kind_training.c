@@ -46,18 +46,6 @@ clear (ScnResult *result)
   trn_result_clear (&result->training);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return result->training.step_time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return result->training.bound_by;
-}
-
 static gboolean
 start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
 {
@@ -84,8 +72,8 @@ const ScnKindOps scn_kind_training = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnResult, "time_s", training.step_time_s),
+  .bound = BASE_MEMBER (ScnResult, "bound_by", training.bound_by),
   .start = start,
   .communicators = communicators,
 };

@@ -27,18 +27,6 @@ clear (ScnResult *result)
   sto_transfer_result_clear (&result->transfer);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return result->transfer.time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return result->transfer.bound_by;
-}
-
 static gboolean
 start (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
 {
@@ -62,7 +50,7 @@ const ScnKindOps scn_kind_transfer = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnResult, "time_s", transfer.time_s),
+  .bound = BASE_MEMBER (ScnResult, "bound_by", transfer.bound_by),
   .start = start,
 };

@@ -49,18 +49,6 @@ scn_run (Scn *scenario, gboolean want_spans, GError **error)
   return g_steal_pointer (&result);
 }
 
-double
-scn_result_time_s (const ScnResult *result)
-{
-  return scn_kind_ops (result->kind)->time_s (result);
-}
-
-const char *
-scn_result_bound_by (const ScnResult *result)
-{
-  return scn_kind_ops (result->kind)->bound_by (result);
-}
-
 void
 scn_result_free (ScnResult *result)
 {

@@ -263,6 +263,26 @@ typedef enum { TRN_HOST_OUT, TRN_HOST_IN, TRN_HOST_READ, TRN_HOST_WRITE } TrnHos
 GPtrArray *trn_host_copies (const TrnModel *model, guint32 pp, TrnHostCopy way, double size_B, GError **error);
 const TrnPriced *trn_prices_host (TrnPrices *prices, guint32 pp, TrnHostCopy way, double size_B, GError **error);
 
+/* ---- local steps (methods/local_steps.c) ---- */
+
+/* What a round is priced by: elements of what is trained on a pipeline rank, and collectives of its groups. */
+typedef struct {
+  double (*elements) (void *user, guint32 pp);
+  const TrnPriced *(*price) (void *user, guint32 pp, TrnGroupKind group, MdlOp op, double size_B, MdlFormat format,
+                             GError **error);
+  void *user;
+} TrnLocalPrices;
+
+/* The exchange of a round and the outer update; times that depend on a step are 0. */
+gboolean trn_local_round (const TrnModel *model, const TrnLocalPrices *prices, TrnLocalResult *out, GError **error);
+
+/* What a step is longer by on average, and that by less or more at the ends of the exchange's band. */
+typedef struct {
+  double waits_s, updates_s, less_s, more_s;
+} TrnLocalLonger;
+/* Of steps of step_s; fills inner_s and wait_s of the round. */
+TrnLocalLonger trn_local_longer (TrnLocalResult *round, double step_s);
+
 /* ---- what compute takes ---- */
 
 /* A stretch of a pass: work of the compute stream, or a collective that it meets. */
@@ -277,6 +297,7 @@ typedef struct {
   double memory_s, start_s; /* of time_s: kernels that memory, and that starting alone bounds */
   double framework_s;       /* of time_s: what the framework adds to the kernels; below 0 where they are faster than modelled */
   gboolean recomputed;      /* it repeats a forward pass */
+  gboolean delayed;         /* nothing but its gradients' reduction waits for it; what others wait for comes before */
   guint first_work, last_work; /* of its pass */
   MdlOverlapCompute demand;
   /* a collective */

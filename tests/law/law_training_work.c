@@ -126,6 +126,36 @@ casts_that_do_more_shorten_no_step (void)
   }
 }
 
+/* Weight gradients that wait until gradients travel: never slower than without, and what adds work still lengthens the step. */
+static void
+delayed_weight_gradients_never_lengthen_a_step (void)
+{
+  static const char *const more[] = { "moe.imbalance=1.2", "recompute={modules: [norm]}",
+                                      "software={name: megatron, efficiency: 0.5}" };
+  static const char *const clusters[] = { "topology: hgx_h200, nodes: 4", "topology: hgx_h100, nodes: 4" };
+  BaseRandom random = base_random_stream (17, "added work");
+  for (guint32 i = 0; i < DRAWN / 3; i++) {
+    const gboolean staged = one_in (&random, 2);
+    const guint32 pp = staged ? 2 : 1, tp = one_in (&random, 4) ? 2 : 1, ep = one_in (&random, 2) ? 16 / tp : 8 / tp;
+    static const char *const dispatchers[] = { "alltoall", "deepep", "hybridep" };
+    char *workload = g_strdup_printf (
+        MODEL ", %sparallel: {pp: %u, ep: %u, tp: %u, sp: %s, zero: 1%s}, accumulate: %u, framework: %s, overlap: {ep: true}, "
+              "moe: {dispatcher: %s, shared_overlap: false}, software: {name: megatron, efficiency: 0.55}, precision: "
+              "{compute: %s, gradients: fp32}",
+        staged ? "schedule: interleaved, " : "", pp, ep, tp, tp > 1 ? "true" : "false", staged ? ", vp: 2" : "", 8u,
+        one_in (&random, 2) ? "fused" : "graphs", pick (&random, dispatchers, 3), one_in (&random, 3) ? "bf16" : "fp8");
+    const Case c = { pick (&random, clusters, 2), workload };
+    const double plain_s = step_s (&c, "overlap.delay_wgrad=false"), late_s = step_s (&c, "overlap.delay_wgrad=true");
+    expect_no_shorter (&c, "no delay_wgrad", late_s, plain_s);
+    const char *at = strstr (workload, "{ep: true}");
+    g_autofree char *with = g_strdup_printf ("%.*s{ep: true, delay_wgrad: true}%s", (int)(at - workload), workload,
+                                             at + strlen ("{ep: true}"));
+    const Case delayed = { c.cluster, with };
+    expect_no_shorter (&delayed, more[i % 3], late_s, step_s (&delayed, more[i % 3]));
+    g_free (workload);
+  }
+}
+
 int
 main (void)
 {
@@ -133,6 +163,7 @@ main (void)
     { "what is computed again never shortens a step", what_is_computed_again_never_shortens_a_step },
     { "nothing that adds work shortens a step", nothing_that_adds_work_shortens_a_step },
     { "casts that do more shorten no step", casts_that_do_more_shorten_no_step },
+    { "delayed weight gradients never lengthen a step", delayed_weight_gradients_never_lengthen_a_step },
     { NULL, NULL },
   };
   return test_main ("added work", cases);

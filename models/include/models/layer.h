@@ -93,6 +93,7 @@ typedef struct {
   MdlPermute permute;            /* MoE */
   gboolean router_pads;          /* MoE: the router fills up experts' rows for products in fp8 and fp4 */
   gboolean shared_alone;         /* MoE: shared experts run before tokens go out, not beside */
+  gboolean delay_wgrad;          /* weight gradients of a layer come behind what others wait for */
   unsigned ep_nodes;             /* nodes that the ep group spans, at least 1 */
   gboolean one_copy_a_node;      /* tokens cross the network once for each node, then NVLink (node-limited, DeepEP) */
   double images, patches;       /* of a vision encoder: images of a sequence, patches of one; 0: text alone */
@@ -163,6 +164,7 @@ typedef struct {
   double read_B, write_B; /* of device memory, each operand once */
   double kernels;        /* launches; 0 for collectives */
   double syncs;           /* times the host waits for the GPU, behind it; with `rounds` behind a round of it and its neighbours */
+  gboolean delayed;       /* a weight gradient behind all that others wait for */
   gboolean assumed;       /* no kernel of its kind was measured: it takes what others of its sizes do */
   double rounds;          /* above 1: it and its neighbours of as many rounds are done in turn so often, expert by expert */
   MdlWorkGemm gemm;
@@ -172,7 +174,8 @@ typedef struct {
 
 /* Appends the works of one layer (or embedding, head with loss), a part that the model has, to `forward` and `backward`, GArrays of
  * MdlWork; indices in them count from the array's first work. Recomputed works stand in `backward` where they are needed, with pass
- * RECOMPUTE; dgrad and wgrad stand in autograd's order: a schedule that parts them takes them by pass. Either array may be NULL.
+ * RECOMPUTE; dgrad and wgrad stand in autograd's order (`delay_wgrad` aside): a schedule that parts them takes them by pass. Either
+ * array may be NULL.
  * `layer` from 0 says which window holds, and that the first has no sum to add before its norm; ignored for embedding and head. */
 void mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, unsigned layer, GArray *forward,
                       GArray *backward);

@@ -15,6 +15,7 @@
 #define MAX_STEPS    4000000000u /* switches x cables between them: what the table of distances costs */
 #define MAX_NAME     256u        /* of an end, with its ranges: bounds the depth to which it is expanded */
 #define FAR          G_MAXUINT16
+#define WAN_S        100e-6      /* from this latency on, 20 km of fibre, a cable between switches is a wide-area link */
 
 typedef struct {
   guint32 neighbour, link;
@@ -207,6 +208,7 @@ typedef struct {
   GHashTable *switches; /* name -> number + 1 */
   GArray *cables;       /* CluFabricLink, res and p not yet */
   GArray *params;       /* CluParams */
+  const CluLinkClass *near, *far; /* the latest class of cables, and the same as a wide-area link */
 } Reader;
 
 /* A vertex by name; CLU_NONE with an error. */
@@ -249,6 +251,22 @@ crossing_of (const Reader *r, guint32 vertex)
   return sw->latency.set ? sw->latency.v : clu_tier_latency (&r->loader->clu->spec.fabric.leaf);
 }
 
+/* A wide-area link has no port of a NIC at its ends, and people do not call it by one. */
+static void
+name_far (Reader *r, const CluCustomLink *link, guint32 a, guint32 b, CluParams *p)
+{
+  if (p->latency_s < WAN_S || a >= r->c->n_switches || b >= r->c->n_switches || link->link.link_class.set)
+    return;
+  if (r->near != p->link_class) {
+    CluLinkClass *far = base_arena_alloc (r->loader->context.arena, sizeof *far);
+    *far = *p->link_class;
+    far->name.v = "wan";
+    r->near = p->link_class;
+    r->far = far;
+  }
+  p->link_class = r->far;
+}
+
 static gboolean
 read_cable (Reader *r, const CluCustomLink *link, const char *from, const char *to, const CluParams *wire)
 {
@@ -261,6 +279,7 @@ read_cable (Reader *r, const CluCustomLink *link, const char *from, const char *
   CluParams p;
   if (!clu_fabric_cable (r->loader, wire, &link->link, link->head.mark, crossing_of (r, a) + crossing_of (r, b), &p))
     return FALSE;
+  name_far (r, link, a, b, &p);
   CluFabricLink cable = { .a = a, .b = b };
   for (double i = 0; i < link->count.v; i++) {
     g_array_append_val (r->cables, cable);

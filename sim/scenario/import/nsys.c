@@ -374,6 +374,34 @@ read_export (Reader *r, GError **error)
   return TRUE;
 }
 
+static double
+big_endian (const char *bytes, guint n)
+{
+  double sum = 0;
+  for (guint i = 0; i < n; i++)
+    sum = sum * 256 + (guchar)bytes[i];
+  return sum;
+}
+
+/* Whether as many pages are there as the header counts (sqlite.org/fileformat2.html, 1.3): SQLite itself takes lost tables for
+ * none. */
+static gboolean
+is_whole (const Reader *r, const char *bytes, gsize n_B, GError **error)
+{
+  enum { HEADER_B = 100, PAGE_AT = 16, CHANGED_AT = 24, PAGES_AT = 28, COUNTED_AT = 92 };
+  if (n_B < HEADER_B)
+    return fail (r, error, "the file ends within its header: cut off; export the report again");
+  const double page = big_endian (bytes + PAGE_AT, 2), pages = big_endian (bytes + PAGES_AT, 4);
+  const gboolean power = page <= 1 || (page >= 512 && ((guint)page & ((guint)page - 1)) == 0);
+  const gboolean counted = power && memcmp (bytes + CHANGED_AT, bytes + COUNTED_AT, 4) == 0;
+  const double all_B = pages * (page > 1 ? page : 65536);
+  if (!counted || (double)n_B >= all_B)
+    return TRUE;
+  g_autofree char *what =
+      g_strdup_printf ("the file has %" G_GSIZE_FORMAT " of its %.0f bytes: cut off; export the report again", n_B, all_B);
+  return fail (r, error, what);
+}
+
 gboolean
 scn_trace_read_nsys_sqlite (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error)
 {
@@ -387,6 +415,8 @@ scn_trace_read_nsys_sqlite (ScnTrace *trace, const char *path, const char *bytes
   r.steps = steps;
   g_autofree guchar *copy = g_memdup2 (bytes, n_B);
   gboolean good = FALSE;
+  if (!is_whole (&r, bytes, n_B, error))
+    return FALSE;
   if (sqlite3_open_v2 (":memory:", &r.db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
       sqlite3_deserialize (r.db, "main", copy, (sqlite3_int64)n_B, (sqlite3_int64)n_B, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
     fail (&r, error, "not readable as SQLite");

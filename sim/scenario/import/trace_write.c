@@ -100,6 +100,11 @@ members (const Write *w, const ScnTraceGroup *group, GString *out, GError **erro
     append_gpus (w, rank[0], stride, n, out);
   if ((even ? rank[0] + stride * (n - 1) : rank[group->ranks->len - 1]) < now && (even || group->ranks->len == n))
     return TRUE;
+  if (group->size > world)
+    return scn_trace_fail (first, 0, error,
+                           "communicator '%s' has %u ranks, and the trace says that %u ran: its distributedInfo is missing or of "
+                           "another run; export the trace again while torch.distributed runs",
+                           group->key, group->size, world);
   return scn_trace_fail (first, 0, error,
                          "communicator '%s' joins ranks that the cluster lacks or the trace leaves out; accepted: at "
                          "least %u GPUs",

@@ -512,18 +512,6 @@ clear (ScnResult *result)
   g_clear_pointer (&result->own, g_free);
 }
 
-static double
-time_s (const ScnResult *result)
-{
-  return ((const ScnRlResult *)result->own)->time_s;
-}
-
-static const char *
-bound_by (const ScnResult *result)
-{
-  return ((const ScnRlResult *)result->own)->bound_by;
-}
-
 const ScnKindOps scn_kind_rl = {
   .schema = &scn_schema_rl,
   .spec_size = sizeof (ScnRlSpec),
@@ -531,8 +519,8 @@ const ScnKindOps scn_kind_rl = {
   .check = check,
   .run = run,
   .clear = clear,
-  .time_s = time_s,
-  .bound_by = bound_by,
+  .time = BASE_MEMBER (ScnRlResult, "time_s", time_s),
+  .bound = BASE_MEMBER (ScnRlResult, "bound_by", bound_by),
   .members = members,
   .answer = "A step takes {time_s}: {generation_s} of generation, {update_s} of update, {sync_s} to send weights. It learns from "
             "{answers:%.0f} answers, {tokens_per_s:%.0f} tokens/s. Bottleneck: {bound_by}.\n",

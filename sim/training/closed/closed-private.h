@@ -18,6 +18,8 @@ const TrnLoaderPace *trn_closed_feed (TrnLoaderPaces *paces, const TrnVariant *v
 
 /* Whether a job has a closed form. FALSE and *error with the place and what to write instead. */
 gboolean trn_closed_check (const TrnJob *job, GError **error);
+/* Whether a cut can be what the job says of it; FALSE and *error with the place. */
+gboolean trn_closed_takes (const TrnJob *job, const TrnClosedQuery *query, GError **error);
 
 /* ---- stages: the ranks of a pipeline rank, as they lie on nodes and NVLink domains ---- */
 
@@ -191,9 +193,13 @@ gboolean trn_sync_time (const TrnSyncQuery *query, TrnSyncTime *out, GError **er
 gboolean trn_norm_time (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error);
 /* Seconds of a pipeline rank's sends to the next one; of the last, to the first. Returned: full. NULL and *error as of prices. */
 double *trn_stage_sends (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, GError **error);
-
-/* FALSE and *error where a job has what the closed form leaves out. */
-gboolean trn_closed_check (const TrnJob *job, GError **error);
+/* `asks` with the prices that units were made of; NULL where those of one are not known. Takes the list. */
+GPtrArray *trn_stage_asks (const TrnStage *stages, guint32 p, GPtrArray *asks);
+/* A round of the model's local steps. FALSE and *error as of prices. */
+gboolean trn_stage_round (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, TrnLocalResult *out,
+                          GError **error);
+/* A step inside a worker becomes the mean of a round. */
+void trn_stage_longer (const TrnLocalResult *round, TrnClosedStep *step);
 
 /* ---- memory ---- */
 

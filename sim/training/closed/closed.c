@@ -41,6 +41,7 @@ typedef struct {
   double band, wire_band;
   GPtrArray *asks;    /* TrnAsk: all prices that it was made of; NULL: not known */
   TrnLoaderPace pace; /* of its loader; nothing without one */
+  TrnLocalResult local; /* a round of local steps; not set without them */
 } Cut;
 
 /* What depends on no machine. */
@@ -201,7 +202,7 @@ way_of (TrnClosed *closed, const TrnModel *model, guint32 m)
   few.m = m;
   gboolean queued = model->software.queues_sends;
   const Memo key = { .query = { .pp = few.p, .vp = few.v, .micro_batches = m, .schedule = few.schedule },
-                     .send_s = queued ? 1 : 0 }; /* of no time here: whether they are queued */
+                     .send_s = (queued ? 1 : 0) + (few.combined ? 2 : 0) }; /* of no time here: whether they are queued, paired */
   TrnClosedPool *pool = closed->pool;
   const TrnSchedulePath *known = recall (pool->ways, &key);
   if (known != NULL)
@@ -280,7 +281,7 @@ held_of (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, 
     key.query.micro_batches = MIN (query->micro_batches, trn_turns_followed (&model->pipe));
   if (eager && query->pp == 1)
     key.query.micro_batches = MIN (query->micro_batches, 2);
-  odd = odd || query->dp == most; /* a search that takes all GPUs needs no line */
+  odd = odd || query->dp == most || closed->job->spec.model.local.head.set; /* a search that takes all GPUs needs no line */
   key.query.dp = odd ? query->dp : least;
   const TrnMemoryLine *known = recall (closed->held, &key);
   if (known != NULL)
@@ -421,21 +422,6 @@ cut_free (gpointer data)
   g_free (cut);
 }
 
-/* With the prices that units were made of; NULL where those of one are not known. Takes the list. */
-static GPtrArray *
-all_asks (const TrnStage *stages, guint32 p, GPtrArray *asks)
-{
-  for (guint32 s = 0; asks != NULL && s < p; s++) {
-    const GPtrArray *of = stages[s].units->asks;
-    if (of == NULL)
-      g_clear_pointer (&asks, g_ptr_array_unref);
-    else if (s == 0 || stages[s].units != stages[s - 1].units)
-      for (guint i = 0; i < of->len; i++)
-        g_ptr_array_add (asks, of->pdata[i]);
-  }
-  return asks;
-}
-
 static Cut *
 make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query, GError **error)
 {
@@ -447,17 +433,20 @@ make_cut (TrnClosed *closed, const TrnModel *model, const TrnClosedQuery *query,
     trn_group_prices_list (groups, asks);
   TrnTurns *turns = groups != NULL ? turns_of (closed, model, stages, groups, query, slow, error) : NULL;
   Last last;
-  gboolean ok = turns != NULL && find_last (model, stages, groups, turns, slow, &last, error);
+  TrnLocalResult local = { 0 };
+  gboolean ok = turns != NULL && find_last (model, stages, groups, turns, slow, &last, error) &&
+                (!trn_local_steps (model) || trn_stage_round (model, stages, groups, &local, error));
   if (groups != NULL)
     trn_group_prices_list (groups, NULL);
   if (!ok)
     return NULL;
   Cut *cut = g_new0 (Cut, 1);
-  cut->asks = all_asks (stages, model->pipe.p, g_steal_pointer (&asks));
+  cut->asks = trn_stage_asks (stages, model->pipe.p, g_steal_pointer (&asks));
   cut->step.step_time_s = last.end_s;
   cut->step.stage = last.lane;
   cut->step.n_ranks = model->grid.n;
   cut->step.provenance = last.source;
+  cut->local = local;
   cut->m = turns->m;
   cut->more_s = turns->more_s + last.each_s;
   cut->wire_band = last.band;
@@ -637,10 +626,11 @@ gboolean
 trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *out, GError **error)
 {
   g_return_val_if_fail (query->micro_batches > 0 && query->recompute < TRN_RECOMPUTE_N, FALSE);
-  if (closed->paces != NULL && !trn_loader_takes (&closed->job->spec.loader, query->micro_batches, error))
+  if (!trn_closed_takes (closed->job, query, error))
     return FALSE;
   Memo key = { .query = *query };
-  const MdlPipeline pipe = { .schedule = query->schedule, .p = query->pp, .v = query->vp, .m = query->micro_batches };
+  const MdlPipeline pipe = { .schedule = query->schedule, .p = query->pp, .v = query->vp, .m = query->micro_batches,
+                             .combined = closed->job->spec.model.overlap.ep.v };
   gboolean eager = closed->job->spec.model.framework.v == MDL_FRAMEWORK_EAGER;
   if (!eager || query->pp == 1) /* eager pipelines have buffers for each micro-batch */
     key.query.micro_batches = trn_turns_followed (&pipe);
@@ -666,6 +656,8 @@ trn_closed_step (TrnClosed *closed, const TrnClosedQuery *query, TrnClosedStep *
     out->step_time_lo_s += stall_s;
     out->step_time_hi_s += stall_s;
   }
+  if (cut->local.set && out->step_time_s > 0)
+    trn_stage_longer (&cut->local, out);
   out->tokens = (double)query->micro_batches * query->dp * query->micro_batch * closed->job->spec.model.sequence.v;
   if (out->step_time_s > 0)
     out->mfu = out->tokens * closed->flop_per_token / (out->step_time_s * out->n_ranks * closed->flop_per_s);

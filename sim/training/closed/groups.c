@@ -247,6 +247,7 @@ trn_ask_there (TrnAsk *ask, guint follower, TrnGroupPrices *there)
 typedef struct {
   double bytes;
   guint32 n; /* closed */
+  TrnFactors factors;
 } Bucket;
 
 /* Factors on turns and on a collective beside them. */
@@ -269,6 +270,7 @@ typedef struct {
   Bucket bucket[2];               /* likewise */
   double ranks[TRN_GROUP_N];      /* in groups of data parallelism */
   double cap_B[2];                /* of the first bucket, of those behind it */
+  double unpack_B[2];             /* compressed gradients: read and written behind all collectives */
   const Beside *beside[BESIDE_N]; /* found before, of all ranks with these units */
   double beside_s;                /* the kernel that a collective begins beside; 0: none */
   const TrnPriced *waited;        /* the last that waited for SMs, beside which kernel, and how long */
@@ -402,29 +404,69 @@ run_beside (Rank *r, const TrnPriced *priced, gboolean expert, double ready_s)
   r->slowed_s += more_s;
 }
 
+static void
+take_coll (Rank *r, const TrnPriced *priced, gboolean expert, double ready_s)
+{
+  run_beside (r, priced, expert, ready_s);
+  r->band = fmax (r->band, priced->coll.cost.band);
+  r->source = MIN (r->source, priced->time_s > 0 ? priced->coll.provenance : r->source);
+}
+
 static gboolean
 run_coll (Rank *r, TrnGroupKind group, MdlOp op, double size_B, gboolean expert, double ready_s, GError **error)
 {
   const TrnPriced *priced = trn_group_price (r->prices, r->like, group, op, size_B, r->model->reduce, error);
   if (priced == NULL)
     return FALSE;
-  run_beside (r, priced, expert, ready_s);
-  r->band = fmax (r->band, priced->coll.cost.band);
-  r->source = MIN (r->source, priced->time_s > 0 ? priced->coll.provenance : r->source);
+  take_coll (r, priced, expert, ready_s);
+  return TRUE;
+}
+
+/* Passes over memory that the compute stream makes: what follows is later by them. */
+static void
+pass_over (Rank *r, const double bytes[2])
+{
+  const double time_s = bytes[0] + bytes[1] > 0 ? trn_costs_memory_s (r->units->costs, bytes[0], bytes[1]) : 0;
+  r->end_s += time_s;
+  r->slowed_s += time_s;
+}
+
+/* A bucket of DDP that is compressed; all are unpacked at the end. */
+static gboolean
+reduce_small (Rank *r, TrnGroupKind group, double bytes, const TrnFactors *factors, double ready_s, GError **error)
+{
+  TrnCompressed small;
+  trn_compress_bucket (r->model, bytes, r->ranks[group], factors, &small);
+  const double before_s = r->slowed_s;
+  pass_over (r, small.before_B);
+  for (guint i = 0; i < 2; i++)
+    r->unpack_B[i] += small.behind_B[i];
+  for (guint i = 0; i < small.n; i++) {
+    const TrnCompressedPart *part = &small.part[i];
+    const TrnPriced *priced = trn_group_price (r->prices, r->like, group, part->op, part->size_B, part->format, error);
+    if (priced == NULL)
+      return FALSE;
+    take_coll (r, priced, group == TRN_GROUP_EDP, ready_s + r->slowed_s - before_s);
+  }
   return TRUE;
 }
 
 static gboolean
-reduce (Rank *r, gboolean expert, double bytes, double ready_s, GError **error)
+reduce (Rank *r, gboolean expert, double bytes, const TrnFactors *factors, double ready_s, GError **error)
 {
   const TrnModel *model = r->model;
+  const gboolean alone = trn_local_steps (model) && !expert;
   TrnGroupKind group = expert ? TRN_GROUP_EDP : TRN_GROUP_SHARD, whole = expert ? TRN_GROUP_EDP : TRN_GROUP_DP;
+  if (alone)
+    whole = group;
   if (bytes <= 0 || r->ranks[whole] <= 1)
     return TRUE;
+  if (trn_compression (model) != TRN_COMPRESS_NONE)
+    return reduce_small (r, whole, bytes, factors, ready_s, error);
   if (model->sync == TRN_SYNC_DDP)
     return run_coll (r, whole, MDL_OP_ALL_REDUCE, bytes, expert, ready_s, error);
   return run_coll (r, group, MDL_OP_REDUCE_SCATTER, bytes, expert, ready_s, error) &&
-         (expert || r->ranks[TRN_GROUP_REPLICA] <= 1 ||
+         (expert || alone || r->ranks[TRN_GROUP_REPLICA] <= 1 ||
           run_coll (r, TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, bytes / r->ranks[group], FALSE, ready_s, error));
 }
 
@@ -435,9 +477,11 @@ close_bucket (Rank *r, gboolean expert, double ready_s, GError **error)
 {
   Bucket *bucket = &r->bucket[expert];
   double bytes = bucket->bytes;
+  const TrnFactors factors = bucket->factors;
   bucket->bytes = 0;
+  bucket->factors = (TrnFactors){ 0 };
   bucket->n += bytes > 0;
-  return reduce (r, expert, bytes, ready_s, error);
+  return reduce (r, expert, bytes, &factors, ready_s, error);
 }
 
 static gboolean
@@ -448,6 +492,7 @@ fill (Rank *r, const TrnUnit *unit, double ready_s, GError **error)
     const TrnTensor *tensor = &g_array_index (unit->tensor, TrnTensor, i);
     Bucket *bucket = &r->bucket[tensor->expert];
     bucket->bytes += tensor->trained * element_B;
+    trn_compress_take (r->model, tensor, &bucket->factors);
     if (bucket->bytes >= r->cap_B[bucket->n > 0] && !close_bucket (r, tensor->expert, ready_s, error))
       return FALSE;
   }
@@ -646,22 +691,7 @@ trn_sync_time (const TrnSyncQuery *query, TrnSyncTime *out, GError **error)
   out->slowed_s = r.slowed_s;
   out->each_s = reduce_always_s (&r, busy_s);
   out->tail_s = fmax (fmax (r.free_s[0], r.free_s[1]) - r.end_s, 0);
-  return TRUE;
-}
-
-gboolean
-trn_norm_time (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error)
-{
-  static const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, TRN_GROUP_DP };
-  *out = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    gboolean needed = kinds[i] == TRN_GROUP_MODEL || (model->sync != TRN_SYNC_DDP && model->sync != TRN_SYNC_NONE);
-    if (!model->spec->model.clip.v || !needed || trn_grid_group_size (&model->grid, kinds[i]) <= 1)
-      continue;
-    const TrnPriced *priced = trn_group_price (groups, 0, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, error);
-    if (priced == NULL)
-      return FALSE;
-    *out += priced->time_s;
-  }
+  if (r.unpack_B[0] + r.unpack_B[1] > 0)
+    out->tail_s += trn_costs_memory_s (units->costs, r.unpack_B[0], r.unpack_B[1]);
   return TRUE;
 }

@@ -72,6 +72,21 @@ trn_turn_times (const TrnStage *stages, const TrnModel *model, const double *slo
   return time_s;
 }
 
+/* What passes take less where two run beside each other: communication that one hides behind compute of the other. */
+static void
+hide_beside (double paired, double part_s[TRN_PART_N])
+{
+  static const TrnPart hidden[] = { TRN_PART_EXPOSED_EP, TRN_PART_EXPOSED_TP, TRN_PART_EXPOSED_CP, TRN_PART_EXPOSED_DP };
+  double less_s = 0;
+  for (int p = 0; p < TRN_PART_N; p++)
+    less_s += (1 - fmin (paired, 1)) * part_s[p];
+  for (guint i = 0; i < G_N_ELEMENTS (hidden); i++) {
+    const double own_s = fmin (less_s, part_s[hidden[i]]);
+    part_s[hidden[i]] -= own_s;
+    less_s -= own_s;
+  }
+}
+
 void
 trn_lane_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, double slow, double part_s[TRN_PART_N])
 {
@@ -87,6 +102,7 @@ trn_lane_parts (const TrnUnits *units, const TrnModel *model, guint32 lane, doub
     }
     part_s[TRN_PART_EXPOSED_DP] += units->edge_s[MDL_TURN_FORWARD] + units->edge_s[MDL_TURN_BACKWARD];
   }
+  hide_beside (units->paired, part_s);
   for (int p = 0; p < TRN_PART_N; p++) /* two copies share the micro-batches */
     part_s[p] /= mdl_schedule_copies (&model->pipe);
 }

@@ -143,3 +143,86 @@ trn_stage_sends (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *
   }
   return g_steal_pointer (&send_s);
 }
+
+GPtrArray *
+trn_stage_asks (const TrnStage *stages, guint32 p, GPtrArray *asks)
+{
+  for (guint32 s = 0; asks != NULL && s < p; s++) {
+    const GPtrArray *of = stages[s].units->asks;
+    if (of == NULL)
+      g_clear_pointer (&asks, g_ptr_array_unref);
+    else if (s == 0 || stages[s].units != stages[s - 1].units)
+      for (guint i = 0; i < of->len; i++)
+        g_ptr_array_add (asks, of->pdata[i]);
+  }
+  return asks;
+}
+
+gboolean
+trn_norm_time (const TrnModel *model, TrnGroupPrices *groups, double *out, GError **error)
+{
+  const TrnGroupKind kinds[] = { TRN_GROUP_MODEL, trn_local_steps (model) ? TRN_GROUP_SHARD : TRN_GROUP_DP };
+  *out = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    gboolean needed = kinds[i] == TRN_GROUP_MODEL || (model->sync != TRN_SYNC_DDP && model->sync != TRN_SYNC_NONE);
+    if (!model->spec->model.clip.v || !needed || trn_grid_group_size (&model->grid, kinds[i]) <= 1)
+      continue;
+    const TrnPriced *priced = trn_group_price (groups, 0, kinds[i], MDL_OP_ALL_REDUCE, 4, MDL_FORMAT_FP32, error);
+    if (priced == NULL)
+      return FALSE;
+    *out += priced->time_s;
+  }
+  return TRUE;
+}
+
+/* ---- local steps ---- */
+
+typedef struct {
+  const TrnModel *model;
+  const TrnStage *stages;
+  TrnGroupPrices *groups;
+} Round;
+
+static double
+elements_of (void *user, guint32 pp)
+{
+  const Round *round = user;
+  const TrnModel *model = round->model;
+  double sum = 0;
+  for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
+    const guint32 position = mdl_schedule_position (&model->pipe, (MdlPlace){ pp, c });
+    for (guint32 u = 0; u < trn_cut_units (model, position); u++)
+      sum += trn_units_at (round->stages[pp].units, model, position, u)->unit->trained_dense;
+  }
+  return sum;
+}
+
+static const TrnPriced *
+price_of (void *user, guint32 pp, TrnGroupKind group, MdlOp op, double size_B, MdlFormat format, GError **error)
+{
+  const Round *round = user;
+  return trn_group_price (round->groups, round->stages[pp].like, group, op, size_B, format, error);
+}
+
+gboolean
+trn_stage_round (const TrnModel *model, const TrnStage *stages, TrnGroupPrices *groups, TrnLocalResult *out, GError **error)
+{
+  Round round = { model, stages, groups };
+  const TrnLocalPrices prices = { elements_of, price_of, &round };
+  return trn_local_round (model, &prices, out, error);
+}
+
+void
+trn_stage_longer (const TrnLocalResult *round, TrnClosedStep *step)
+{
+  TrnLocalResult of = *round;
+  const TrnLocalLonger longer = trn_local_longer (&of, step->step_time_s);
+  const double all_s = longer.waits_s + longer.updates_s;
+  step->part_s[TRN_PART_EXPOSED_DP] += longer.waits_s;
+  step->part_s[TRN_PART_OPTIMIZER] += longer.updates_s;
+  step->step_time_s += all_s;
+  step->step_time_lo_s += all_s - longer.less_s;
+  step->step_time_hi_s += all_s + longer.more_s;
+  step->wire_band = fmax (step->wire_band, of.band);
+  step->provenance = MIN (step->provenance, of.source);
+}

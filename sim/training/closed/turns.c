@@ -310,7 +310,7 @@ follow (const TrnSchedulePath *way, const TrnTurnsQuery *query, const double *le
 static guint32
 rounds (const MdlPipeline *pipe)
 {
-  return mdl_schedule_facts (pipe->schedule)->pairs ? 5 : 3;
+  return mdl_schedule_facts (pipe->schedule)->pairs || pipe->combined ? 5 : 3;
 }
 
 guint32

@@ -338,7 +338,7 @@ trn_units_new (const TrnJob *job, const TrnClosedQuery *query, TrnPrices *prices
   units->prices = prices;
   units->costs = trn_costs_new (model, units->prices);
   trn_costs_remember (units->costs, products);
-  gboolean paired = mdl_schedule_facts (query->schedule)->pairs;
+  gboolean paired = mdl_schedule_facts (query->schedule)->pairs || job->spec.model.overlap.ep.v;
   if (take_units (units, error) && run_plain (units, FALSE, error) && (!split || run_plain (units, TRUE, error)) &&
       (!paired || run_paired (units, error))) {
     for (int k = 0; k < MDL_TURN_KINDS; k++)

@@ -276,6 +276,7 @@ add_work (TrnCosts *costs, const MdlWork *work, unsigned parts, TrnItem *item, d
   else
     item->memory_s += g_strcmp0 (cost.bound, "memory") == 0 ? time_s : 0;
   item->recomputed = work->pass == MDL_PASS_RECOMPUTE;
+  item->delayed = work->delayed;
 }
 
 static void
@@ -380,7 +381,7 @@ static gboolean *
 find_cuts (const PassBuild *b)
 {
   guint n = b->works->len;
-  gboolean *cut = g_new0 (gboolean, n + 1), again = FALSE;
+  gboolean *cut = g_new0 (gboolean, n + 1), again = FALSE, late = FALSE;
   double rounds = 0;
   for (guint i = 0; i < n; i++) {
     const MdlWork *w = work_at (b, i);
@@ -388,8 +389,9 @@ find_cuts (const PassBuild *b)
       continue;
     if (w->kind != MDL_WORK_COLL) { /* what is computed again, and what is done in rounds, stands apart */
       gboolean repeats = w->pass == MDL_PASS_RECOMPUTE;
-      cut[i] = cut[i] || repeats != again || w->rounds > rounds || w->rounds < rounds;
+      cut[i] = cut[i] || repeats != again || w->delayed != late || w->rounds > rounds || w->rounds < rounds;
       again = repeats;
+      late = w->delayed;
       rounds = w->rounds;
       cut[i + 1] = cut[i + 1] || (w->syncs > 0 && w->rounds <= 1); /* the host waits for its end */
       continue;

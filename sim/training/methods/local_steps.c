@@ -34,31 +34,19 @@ format_of (TrnOuterFormat format)
   return formats[format];
 }
 
-/* Elements that a rank of a pipeline rank exchanges: its part of what is trained. */
-static double
-elements_of (const TrnHeld *held, guint32 pp)
-{
-  const TrnModel *model = held->model;
-  double sum = 0;
-  for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
-    const guint32 position = mdl_schedule_position (&model->pipe, (MdlPlace){ pp, c });
-    for (guint32 u = 0; u < trn_held_units (held, position); u++)
-      sum += trn_held_count (trn_held_unit (held, position, u)).trained_dense;
-  }
-  return sum / trn_grid_group_size (&model->grid, TRN_GROUP_SHARD);
-}
+/* ---- a round ---- */
 
 /* Of one fragment, all stages. */
 static gboolean
-exchange (const TrnHeld *held, TrnPrices *prices, TrnLocalResult *out, double *most, GError **error)
+exchange (const TrnModel *model, const TrnLocalPrices *prices, TrnLocalResult *out, double *most, GError **error)
 {
-  const TrnModel *model = held->model;
   const TrnLocalSpec *local = &model->spec->model.local;
   const MdlFormat format = format_of ((TrnOuterFormat)local->format.v);
   for (guint32 pp = 0; pp < model->pipe.p; pp++) {
-    const double elements = elements_of (held, pp), size_B = elements * mdl_format_B (format) / local->fragments.v;
+    const double elements = prices->elements (prices->user, pp) / trn_grid_group_size (&model->grid, TRN_GROUP_SHARD);
+    const double size_B = elements * mdl_format_B (format) / local->fragments.v;
     const TrnPriced *priced =
-        size_B > 0 ? trn_prices_coll (prices, TRN_GROUP_REPLICA, pp, MDL_OP_ALL_REDUCE, size_B, format, error) : NULL;
+        size_B > 0 ? prices->price (prices->user, pp, TRN_GROUP_REPLICA, MDL_OP_ALL_REDUCE, size_B, format, error) : NULL;
     if (size_B > 0 && priced == NULL)
       return FALSE;
     *most = fmax (*most, elements);
@@ -75,32 +63,22 @@ exchange (const TrnHeld *held, TrnPrices *prices, TrnLocalResult *out, double *m
 
 /* DDP: each rank has updated its part of the outer parameters, and all need all of them. */
 static gboolean
-bring_together (const TrnHeld *held, TrnPrices *prices, double most, double *out, GError **error)
+bring_together (const TrnModel *model, const TrnLocalPrices *prices, double most, double *out, GError **error)
 {
-  const TrnModel *model = held->model;
   const double ranks = trn_grid_group_size (&model->grid, TRN_GROUP_SHARD);
   if (model->sync != TRN_SYNC_DDP || ranks <= 1)
     return TRUE;
-  const TrnPriced *priced = trn_prices_coll (prices, TRN_GROUP_SHARD, 0, MDL_OP_ALL_GATHER,
-                                             most * ranks * mdl_format_B (model->parameters), model->parameters, error);
+  const TrnPriced *priced = prices->price (prices->user, 0, TRN_GROUP_SHARD, MDL_OP_ALL_GATHER,
+                                           most * ranks * mdl_format_B (model->parameters), model->parameters, error);
   *out += priced != NULL ? priced->time_s : 0;
   return priced != NULL;
 }
 
 gboolean
-trn_add_local_steps (const TrnJob *job, TrnResult *training, GError **error)
+trn_local_round (const TrnModel *model, const TrnLocalPrices *prices, TrnLocalResult *out, GError **error)
 {
-  const TrnLocalSpec *local = &job->spec.model.local;
-  TrnLocalResult *out = &training->local;
+  const TrnLocalSpec *local = &model->spec->model.local;
   double most = 0;
-  if (!local->head.set)
-    return TRUE;
-  g_auto (TrnModel) model = { 0 };
-  if (!trn_model_plan (job, &model, error))
-    return FALSE;
-  TrnHeld held;
-  trn_held_make (&model, &held);
-  g_autoptr (TrnPrices) prices = trn_prices_new (&model, FALSE, NULL);
   *out = (TrnLocalResult){ .set = TRUE,
                            .every = local->every.v,
                            .workers = local->workers.v,
@@ -108,20 +86,71 @@ trn_add_local_steps (const TrnJob *job, TrnResult *training, GError **error)
                            .overlap = local->overlap.v,
                            .format = base_name (trn_outer_names, local->format.v),
                            .source = BASE_SOURCE_MEASURED };
-  if (!exchange (&held, prices, out, &most, error))
+  if (!exchange (model, prices, out, &most, error))
     return FALSE;
   const MdlMemory update = { .kind = MDL_MEMORY_ADAM, .read_B = 24 * most, .written_B = 16 * most, .terse = TRUE };
-  out->update_s = mdl_memory_time_s (job->system->kernels, &model.gpu, &update);
-  if (!bring_together (&held, prices, most, &out->update_s, error))
-    return FALSE;
-  out->wait_s = fmax (0, out->exchange_s - local->overlap.v * training->step_time_s);
-  const double waits_s = local->fragments.v * out->wait_s / local->every.v, updates_s = out->update_s / local->every.v;
+  out->update_s = mdl_memory_time_s (model->job->system->kernels, &model->gpu, &update);
   out->rate_Bps = out->exchange_s > 0 ? out->size_B / out->exchange_s : 0;
-  out->inner_s = training->step_time_s;
-  trn_step_longer (training, TRN_PART_EXPOSED_DP, waits_s);
-  trn_step_longer (training, TRN_PART_OPTIMIZER, updates_s);
-  training->step_time_lo_s -= waits_s * out->band / (1 + out->band);
-  training->step_time_hi_s += waits_s * out->band;
-  training->provenance = MIN (training->provenance, out->source);
+  return bring_together (model, prices, most, &out->update_s, error);
+}
+
+TrnLocalLonger
+trn_local_longer (TrnLocalResult *round, double step_s)
+{
+  round->inner_s = step_s;
+  round->wait_s = fmax (0, round->exchange_s - round->overlap * step_s);
+  const double waits_s = round->fragments * round->wait_s / round->every;
+  return (TrnLocalLonger){ waits_s, round->update_s / round->every, waits_s * round->band / (1 + round->band),
+                           waits_s * round->band };
+}
+
+/* ---- of a step that the engine ran ---- */
+
+typedef struct {
+  TrnHeld held;
+  TrnPrices *prices;
+} Simulated;
+
+/* What ranks of a pipeline rank have together, of all that is trained. */
+static double
+elements_of (void *user, guint32 pp)
+{
+  const TrnHeld *held = &((const Simulated *)user)->held;
+  const TrnModel *model = held->model;
+  double sum = 0;
+  for (guint32 c = 0; c < mdl_schedule_chunks (&model->pipe); c++) {
+    const guint32 position = mdl_schedule_position (&model->pipe, (MdlPlace){ pp, c });
+    for (guint32 u = 0; u < trn_held_units (held, position); u++)
+      sum += trn_held_count (trn_held_unit (held, position, u)).trained_dense;
+  }
+  return sum;
+}
+
+static const TrnPriced *
+price_of (void *user, guint32 pp, TrnGroupKind group, MdlOp op, double size_B, MdlFormat format, GError **error)
+{
+  return trn_prices_coll (((const Simulated *)user)->prices, group, pp, op, size_B, format, error);
+}
+
+gboolean
+trn_add_local_steps (const TrnJob *job, TrnResult *training, GError **error)
+{
+  if (!job->spec.model.local.head.set)
+    return TRUE;
+  g_auto (TrnModel) model = { 0 };
+  if (!trn_model_plan (job, &model, error))
+    return FALSE;
+  g_autoptr (TrnPrices) prices = trn_prices_new (&model, FALSE, NULL);
+  Simulated simulated = { .prices = prices };
+  trn_held_make (&model, &simulated.held);
+  const TrnLocalPrices of = { elements_of, price_of, &simulated };
+  if (!trn_local_round (&model, &of, &training->local, error))
+    return FALSE;
+  const TrnLocalLonger longer = trn_local_longer (&training->local, training->step_time_s);
+  trn_step_longer (training, TRN_PART_EXPOSED_DP, longer.waits_s);
+  trn_step_longer (training, TRN_PART_OPTIMIZER, longer.updates_s);
+  training->step_time_lo_s -= longer.less_s;
+  training->step_time_hi_s += longer.more_s;
+  training->provenance = MIN (training->provenance, training->local.source);
   return TRUE;
 }

@@ -16,9 +16,10 @@ trn_local_check (const TrnModel *model, GError **error)
   const TrnLocalSpec *local = &model->spec->model.local;
   const TrnParallelSpec *p = &model->spec->parallel;
   const guint32 dp = model->grid.size[TRN_DIM_DP];
-  if (!local->head.set || model->job->any_cut) /* other cuts: no closed form, which says so */
+  if (!local->head.set)
     return TRUE;
-  if (dp % (guint32)local->workers.v != 0 || dp < (guint32)local->workers.v)
+  /* other cuts: trn_closed_takes says so; units of them are of fewer ranks */
+  if (!model->job->any_cut && (dp % (guint32)local->workers.v != 0 || dp < (guint32)local->workers.v))
     return col_fail_at (error, local->workers.mark, "%.0f workers do not divide dp %u; use a divisor of it", local->workers.v, dp);
   if (local->fragments.v > local->every.v)
     return col_fail_at (error, local->fragments.mark, "%.0f fragments in %.0f steps: at most one a step", local->fragments.v,

@@ -302,11 +302,15 @@ set_pipeline (TrnModel *model, GError **error)
                                .m = model->m };
   const BaseBool *experts = &spec->model.overlap.ep;
   /* without chunks each pair would wait for that of its neighbour; Megatron refuses it too */
-  if (experts->v && schedule != MDL_SCHEDULE_INTERLEAVED && (schedule != MDL_SCHEDULE_1F1B || model->pipe.p > 1))
+  if (experts->v && !model->job->any_cut && schedule != MDL_SCHEDULE_INTERLEAVED &&
+      (schedule != MDL_SCHEDULE_1F1B || model->pipe.p > 1))
     return col_fail_at (error, experts->mark,
                         "'ep' pairs passes of one stage or of schedule interleaved, not of %s on %u stages; "
                         "accepted: vp of 2 or more, pp 1, or ep: false",
                         base_name (mdl_schedule_names, (int)schedule), model->pipe.p);
+  if (spec->model.overlap.wgrad.v && !experts->v)
+    return col_fail_at (error, spec->model.overlap.wgrad.mark,
+                        "'delay_wgrad' is of passes that run beside each other; write ep: true too, or leave it out");
   model->pipe.combined = experts->v;
   g_autofree char *message = mdl_schedule_check (&model->pipe, &key);
   model->grid.copies = message == NULL ? mdl_schedule_copies (&model->pipe) : 1;
@@ -385,6 +389,7 @@ set_ask (TrnModel *model)
   query->permute = !m->moe.permute_fused.set ? MDL_PERMUTE_USUAL : m->moe.permute_fused.v ? MDL_PERMUTE_FUSED : MDL_PERMUTE_APART;
   query->router_pads = m->moe.router_padding.v;
   query->shared_alone = !m->moe.shared_overlap.v;
+  query->delay_wgrad = m->overlap.wgrad.v;
   query->one_copy_a_node = m->moe.node_limited.v;
   query->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
 }

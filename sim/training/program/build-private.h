@@ -178,4 +178,30 @@ TrnStepRun *trn_step_start_beside (const TrnJob *job, ColNet *net, const StoSide
 const GArray *trn_step_side_loads (const TrnStepRun *run, unsigned i);
 const TrnBuild *trn_step_built (const TrnStepRun *run);
 
+/* ---- gradients made smaller (compress.c) ---- */
+
+/* Of a bucket, with PowerSGD: elements of matrices that go as two factors, whose elements these are. */
+typedef struct {
+  double matrices, left, right;
+} TrnFactors;
+
+typedef struct {
+  MdlOp op;
+  MdlFormat format;
+  double size_B;
+  const char *name; /* static */
+} TrnCompressedPart;
+
+/* What a bucket becomes: bytes that passes read and write before its collectives and behind them, one after the other. */
+typedef struct {
+  double before_B[2], behind_B[2];
+  TrnCompressedPart part[3];
+  guint n;
+} TrnCompressed;
+
+/* A tensor that goes into a bucket. */
+void trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnFactors *factors);
+/* Of a bucket of size_B, over so many ranks, of a model that compresses. */
+void trn_compress_bucket (const TrnModel *model, double size_B, double ranks, const TrnFactors *factors, TrnCompressed *out);
+
 #endif

@@ -22,102 +22,86 @@
 #include "sync-private.h"
 
 void
-trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnBucket *bucket)
+trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnFactors *factors)
 {
   if (trn_compression (model) != TRN_COMPRESS_POWERSGD || tensor->columns <= 1)
     return;
   const double rows = tensor->trained / tensor->columns, r = model->spec->model.compress.rank.v;
   if ((rows + tensor->columns) * r * 2 >= rows * tensor->columns)
     return;
-  bucket->matrices += tensor->trained;
-  bucket->left += rows * r;
-  bucket->right += tensor->columns * r;
+  factors->matrices += tensor->trained;
+  factors->left += rows * r;
+  factors->right += tensor->columns * r;
 }
 
-/* ---- what is computed ---- */
+/* ---- what a bucket becomes ---- */
 
-/* Passes over `bytes`, so many that read and that write, beside what else the compute stream has. */
-static EngTask
-passes (TrnSyncer *sync, double bytes, double read, double written, const char *name, EngTask after)
+static void
+passes (double bytes, double read, double written, double out_B[2])
 {
-  const double time_s = trn_costs_memory_s (sync->b->costs, read * bytes, written * bytes);
-  const EngTask task = trn_build_compute (sync->b, sync->lane, TRN_STEP_COPY, time_s, NULL, name);
-  trn_build_after_one (sync->b, task, after);
-  return task;
+  out_B[0] = read * bytes;
+  out_B[1] = written * bytes;
 }
 
-/* Behind a collective: done for all buckets at the end, where the compute stream comes to wait for them. */
-static EngTask
-behind (TrnSyncer *sync, double bytes, double read, double written, EngTask after)
+static void
+add_part (TrnCompressed *out, MdlOp op, MdlFormat format, double size_B, const char *name)
 {
-  sync->unpack_B[0] += read * bytes;
-  sync->unpack_B[1] += written * bytes;
-  return after;
+  if (size_B > 0)
+    out->part[out->n++] = (TrnCompressedPart){ op, format, size_B, name };
 }
 
-static gboolean
-cast_reduce (TrnSyncer *sync, const TrnExchange *gradients, EngTask after, EngTask *out, GError **error)
+void
+trn_compress_bucket (const TrnModel *model, double size_B, double ranks, const TrnFactors *factors, TrnCompressed *out)
 {
-  const MdlFormat format = trn_compression (sync->model) == TRN_COMPRESS_FP16 ? MDL_FORMAT_FP16 : MDL_FORMAT_BF16;
-  const double share = mdl_format_B (format) / mdl_format_B (sync->model->reduce);
-  TrnExchange narrow = *gradients;
-  narrow.format = format;
-  narrow.size_B *= share;
-  const EngTask ready = passes (sync, gradients->size_B, 1, share, "compress", after);
-  if (!trn_sync_add (sync, &narrow, ready, out, error))
-    return FALSE;
-  *out = behind (sync, gradients->size_B, share, 1, *out);
-  return TRUE;
-}
-
-static gboolean
-gather_reduce (TrnSyncer *sync, const TrnExchange *gradients, EngTask after, EngTask *out, GError **error)
-{
-  const double ranks = trn_grid_group_size (&sync->model->grid, gradients->group), scales = 4.0 / 512;
-  const double elements = gradients->size_B / mdl_format_B (sync->model->reduce), share = 1 / mdl_format_B (sync->model->reduce);
-  TrnExchange narrow = *gradients;
-  narrow.op = MDL_OP_ALL_GATHER;
-  narrow.format = MDL_FORMAT_FP8;
-  narrow.size_B = elements * (1 + scales) * ranks;
-  narrow.name = "all_gather gradients";
-  const EngTask ready = passes (sync, gradients->size_B, 2, share, "compress", after);
-  if (!trn_sync_add (sync, &narrow, ready, out, error))
-    return FALSE;
-  *out = behind (sync, gradients->size_B, share * ranks, 1, *out);
-  return TRUE;
-}
-
-static gboolean
-factor_reduce (TrnSyncer *sync, TrnBucket *bucket, const TrnExchange *gradients, EngTask after, EngTask *out, GError **error)
-{
-  const double element_B = mdl_format_B (sync->model->reduce), matrices_B = bucket->matrices * element_B;
-  const double parts_B[] = { gradients->size_B - matrices_B, bucket->left * element_B, bucket->right * element_B };
-  static const char *const names[] = { "all_reduce uncompressed", "all_reduce factors P", "all_reduce factors Q" };
-  EngTask last = passes (sync, matrices_B, 4, 3, "compress", after); /* with the error of before, kept, and M Q */
-  *out = last;
-  for (guint i = 0; i < G_N_ELEMENTS (parts_B); i++) {
-    TrnExchange part = *gradients;
-    part.size_B = parts_B[i];
-    part.name = names[i];
-    if (part.size_B <= 0)
-      continue;
-    if (!trn_sync_add (sync, &part, last, out, error))
-      return FALSE;
-    last = *out;
+  const TrnCompression kind = trn_compression (model);
+  const double element_B = mdl_format_B (model->reduce);
+  *out = (TrnCompressed){ 0 };
+  if (kind == TRN_COMPRESS_POWERSGD) {
+    const double matrices_B = factors->matrices * element_B;
+    passes (matrices_B, 4, 3, out->before_B); /* with the error of before, kept, and M Q */
+    add_part (out, MDL_OP_ALL_REDUCE, model->reduce, size_B - matrices_B, "all_reduce uncompressed");
+    add_part (out, MDL_OP_ALL_REDUCE, model->reduce, factors->left * element_B, "all_reduce factors P");
+    add_part (out, MDL_OP_ALL_REDUCE, model->reduce, factors->right * element_B, "all_reduce factors Q");
+    passes (matrices_B, 4, 2, out->behind_B); /* M' P, P Q', the new error */
+  } else if (kind == TRN_COMPRESS_INT8) {
+    const double scales = 4.0 / 512, share = 1 / element_B;
+    passes (size_B, 2, share, out->before_B);
+    add_part (out, MDL_OP_ALL_GATHER, MDL_FORMAT_FP8, size_B / element_B * (1 + scales) * ranks, "all_gather gradients");
+    passes (size_B, share * ranks, 1, out->behind_B);
+  } else {
+    const MdlFormat format = kind == TRN_COMPRESS_FP16 ? MDL_FORMAT_FP16 : MDL_FORMAT_BF16;
+    const double share = mdl_format_B (format) / element_B;
+    passes (size_B, 1, share, out->before_B);
+    add_part (out, MDL_OP_ALL_REDUCE, format, size_B * share, "all_reduce gradients");
+    passes (size_B, share, 1, out->behind_B);
   }
-  *out = behind (sync, matrices_B, 4, 2, last); /* M' P, P Q', the new error */
-  return TRUE;
 }
+
+/* ---- on the engine ---- */
 
 gboolean
 trn_compress_reduce (TrnSyncer *sync, TrnBucket *bucket, const TrnExchange *gradients, EngTask after, EngTask *out, GError **error)
 {
-  const TrnCompression kind = trn_compression (sync->model);
-  const gboolean done = kind == TRN_COMPRESS_POWERSGD ? factor_reduce (sync, bucket, gradients, after, out, error)
-                        : kind == TRN_COMPRESS_INT8   ? gather_reduce (sync, gradients, after, out, error)
-                                                      : cast_reduce (sync, gradients, after, out, error);
-  bucket->matrices = bucket->left = bucket->right = 0;
-  return done;
+  TrnCompressed small;
+  trn_compress_bucket (sync->model, gradients->size_B, trn_grid_group_size (&sync->model->grid, gradients->group), &bucket->factors,
+                       &small);
+  bucket->factors = (TrnFactors){ 0 };
+  const double time_s = trn_costs_memory_s (sync->b->costs, small.before_B[0], small.before_B[1]);
+  *out = trn_build_compute (sync->b, sync->lane, TRN_STEP_COPY, time_s, NULL, "compress");
+  trn_build_after_one (sync->b, *out, after);
+  for (guint i = 0; i < small.n; i++) {
+    TrnExchange part = *gradients;
+    part.op = small.part[i].op;
+    part.format = small.part[i].format;
+    part.size_B = small.part[i].size_B;
+    part.name = small.part[i].name;
+    if (!trn_sync_add (sync, &part, *out, out, error))
+      return FALSE;
+  }
+  /* done for all buckets at the end, where the compute stream comes to wait for them */
+  sync->unpack_B[0] += small.behind_B[0];
+  sync->unpack_B[1] += small.behind_B[1];
+  return TRUE;
 }
 
 EngTask

@@ -54,6 +54,7 @@ stretch_at (const Side *side, guint32 i)
 
 /* While a turn is read: compute items in a row, and whether one begins a stretch. */
 typedef struct {
+  guint32 ready;  /* items up to the last that others wait for */
   GArray *time_s; /* double */
   GArray *begins; /* guint8, one more */
   GArray *coll;   /* Coll, by items */
@@ -71,10 +72,12 @@ static void
 read_unit (Reader *r, const GArray *items, double slow)
 {
   const guint32 base = r->time_s->len;
-  guint32 n = 0;
+  guint32 n = 0, ready = r->ready;
   for (guint32 i = 0; i < items->len && !g_array_index (items, TrnItem, i).is_coll; i++, n++) {
     const double time_s = g_array_index (items, TrnItem, i).time_s * slow;
     g_array_append_val (r->time_s, time_s);
+    if (!g_array_index (items, TrnItem, i).delayed)
+      ready = base + i + 1;
   }
   for (guint32 i = n; i < items->len; i++) {
     const TrnItem *item = &g_array_index (items, TrnItem, i);
@@ -84,7 +87,7 @@ read_unit (Reader *r, const GArray *items, double slow)
       continue;
     }
     const Coll coll = { .time_s = time_s,
-                        .after = (guint32)((int)base + item->after + 1),
+                        .after = item->after < 0 ? r->ready : (guint32)((int)base + item->after + 1),
                         .before = base + (guint32)MAX (item->before, 0),
                         .stream = item->group == TRN_GROUP_EP || item->group == TRN_GROUP_ETP ? 0 : 1,
                         .all = item->after < 0 };
@@ -92,6 +95,7 @@ read_unit (Reader *r, const GArray *items, double slow)
     mark (r, coll.after);
     mark (r, coll.before);
   }
+  r->ready = ready;
 }
 
 /* Slots: no two of a turn that are under way at once have the same, while there are enough. */

@@ -43,6 +43,7 @@ typedef struct {
   gboolean *done;          /* collectives that are in the graph */
   GArray *wait;            /* EngTask: what the next work of the turn follows */
   EngTask last;
+  EngTask ready;  /* the last that others wait for: `last`, less delayed weight gradients */
   EngTask queued; /* the host's latest */
   char name[32];
 } Cursor;
@@ -275,7 +276,7 @@ close_unit (Cursor *c, GError **error)
       g_array_append_val (wait, c->task[i]);
   if (c->n_compute > 0) {
     c->last = c->task[c->n_compute - 1];
-    g_array_append_val (wait, c->last); /* a collective that opens the next unit is on another stream */
+    g_array_append_val (wait, c->ready); /* a collective that opens the next unit is on another stream */
   } else                                /* nothing is computed: what came before still counts */
     g_array_append_vals (wait, c->wait->data, c->wait->len);
   g_array_unref (c->wait);
@@ -322,6 +323,8 @@ step (Cursor *c, gboolean *over, GError **error)
   else
     c->task[k] = add_kernels (c, item_at (c, k), 1, wait);
   c->last = c->task[k];
+  if (!item_at (c, k)->delayed)
+    c->ready = c->last;
   begin_colls (c, k + 1); /* those of the other turn that begin later come behind them */
   return advance (c, error);
 }
@@ -340,6 +343,7 @@ open_turn (Cursor *c, const Lane *of, guint32 index, EngTask entry)
                  .lane = of->lane,
                  .index = index,
                  .last = entry,
+                 .ready = entry,
                  .queued = ENG_NO_TASK };
   c->position = mdl_schedule_position (&b->model->pipe, (MdlPlace){ of->lane, turn->chunk });
   c->whole = b->model->layers != NULL && !b->host.first && !trn_sync_sends (of->sync, index);
@@ -398,7 +402,7 @@ add_send (Cursor *c, TrnDone *done, GError **error)
                                  .kind = up ? TRN_STEP_SEND_UP : TRN_STEP_SEND_DOWN,
                                  .share = 1 };
   done->done = trn_build_comm (b, &transfer);
-  trn_build_after_one (b, done->done, c->last);
+  trn_build_after_one (b, done->done, c->ready);
   trn_build_after (b, done->done, c->wait);
   return TRUE;
 }

@@ -8,8 +8,7 @@
 typedef struct {
   double bytes;
   guint32 n; /* buckets closed */
-  /* of them, with PowerSGD: elements of matrices that go as two factors, whose elements these are */
-  double matrices, left, right;
+  TrnFactors factors;
 } TrnBucket;
 
 typedef struct {
@@ -58,9 +57,7 @@ typedef struct {
   guint32 chunk, k;
 } TrnExchange;
 
-/* compress.c. A tensor that went into a bucket; and the bucket's collectives, with what is computed before and behind them:
- * *out is the last. */
-void trn_compress_take (const TrnModel *model, const TrnTensor *tensor, TrnBucket *bucket);
+/* compress.c. A bucket's collectives, with what is computed before and behind them: *out is the last. */
 EngTask trn_compress_finish (TrnSyncer *sync, EngTask ready); /* all that is unpacked, once all has come */
 gboolean trn_compress_reduce (TrnSyncer *sync, TrnBucket *bucket, const TrnExchange *gradients, EngTask after, EngTask *out,
                               GError **error);

@@ -195,7 +195,7 @@ fill (TrnSyncer *sync, const TrnUnit *unit, EngTask after, GError **error)
     const TrnTensor *tensor = &g_array_index (unit->tensor, TrnTensor, i);
     TrnBucket *bucket = tensor->expert ? &sync->expert : &sync->dense;
     bucket->bytes += tensor->trained * element_B;
-    trn_compress_take (sync->model, tensor, bucket);
+    trn_compress_take (sync->model, tensor, &bucket->factors);
     if (bucket->bytes >= trn_model_bucket_B (sync->model, sync->lane, bucket->n == 0, element_B) &&
         !close_bucket (sync, bucket, tensor->expert, after, error))
       return FALSE;

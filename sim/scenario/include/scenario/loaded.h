@@ -50,8 +50,9 @@ typedef struct {
   gboolean (*run) (const Scn *scenario, ScnResult *result, GError **error);
   /* Frees what its part of a result owns. NULL: nothing. */
   void (*clear) (ScnResult *result);
-  double (*time_s) (const ScnResult *result);
-  const char *(*bound_by) (const ScnResult *result);
+  /* Where its time in s and its bottleneck stand: in result->own of a kind that has one, else in ScnResult. */
+  BaseMember time, bound;
+  gboolean repeats;          /* that time is of one of result->repeat */
   const BaseMember *members; /* of result->own; report has tables of its own for kinds with a member of ScnResult */
   const char *answer;        /* of a kind with `own`: in a sentence, with its members in braces (rep_say); NULL: none */
   /* Makes it run among other jobs. FALSE and *error on failure. NULL: it runs alone only. */

@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
   BaseHead head;
-  BaseBool tp, gradients, parameters, p2p, ep;
+  BaseBool tp, gradients, parameters, p2p, ep, wgrad;
 } TrnOverlapSpec;
 
 typedef struct {
