@@ -34,7 +34,9 @@ typedef struct {
   guint under;   /* sequences below the window */
   double context, windowed;
   SrvDecodeLine line;
-  double factor; /* of the band */
+  double factor;            /* of the band */
+  gboolean parts;           /* as of the run */
+  double share[SRV_PART_N]; /* of the step in progress, by part; where `parts` */
 } SrvReplica;
 
 typedef struct SrvSim SrvSim;

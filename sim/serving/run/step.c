@@ -9,6 +9,7 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->pool = index >= sim->spec->replicas ? 1 : 0;
   const SrvRunSpec *spec = replica->pool == 1 ? sim->spec->decode : sim->spec;
   replica->spec = spec;
+  replica->parts = sim->spec->parts;
   replica->index = index;
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
@@ -52,6 +53,17 @@ banded (const SrvRunSpec *spec, const SrvStepCost *cost)
   return spec->band == 0 ? cost->time_s : spec->band < 0 ? cost->time_lo_s : cost->time_hi_s;
 }
 
+/* What the step in progress consists of. */
+static void
+take_shares (SrvReplica *replica, const SrvStepCost *cost)
+{
+  double sum_s = 0;
+  for (guint i = 0; i < SRV_PART_N; i++)
+    sum_s += cost->part_s[i];
+  for (guint i = 0; i < SRV_PART_N; i++)
+    replica->share[i] = sum_s > 0 ? cost->part_s[i] / sum_s : 0;
+}
+
 /* ---- time of steps that only decode ---- */
 
 /* By a line: one scheduler, no window. */
@@ -71,7 +83,9 @@ decode_ticks (SrvReplica *replica, guint n)
     const SrvBatch batch = {
       .n_decode = n, .n_sampled = n, .decode_context = replica->context, .decode_windowed = replica->windowed
     };
-    const double time_s = spec->times.time_s (spec->times.model, &batch, spec->band != 0 ? &cost : NULL);
+    const double time_s = spec->times.time_s (spec->times.model, &batch, spec->band != 0 || replica->parts ? &cost : NULL);
+    if (replica->parts)
+      take_shares (replica, &cost);
     return ticks (spec->band != 0 ? banded (spec, &cost) : time_s);
   }
   if (replica->context < line->from || replica->context > line->to)
@@ -86,7 +100,7 @@ start_line (SrvReplica *replica, guint n)
   const SrvRunSpec *spec = replica->spec;
   replica->factor = 1;
   replica->line = (SrvDecodeLine){ .from = 1, .to = 0 };
-  if (spec->band == 0)
+  if (spec->band == 0 && !replica->parts)
     return;
   SrvStepCost cost = { 0 };
   const SrvBatch batch = {
@@ -94,6 +108,8 @@ start_line (SrvReplica *replica, guint n)
   };
   const double time_s = spec->times.time_s (spec->times.model, &batch, &cost);
   replica->factor = banded (spec, &cost) / time_s;
+  if (replica->parts)
+    take_shares (replica, &cost);
 }
 
 /* ---- jumps ---- */
@@ -207,8 +223,10 @@ step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
     start_line (replica, sim->batches[0].n_decode);
     return eng_time_to_s (decode_ticks (replica, sim->batches[0].n_decode));
   }
-  const gboolean wants = spec->band != 0 || sim->watched != NULL;
+  const gboolean wants = spec->band != 0 || sim->watched != NULL || replica->parts;
   const double time_s = spec->times.time_s (spec->times.model, sim->batches, wants ? &sim->cost : NULL);
+  if (replica->parts)
+    take_shares (replica, &sim->cost);
   return wants ? banded (spec, &sim->cost) : time_s;
 }
 

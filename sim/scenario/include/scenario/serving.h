@@ -88,5 +88,7 @@ GPtrArray *scn_serving_changes (const Scn *scenario);
 /* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be
  * called by several threads at once for different scenarios. FALSE and *error on failure. */
 gboolean scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error);
+/* The same with its own engines, and with what steps consist of (SrvPoolResult.part_s). */
+gboolean scn_serving_play_parts (const Scn *scenario, SrvRunResult *out, GError **error);
 
 #endif
