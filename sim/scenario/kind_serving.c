@@ -34,6 +34,7 @@ static const BaseField fields[] = {
   KEY ("failures", failures, LIST, .sub = &srv_schema_failure, .item_size = sizeof (SrvFailureSpec),
        .help = "GPUs, nodes and NICs that are lost under load"),
   KEY ("retry", retry, MAP, .sub = &srv_schema_retry, .help = "what happens to requests of lost replicas"),
+  KEY ("reliability", reliability, MAP, .sub = &scn_schema_reliability, .help = "failures at published rates over a month"),
   KEY ("scale", scale, MAP, .sub = &srv_schema_scale, .help = "autoscaling of replicas; default: all serve"),
   KEY ("router", router, MAP, .sub = &srv_schema_router, .help = "how requests choose a replica; a name is its policy"),
   KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
@@ -56,6 +57,8 @@ read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *co
   (void)node;
   if (spec->model != NULL)
     trn_llm_read (spec->model, context, &spec->llm);
+  if (spec->reliability.rates.value != NULL)
+    trn_failure_rates_check (spec->reliability.rates.value, context->diag);
 }
 
 static gboolean
@@ -135,6 +138,8 @@ static const BaseMember tier_members[] = {
 };
 BASE_MEMBER_WHEN (fails, ScnServingResult, it->fails)
 BASE_MEMBER_WHEN (scales, ScnServingResult, it->scales)
+BASE_MEMBER_WHEN (has_month, ScnServingResult, it->month != NULL)
+#define MONTH(...) RESULT (__VA_ARGS__, .when = has_month, .rank = 3)
 #define SCALES(...) RESULT (__VA_ARGS__, .when = scales)
 #define FAILS(...)  RESULT (__VA_ARGS__, .when = fails)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
@@ -185,10 +190,17 @@ static const BaseMember members[] = {
   SCALES ("starts", run.starts, .title = "starts", .rank = 1),
   FAILS ("retried", run.retried, .title = "sent again", .rank = 1),
   FAILS ("failed_tokens", run.failed_tokens, .title = "KV lost (tokens)", .rank = 1),
+  MONTH ("month_good_fraction", of_month.good.mean, BASE_SHOWN ("within SLO in a month (%)", 100, "%.3f")),
+  MONTH ("month_lost_capacity", of_month.capacity, BASE_SHOWN ("lost in a month (%)", 100, "%.3f")),
+  MONTH ("month_failures", of_month.failures, BASE_SHOWN ("failures in a month", 1, "%.4g")),
   RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
   BASE_MEMBER_PARTS_OF (ScnServingResult, "watched_s", run.watched.part_s, srv_wait_names, SRV_WAIT_N, .when = has_watched),
   RESULT ("bound_by", bound_by, .title = "bottleneck", .rank = 1),
   RESULT ("phases", phases, .sub = scn_serving_phase_members, .title = "requests that came before, during and after outages"),
+  RESULT ("month", month, .sub = scn_serving_month_members, .title = "a month with failures"),
+  RESULT ("month_states", month_states, .sub = scn_serving_state_members,
+          .title = "what is lost for how much of the month, and what users see meanwhile"),
+  RESULT ("month_causes", month_causes, .sub = scn_serving_cause_members, .title = "failures expected in the month, by part"),
   RESULT ("tiers", tiers, .sub = tier_members,
           .title = "KV below the GPU: part of prompts that tiers gave, GPU time that this saved, and its price by output tokens"),
   BASE_MEMBER_END,
@@ -384,6 +396,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
       !watch_slow (&how, own, error))
     return FALSE;
   summarise (spec, &how, &lo, &hi, own);
+  if (spec->reliability.head.set && !scn_serving_month (&how, own, error))
+    return FALSE;
   result->run.n_events = own->run.steps;
   return TRUE;
 }
@@ -402,6 +416,9 @@ clear (ScnResult *result)
     g_clear_pointer (&own->steps, g_array_unref);
     g_clear_pointer (&own->tiers, g_array_unref);
     g_clear_pointer (&own->phases, g_array_unref);
+    g_clear_pointer (&own->month, g_array_unref);
+    g_clear_pointer (&own->month_states, g_array_unref);
+    g_clear_pointer (&own->month_causes, g_array_unref);
   }
   g_clear_pointer (&result->own, g_free);
 }

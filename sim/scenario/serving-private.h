@@ -22,10 +22,6 @@ GArray *scn_serving_outages (const Scn *scenario, const ScnPool *pools, guint n)
 /* FALSE and *error, with the place, where a failure is of nothing, or leaves a pool without a replica for good. */
 gboolean scn_serving_check_failures (const Scn *scenario, const ScnPool *pools, guint n, GError **error);
 
-/* What happened before, during and behind them. Returned: full, ScnServingPhase. */
-GArray *scn_serving_phases (const ScnServingSpec *spec, const SrvRunResult *run);
-extern const BaseMember scn_serving_phase_members[];
-
 /* All that a run needs, ready to be played. Initialise with `scenario`, `net` and `parts`, the rest 0. */
 typedef struct {
   const Scn *scenario;
@@ -45,6 +41,15 @@ gboolean scn_play_open (ScnPlay *play, SrvMemory memory[2], ColRunInfo *info, GE
 gboolean scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error);
 void scn_play_clear (ScnPlay *play);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ScnPlay, scn_play_clear)
+
+extern const BaseSchema scn_schema_reliability;
+extern const BaseMember scn_serving_month_members[], scn_serving_state_members[], scn_serving_cause_members[];
+/* Fills own->month…: `play` is open, own->run what it gave. FALSE and *error on failure. */
+gboolean scn_serving_month (ScnPlay *play, ScnServingResult *own, GError **error);
+
+/* What happened before, during and behind them. Returned: full, ScnServingPhase. */
+GArray *scn_serving_phases (const ScnServingSpec *spec, const SrvRunResult *run);
+extern const BaseMember scn_serving_phase_members[];
 
 /* Plays it on this network, NULL: one of its own, with the median steps. FALSE and *error on failure. */
 gboolean scn_serving_play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error);
