@@ -13,6 +13,7 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->index = index;
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
+  replica->ahead = g_ptr_array_new ();
   replica->late = g_ptr_array_new ();
   replica->n_late = g_new0 (guint, spec->times.ranks);
   replica->coming = g_new0 (guint, spec->times.ranks);
@@ -31,6 +32,7 @@ srv_replica_clear (SrvReplica *replica)
 {
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
+  g_ptr_array_free (replica->ahead, TRUE);
   g_ptr_array_free (replica->late, TRUE);
   g_free (replica->n_late);
   g_free (replica->coming);
@@ -292,6 +294,7 @@ srv_replica_stop (SrvSim *sim, SrvReplica *replica)
 {
   if (replica->jumping)
     end_jump (sim, replica);
+  srv_handoff_stop_ahead (sim, replica);
   replica->busy = FALSE;
 }
 
@@ -324,5 +327,6 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
   sim->at = replica;
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_done (replica->scheds[i], srv_count_token, replica->spec->acceptance != NULL ? accepted : NULL, sim);
+  srv_handoff_stop_ahead (sim, replica);
   return TRUE;
 }
