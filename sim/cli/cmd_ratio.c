@@ -4,41 +4,37 @@
 
 #include "base/units.h"
 #include "draw-private.h"
+#include "ratio-private.h"
 #include "report/ratio.h"
-#include "scenario-private.h"
 
-typedef struct {
-  char *nodes, *batch, *rate, *ratio, *waits, *mode, *plot;
-  gboolean no_check;
-} Flags;
-
-#define MOST_POINTS 10000u
+typedef CliRatioFlags Flags;
 
 static const CliFlag flags_table[] = {
   { CLI_FLAG_HEADING, "what to compute", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "nodes", 'n', offsetof (Flags, nodes), "N[,N…]",
     "numbers of nodes (default: 1, 2, 4 … up to four times the scenario's, where the model divides evenly)" },
   { CLI_FLAG_TEXT, "batch", 0, offsetof (Flags, batch), "B[,B…]",
-    "global batch sizes, in sequences; for layers with given times, in micro-batches (default: the scenario's)" },
+    "training: global batch sizes, in sequences; for layers with given times, in micro-batches (default: the scenario's)" },
+  { CLI_FLAG_TEXT, "load", 0, offsetof (Flags, load), "L[,L…]", "serving: requests over those of the scenario (default: 1)" },
   { CLI_FLAG_TEXT, "rate", 0, offsetof (Flags, rate), "R[,R…]",
     "NIC rates, e.g. '100,200,400 Gb/s'; switch ports get the same rate (default: 1/4, 1/2, 1 and 2 times the scenario's)" },
-  { CLI_FLAG_TEXT, "ratio", 0, offsetof (Flags, ratio), "X", "first limit: communication time over compute time (default: 1)" },
+  { CLI_FLAG_TEXT, "ratio", 0, offsetof (Flags, ratio), "X",
+    "training: first limit: communication time over compute time (default: 1)" },
   { CLI_FLAG_TEXT, "waits", 0, offsetof (Flags, waits), "P",
-    "second limit: fraction of a step spent waiting for communication (default: 10 %)" },
+    "second limit: fraction of a step, or of TTFT and TPOT, spent waiting for the network (default: 10 %)" },
   { CLI_FLAG_HEADING, "engine", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "mode", 0, offsetof (Flags, mode), "M",
-    "model (default): closed formulas, checked by the engine at each solution; event: only the engine" },
-  { CLI_FLAG_SWITCH, "no-check", 0, offsetof (Flags, no_check), NULL, "do not check with the engine" },
+    "training: model (default): closed formulas, checked by the engine at each solution; event: only the engine" },
+  { CLI_FLAG_SWITCH, "no-check", 0, offsetof (Flags, no_check), NULL, "training: do not check with the engine" },
   { CLI_FLAG_OUTPUT, "plot", 0, offsetof (Flags, plot), "F",
-    "also plot the map into F, and throughput by number of GPUs into F_scaling; .svg, .png or .pdf" },
+    "also plot the map into F, and of training throughput by number of GPUs into F_scaling; .svg, .png or .pdf" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
 /* ---- lists ---- */
 
-/* The texts between commas, each once; one without a unit has that of the next that has one. */
-static GPtrArray *
-split_list (const Cli *cli, const char *flag, const char *text, gboolean units, GError **error)
+GPtrArray *
+cli_ratio_list (const Cli *cli, const char *flag, const char *text, gboolean units, GError **error)
 {
   g_auto (GStrv) parts = g_strsplit (text, ",", -1);
   g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
@@ -63,8 +59,8 @@ split_list (const Cli *cli, const char *flag, const char *text, gboolean units, 
   return g_steal_pointer (&list);
 }
 
-static gboolean
-add_once (const Cli *cli, const char *flag, const char *text, GArray *values, double value, GError **error)
+gboolean
+cli_ratio_add (const Cli *cli, const char *flag, const char *text, GArray *values, double value, GError **error)
 {
   for (guint i = 0; i < values->len; i++)
     if (!(g_array_index (values, double, i) < value || g_array_index (values, double, i) > value))
@@ -73,23 +69,23 @@ add_once (const Cli *cli, const char *flag, const char *text, GArray *values, do
   return TRUE;
 }
 
-static gboolean
-read_counts (const Cli *cli, const char *flag, const char *text, guint64 most, GArray *out, GError **error)
+gboolean
+cli_ratio_counts (const Cli *cli, const char *flag, const char *text, guint64 most, GArray *out, GError **error)
 {
-  g_autoptr (GPtrArray) list = split_list (cli, flag, text, FALSE, error);
+  g_autoptr (GPtrArray) list = cli_ratio_list (cli, flag, text, FALSE, error);
   for (guint i = 0; list != NULL && i < list->len; i++) {
     guint64 value;
     if (!cli_count_value (cli, flag, list->pdata[i], 1, most, &value, error) ||
-        !add_once (cli, flag, list->pdata[i], out, (double)value, error))
+        !cli_ratio_add (cli, flag, list->pdata[i], out, (double)value, error))
       return FALSE;
   }
   return list != NULL;
 }
 
-static gboolean
-read_rates (const Cli *cli, const char *text, GArray *out, GError **error)
+gboolean
+cli_ratio_rates (const Cli *cli, const char *text, GArray *out, GError **error)
 {
-  g_autoptr (GPtrArray) list = split_list (cli, "--rate", text, TRUE, error);
+  g_autoptr (GPtrArray) list = cli_ratio_list (cli, "--rate", text, TRUE, error);
   for (guint i = 0; list != NULL && i < list->len; i++) {
     double value = 0;
     g_autoptr (GError) why = NULL;
@@ -97,14 +93,14 @@ read_rates (const Cli *cli, const char *text, GArray *out, GError **error)
       return cli_fail (cli, error, "--rate: %s", why->message);
     if (!(value >= 1e6 && value <= 1e15))
       return cli_fail (cli, error, "--rate '%s' is out of range; 8 Mb/s to 8 Pb/s is accepted", (const char *)list->pdata[i]);
-    if (!add_once (cli, "--rate", list->pdata[i], out, value, error))
+    if (!cli_ratio_add (cli, "--rate", list->pdata[i], out, value, error))
       return FALSE;
   }
   return list != NULL;
 }
 
-static gboolean
-read_limit (const Cli *cli, const char *flag, const char *text, double least, double most, double *out, GError **error)
+gboolean
+cli_ratio_limit (const Cli *cli, const char *flag, const char *text, double least, double most, double *out, GError **error)
 {
   g_autoptr (GError) why = NULL;
   if (text == NULL)
@@ -180,11 +176,11 @@ read_flags (Cli *cli, const Flags *flags, StdRatioQuery *query, GError **error)
 {
   query->limit[STD_LINE_RATIO] = 1;
   query->limit[STD_LINE_WAITS] = 0.1;
-  return (flags->nodes == NULL || read_counts (cli, "--nodes", flags->nodes, 100000, query->nodes, error)) &&
-         (flags->batch == NULL || read_counts (cli, "--batch", flags->batch, 1000000000, query->batches, error)) &&
-         (flags->rate == NULL || read_rates (cli, flags->rate, query->rates, error)) &&
-         read_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &query->limit[STD_LINE_RATIO], error) &&
-         read_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &query->limit[STD_LINE_WAITS], error) &&
+  return (flags->nodes == NULL || cli_ratio_counts (cli, "--nodes", flags->nodes, 100000, query->nodes, error)) &&
+         (flags->batch == NULL || cli_ratio_counts (cli, "--batch", flags->batch, 1000000000, query->batches, error)) &&
+         (flags->rate == NULL || cli_ratio_rates (cli, flags->rate, query->rates, error)) &&
+         cli_ratio_limit (cli, "--ratio", flags->ratio, 1e-3, 1e3, &query->limit[STD_LINE_RATIO], error) &&
+         cli_ratio_limit (cli, "--waits", flags->waits, 1e-3, 0.99, &query->limit[STD_LINE_WAITS], error) &&
          (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error));
 }
 
@@ -201,8 +197,9 @@ settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioQuer
     return cli_fail (cli, error, "its nodes have no NICs, so there is no network to change; use a topology with 'nics'");
   std_ratio_defaults (query);
   const guint nodes = query->nodes->len, batches = query->batches->len, rates = query->rates->len;
-  return (double)nodes * batches * rates <= MOST_POINTS ||
-         cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes, batches, rates, MOST_POINTS);
+  return (double)nodes * batches * rates <= CLI_RATIO_MOST_POINTS ||
+         cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes, batches, rates,
+                   CLI_RATIO_MOST_POINTS);
 }
 
 static gboolean
@@ -223,7 +220,13 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return FALSE;
   const CliScenarioFlags how = { .mode = flags->mode != NULL ? flags->mode : "model" };
   g_auto (CliScenarioRun) base = { 0 };
-  if (!cli_scenario_open (cli, words[0], &how, &base, error) || !settle (cli, &base, !flags->no_check, &query, error))
+  if (!cli_scenario_open (cli, words[0], &how, &base, error))
+    return FALSE;
+  if (scn_serving (base.scenario) != NULL)
+    return cli_ratio_fabric (cli, flags, &base, error);
+  if (flags->load != NULL)
+    return cli_fail (cli, error, "--load is of serving scenarios; of a training step, give --batch");
+  if (!settle (cli, &base, !flags->no_check, &query, error))
     return FALSE;
   g_autoptr (StdRatio) ratio = std_ratio (&query);
   if (!tell_points (cli, ratio, error))
@@ -234,13 +237,15 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_ratio = {
   .name = "ratio",
-  .summary = "communication time over compute time of a training step, by nodes, batch and network",
+  .summary = "where the network becomes the bottleneck of a training step or a service",
   .usage = "SCENARIO.yaml [flags]",
   .example = "forerun ratio ddp_16_nodes --nodes 1,4,16,64 --rate '50,100,200,400 Gb/s'",
   .completes = "scenarios",
-  .notes = "SCENARIO is a training scenario: a file, or a shipped name (forerun list scenarios). For each number of nodes and "
+  .notes = "SCENARIO is a training or serving scenario: a file, or a shipped name (forerun list scenarios). For each number of "
+           "nodes and "
            "batch, the program computes the slowest network that meets both limits. For each network, it computes the largest "
-           "number of nodes and the smallest batch.\n",
+           "number of nodes and the smallest batch. Of a service it simulates each point, and "
+           "computes the slowest network that TTFT, TPOT and the SLO allow.\n",
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,

@@ -34,6 +34,7 @@ static const BaseField fields[] = {
   KEY ("failures", failures, LIST, .sub = &srv_schema_failure, .item_size = sizeof (SrvFailureSpec),
        .help = "GPUs, nodes and NICs that are lost under load"),
   KEY ("retry", retry, MAP, .sub = &srv_schema_retry, .help = "what happens to requests of lost replicas"),
+  KEY ("reliability", reliability, MAP, .sub = &scn_schema_reliability, .help = "failures at published rates over a month"),
   KEY ("scale", scale, MAP, .sub = &srv_schema_scale, .help = "autoscaling of replicas; default: all serve"),
   KEY ("router", router, MAP, .sub = &srv_schema_router, .help = "how requests choose a replica; a name is its policy"),
   KEY ("load", load, MAP, .sub = &srv_schema_load, .required = TRUE, .help = "requests"),
@@ -56,70 +57,8 @@ read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *co
   (void)node;
   if (spec->model != NULL)
     trn_llm_read (spec->model, context, &spec->llm);
-}
-
-/* ---- pools ---- */
-
-static ScnPool
-plain_pool (const ScnServingSpec *spec)
-{
-  return (ScnPool){ .replica = spec->replica,
-                    .replicas = (guint)spec->replicas.v,
-                    .mark = spec->replicas.set ? spec->replicas.mark : spec->replica.parallel.head.mark };
-}
-
-static ScnPool
-pool_of (const ScnServingSpec *spec, const SrvPoolSpec *its)
-{
-  ScnPool pool = { .replica = spec->replica, .replicas = (guint)its->replicas.v, .mark = its->head.mark };
-  if (its->replica.engine.head.set)
-    pool.replica.engine = its->replica.engine;
-  if (its->replica.parallel.head.set)
-    pool.replica.parallel = its->replica.parallel;
-  if (its->replica.precision.head.set)
-    pool.replica.precision = its->replica.precision;
-  if (its->replica.moe.head.set)
-    pool.replica.moe = its->replica.moe;
-  if (its->replica.speculative.head.set)
-    pool.replica.speculative = its->replica.speculative;
-  return pool;
-}
-
-static gboolean
-bad_roles (const ScnServingSpec *spec, GError **error)
-{
-  const SrvPoolSpec *first = BASE_LIST_AT (spec->pools, SrvPoolSpec, 0);
-  return col_fail_at (
-      error, first->head.mark,
-      "`pools` needs one pool of role `all`, or one `prefill` and one `decode`; other sets of pools are not modelled");
-}
-
-/* pools[0] takes requests; pools[1] answers them, where there are two. */
-static gboolean
-read_pools (const ScnServingSpec *spec, ScnPool pools[2], guint *n, GError **error)
-{
-  *n = 1;
-  pools[0] = plain_pool (spec);
-  if (spec->pools.n == 0)
-    return TRUE;
-  guint32 from = 0;
-  gboolean seen[3] = { FALSE, FALSE, FALSE };
-  *n = spec->pools.n;
-  if (*n > 2)
-    return bad_roles (spec, error);
-  for (guint i = 0; i < *n; i++) {
-    const SrvPoolSpec *its = BASE_LIST_AT (spec->pools, SrvPoolSpec, i);
-    ScnPool pool = pool_of (spec, its);
-    pool.first = its->first_gpu.set ? (guint32)its->first_gpu.v : from;
-    from = pool.first + (guint32)scn_pool_gpus (&pool);
-    if (seen[its->role.v])
-      return bad_roles (spec, error);
-    seen[its->role.v] = TRUE;
-    pools[its->role.v == SRV_ROLE_DECODE ? 1 : 0] = pool;
-  }
-  if ((*n == 1 && !seen[SRV_ROLE_ALL]) || (*n == 2 && seen[SRV_ROLE_ALL]))
-    return bad_roles (spec, error);
-  return TRUE;
+  if (spec->reliability.rates.value != NULL)
+    trn_failure_rates_check (spec->reliability.rates.value, context->diag);
 }
 
 static gboolean
@@ -151,7 +90,7 @@ check (const Scn *scenario, GError **error)
                         "another router");
   if (!srv_offload_check (&scenario->system, spec->offload.item, spec->offload.n, error))
     return FALSE;
-  if (!read_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
+  if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
     return FALSE;
   for (guint i = 0; i < n; i++)
     if (pools[i].first + scn_pool_gpus (&pools[i]) > scenario->system.gpus->len)
@@ -199,6 +138,8 @@ static const BaseMember tier_members[] = {
 };
 BASE_MEMBER_WHEN (fails, ScnServingResult, it->fails)
 BASE_MEMBER_WHEN (scales, ScnServingResult, it->scales)
+BASE_MEMBER_WHEN (has_month, ScnServingResult, it->month != NULL)
+#define MONTH(...) RESULT (__VA_ARGS__, .when = has_month, .rank = 3)
 #define SCALES(...) RESULT (__VA_ARGS__, .when = scales)
 #define FAILS(...)  RESULT (__VA_ARGS__, .when = fails)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
@@ -249,10 +190,17 @@ static const BaseMember members[] = {
   SCALES ("starts", run.starts, .title = "starts", .rank = 1),
   FAILS ("retried", run.retried, .title = "sent again", .rank = 1),
   FAILS ("failed_tokens", run.failed_tokens, .title = "KV lost (tokens)", .rank = 1),
+  MONTH ("month_good_fraction", of_month.good.mean, BASE_SHOWN ("within SLO in a month (%)", 100, "%.3f")),
+  MONTH ("month_lost_capacity", of_month.capacity, BASE_SHOWN ("lost in a month (%)", 100, "%.3f")),
+  MONTH ("month_failures", of_month.failures, BASE_SHOWN ("failures in a month", 1, "%.4g")),
   RESULT ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
   BASE_MEMBER_PARTS_OF (ScnServingResult, "watched_s", run.watched.part_s, srv_wait_names, SRV_WAIT_N, .when = has_watched),
   RESULT ("bound_by", bound_by, .title = "bottleneck", .rank = 1),
   RESULT ("phases", phases, .sub = scn_serving_phase_members, .title = "requests that came before, during and after outages"),
+  RESULT ("month", month, .sub = scn_serving_month_members, .title = "a month with failures"),
+  RESULT ("month_states", month_states, .sub = scn_serving_state_members,
+          .title = "what is lost for how much of the month, and what users see meanwhile"),
+  RESULT ("month_causes", month_causes, .sub = scn_serving_cause_members, .title = "failures expected in the month, by part"),
   RESULT ("tiers", tiers, .sub = tier_members,
           .title = "KV below the GPU: part of prompts that tiers gave, GPU time that this saved, and its price by output tokens"),
   BASE_MEMBER_END,
@@ -290,149 +238,6 @@ see_request (void *user, const SrvRequestSeen *seen)
 
 /* ---- the run ---- */
 
-static double
-or_never (const BaseNum *limit)
-{
-  return limit->set ? limit->v : (double)INFINITY;
-}
-
-static SrvRouting
-routing (const SrvRouterSpec *spec)
-{
-  return (SrvRouting){ .policy = (SrvRouter)spec->policy.v,
-                       .credit = spec->credit.v,
-                       .scale = spec->scale.v,
-                       .host = spec->host_credit.v,
-                       .nvme = spec->nvme_credit.v,
-                       .temperature = spec->temperature.v,
-                       .prefix = spec->prefix.v,
-                       .usage = spec->usage.v,
-                       .queue = spec->queue.v };
-}
-
-static SrvRunSpec
-run_spec (const Scn *scenario, const ScnPool *pool, const SrvMemory *memory, SrvStepModel *model)
-{
-  const ScnServingSpec *spec = scenario->own;
-  SrvRunSpec run;
-  srv_run_take_replica (&pool->replica, memory, model, &run);
-  run.replicas = pool->replicas;
-  if (spec->scale.head.set)
-    run.scale = (SrvScale){ (SrvScaleMetric)spec->scale.metric.v,
-                            spec->scale.target.v,
-                            (guint)spec->scale.least.v,
-                            spec->scale.every.v,
-                            spec->scale.start.v,
-                            spec->scale.stabilise.v };
-  run.router = routing (&spec->router);
-  run.seed = scenario->seed;
-  run.slo = (SrvSlo){ or_never (&spec->slo.ttft), or_never (&spec->slo.tpot), or_never (&spec->slo.e2e) };
-  run.watch = spec->watch.set ? (guint64)spec->watch.v : G_MAXUINT64;
-  return run;
-}
-
-/* All that a run needs, ready to be played. */
-typedef struct {
-  const Scn *scenario;
-  ScnPool pools[2];
-  guint n;
-  SrvStepModel *models[2];
-  SrvRunSpec run, decode;
-  GArray *outages;    /* SrvOutage */
-  double *acceptance; /* of drafts, in the pool that decodes; NULL: none */
-  ColNet *net;        /* that other jobs are on too, borrowed; NULL: one of its own */
-} Play;
-
-static void
-play_clear (Play *play)
-{
-  for (guint i = 0; i < 2; i++)
-    srv_step_model_free (play->models[i]);
-  g_free (play->acceptance);
-  g_clear_pointer (&play->outages, g_array_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Play, play_clear)
-
-/* A pool's step times, on GPUs of its own, and its memory. */
-static gboolean
-open_pool (Play *play, guint i, SrvMemory *memory, SrvRunSpec *run, ColRunInfo *info, GError **error)
-{
-  const ScnServingSpec *spec = play->scenario->own;
-  ScnPool *pool = &play->pools[i];
-  ColSystem system = play->scenario->system;
-  g_autofree char *warning = NULL;
-  if (!srv_replica_settle (&pool->replica, system.engines, NULL, &warning, error))
-    return FALSE;
-  if (warning != NULL)
-    col_run_warn (info, "%s", warning);
-  g_autoptr (GArray) gpus = g_array_new (FALSE, FALSE, sizeof (guint32));
-  g_array_append_vals (gpus, &g_array_index (system.gpus, guint32, pool->first), system.gpus->len - pool->first);
-  system.gpus = gpus;
-  if (!srv_memory_plan (&spec->llm, &system, &pool->replica, memory, error))
-    return FALSE;
-  play->models[i] = srv_step_model_new (&spec->llm, &system, &pool->replica, error);
-  if (play->models[i] == NULL)
-    return FALSE;
-  *run = run_spec (play->scenario, pool, memory, play->models[i]);
-  return TRUE;
-}
-
-static SrvTierWays *
-tier_ways (const Play *play, ColNet *net)
-{
-  const ScnServingSpec *spec = play->scenario->own;
-  return srv_tier_ways_new (&spec->llm, &play->scenario->system, net, &play->pools[0].replica, play->pools[0].first,
-                            spec->offload.item, spec->offload.n);
-}
-
-/* One run with steps at that end of their band. */
-static gboolean
-play (Play *play, int band, SrvRunResult *out, GError **error)
-{
-  const ScnServingSpec *spec = play->scenario->own;
-  SrvRunSpec *run = &play->run;
-  g_autoptr (ColNet) own = NULL;
-  ColNet *net = NULL;
-  g_autoptr (SrvKvFabric) fabric = NULL;
-  g_autoptr (SrvTierWays) ways = NULL;
-  g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, play->scenario->seed, error);
-  if (load == NULL)
-    return FALSE;
-  if (play->n == 2 || spec->offload.n > 0)
-    net = play->net != NULL ? play->net : (own = col_net_new (play->scenario->system.clu));
-  if (spec->offload.n > 0) {
-    ways = tier_ways (play, net);
-    run->offload = srv_tier_ways_run (ways);
-  }
-  if (play->n == 2) {
-    const SrvPlacedPool from = { &play->pools[0].replica, play->pools[0].first },
-                        to = { &play->pools[1].replica, play->pools[1].first };
-    fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, net, &from, &to, &spec->transfer, error);
-    if (fabric == NULL)
-      return FALSE;
-    run->fabric = srv_kv_fabric_run (fabric);
-    run->first_by_decode = srv_kv_fabric_first (fabric) == SRV_FIRST_DECODE;
-    run->first_handed = srv_kv_fabric_first (fabric) == SRV_FIRST_HANDED;
-    run->decode = &play->decode;
-    play->decode.band = band;
-    play->decode.caching = FALSE;
-    run->limits.drafts = 0;
-  }
-  run->source = srv_run_source (load, net != NULL);
-  run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
-  run->band = band;
-  GError *why = NULL;
-  if (srv_run (run, out, &why))
-    return TRUE;
-  if (spec->load.trace.set) { /* says the line */
-    g_propagate_error (error, why);
-    return FALSE;
-  }
-  col_fail_at (error, spec->load.head.mark, "%s", why->message);
-  g_error_free (why);
-  return FALSE;
-}
-
 static void
 take_times (ScnServingTimes *out, const SrvSpread *at, const SrvSpread *lo, const SrvSpread *hi)
 {
@@ -464,7 +269,7 @@ or_unknown (gboolean known, double value)
 
 /* What tiers gave, and what that is worth: the price of the GPU time that it saved. */
 static void
-weigh_tiers (const ScnServingSpec *spec, const Play *play, ScnServingResult *own)
+weigh_tiers (const ScnServingSpec *spec, const ScnPlay *play, ScnServingResult *own)
 {
   const SrvRunResult *run = &own->run;
   const double replica_gpus = srv_replica_gpus (&play->pools[0].replica), replicas = play->pools[0].replicas;
@@ -492,7 +297,7 @@ weigh_tiers (const ScnServingSpec *spec, const Play *play, ScnServingResult *own
 }
 
 static void
-summarise (const ScnServingSpec *spec, const Play *play, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
+summarise (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
 {
   const SrvRunResult *run = &own->run;
   take_times (&own->ttft, &run->ttft, &lo->ttft, &hi->ttft);
@@ -545,18 +350,18 @@ see_slow (void *user, const SrvRequestSeen *seen)
 
 /* Plays again, to find that request, and once more to take it apart. */
 static gboolean
-watch_slow (Play *how, ScnServingResult *own, GError **error)
+watch_slow (ScnPlay *how, ScnServingResult *own, GError **error)
 {
   SrvRunResult again = { 0 };
   Slow slow = { .p99_s = own->run.ttft.p99, .nearest_s = (double)INFINITY, .warm_up = how->run.warm_up, .index = G_MAXUINT64 };
   how->run.request = see_slow;
   how->run.step = NULL;
   how->run.user = &slow;
-  if (!play (how, 0, &again, error))
+  if (!scn_play_run (how, 0, &again, error))
     return FALSE;
   how->run.request = NULL;
   how->run.watch = slow.index;
-  if (!play (how, 0, &again, error))
+  if (!scn_play_run (how, 0, &again, error))
     return FALSE;
   own->run.watched = again.watched;
   own->slow = TRUE;
@@ -567,23 +372,16 @@ static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
   const ScnServingSpec *spec = scenario->own;
-  g_auto (Play) how = { .scenario = scenario };
-  if (!read_pools (spec, how.pools, &how.n, error))
-    return FALSE;
+  g_auto (ScnPlay) how = { .scenario = scenario };
   ScnServingResult *own = g_new0 (ScnServingResult, 1);
+  SrvMemory memory[2] = { 0 };
   result->own = own;
-  if (!open_pool (&how, 0, &own->memory, &how.run, &result->run, error) ||
-      (how.n == 2 && !open_pool (&how, 1, &own->decode_memory, &how.decode, &result->run, error)))
+  if (!scn_play_open (&how, memory, &result->run, error))
     return FALSE;
-  how.outages = scn_serving_outages (scenario, how.pools, how.n);
-  how.run.outages = (const SrvOutage *)(const void *)how.outages->data;
-  how.run.n_outages = how.outages->len;
-  how.run.detect_s = spec->retry.detect.v;
-  how.run.migrate = spec->retry.tokens.v == 1;
-  how.acceptance = srv_speculative_acceptance (&how.pools[how.n - 1].replica.speculative);
-  *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance; /* only decoding verifies drafts */
+  own->memory = memory[0];
+  own->decode_memory = memory[1];
   SrvRunResult lo = { 0 }, hi = { 0 };
-  if (!play (&how, -1, &lo, error) || !play (&how, 1, &hi, error))
+  if (!scn_play_run (&how, -1, &lo, error) || !scn_play_run (&how, 1, &hi, error))
     return FALSE;
   Seen seen = { .info = &result->run };
   if (result->run.spans != NULL) {
@@ -592,12 +390,14 @@ run (const Scn *scenario, ScnResult *result, GError **error)
     how.run.request = see_request;
     how.run.user = &seen;
   }
-  if (!play (&how, 0, &own->run, error))
+  if (!scn_play_run (&how, 0, &own->run, error))
     return FALSE;
   if (scenario->training.want_terms && how.n == 1 && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
       !watch_slow (&how, own, error))
     return FALSE;
   summarise (spec, &how, &lo, &hi, own);
+  if (spec->reliability.head.set && !scn_serving_month (&how, own, error))
+    return FALSE;
   result->run.n_events = own->run.steps;
   return TRUE;
 }
@@ -608,34 +408,6 @@ scn_serving (const Scn *scenario)
   return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
 }
 
-gboolean
-scn_serving_play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error)
-{
-  g_auto (Play) how = { .scenario = scenario, .net = net };
-  ColRunInfo info = { 0 };
-  SrvMemory memory[2];
-  if (!read_pools (scenario->own, how.pools, &how.n, error))
-    return FALSE;
-  col_run_init (&info, FALSE);
-  const gboolean opened = open_pool (&how, 0, &memory[0], &how.run, &info, error) &&
-                          (how.n < 2 || open_pool (&how, 1, &memory[1], &how.decode, &info, error));
-  col_run_clear (&info);
-  if (!opened)
-    return FALSE;
-  how.acceptance = srv_speculative_acceptance (&how.pools[how.n - 1].replica.speculative);
-  *(how.n == 2 ? &how.decode.acceptance : &how.run.acceptance) = how.acceptance;
-  *out = (SrvRunResult){ 0 };
-  return play (&how, 0, out, error);
-}
-
-gboolean
-scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error)
-{
-  Scn own = *scenario;
-  own.system.engines = engines;
-  return scn_serving_play_once (&own, NULL, out, error);
-}
-
 static void
 clear (ScnResult *result)
 {
@@ -644,6 +416,9 @@ clear (ScnResult *result)
     g_clear_pointer (&own->steps, g_array_unref);
     g_clear_pointer (&own->tiers, g_array_unref);
     g_clear_pointer (&own->phases, g_array_unref);
+    g_clear_pointer (&own->month, g_array_unref);
+    g_clear_pointer (&own->month_states, g_array_unref);
+    g_clear_pointer (&own->month_causes, g_array_unref);
   }
   g_clear_pointer (&result->own, g_free);
 }

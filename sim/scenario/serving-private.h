@@ -13,11 +13,39 @@ typedef struct {
   BaseMark mark;
 } ScnPool;
 
+/* Pools of a workload, complete. pools[0] takes requests; pools[1] answers them, where there are two. FALSE and *error, with the
+ * place: a set of pools that is not modelled. */
+gboolean scn_serving_pools (const ScnServingSpec *spec, ScnPool pools[2], guint *n, GError **error);
 double scn_pool_gpus (const ScnPool *pool);
 /* Outages of replicas, numbered through all `n` pools. Returned: full, SrvOutage. */
 GArray *scn_serving_outages (const Scn *scenario, const ScnPool *pools, guint n);
 /* FALSE and *error, with the place, where a failure is of nothing, or leaves a pool without a replica for good. */
 gboolean scn_serving_check_failures (const Scn *scenario, const ScnPool *pools, guint n, GError **error);
+
+/* All that a run needs, ready to be played. Initialise with `scenario`, `net` and `parts`, the rest 0. */
+typedef struct {
+  const Scn *scenario;
+  ColNet *net;    /* that other jobs are on too, borrowed; NULL: one of its own */
+  gboolean parts; /* as of SrvRunSpec */
+  ScnPool pools[2];
+  guint n;
+  SrvStepModel *models[2];
+  SrvRunSpec run, decode;
+  GArray *outages;    /* SrvOutage */
+  double *acceptance; /* of drafts, in the pool that decodes; NULL: none */
+} ScnPlay;
+
+/* Step times, memory of each pool, outages. FALSE and *error: an impossible layout, or weights that do not fit. */
+gboolean scn_play_open (ScnPlay *play, SrvMemory memory[2], ColRunInfo *info, GError **error);
+/* One run with steps at that end of their band (-1, 0, 1). */
+gboolean scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error);
+void scn_play_clear (ScnPlay *play);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ScnPlay, scn_play_clear)
+
+extern const BaseSchema scn_schema_reliability;
+extern const BaseMember scn_serving_month_members[], scn_serving_state_members[], scn_serving_cause_members[];
+/* Fills own->month…: `play` is open, own->run what it gave. FALSE and *error on failure. */
+gboolean scn_serving_month (ScnPlay *play, ScnServingResult *own, GError **error);
 
 /* What happened before, during and behind them. Returned: full, ScnServingPhase. */
 GArray *scn_serving_phases (const ScnServingSpec *spec, const SrvRunResult *run);

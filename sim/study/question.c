@@ -67,15 +67,21 @@ open_question (const StdQuestion *question, const BaseLookup *lookup, const ScnO
   return loaded->scenario != NULL ? g_steal_pointer (&loaded) : NULL;
 }
 
-gboolean
-std_question_run (const StdQuestion *question, const char *const *sets, BaseWatch *watch, StdRun *run, GError **error)
+StdLoaded *
+std_question_load (const StdQuestion *question, const char *const *sets, const BaseLookup *lookup, GError **error)
 {
   g_autofree const char **all = join (question->options.sets, sets);
   ScnOptions options = question->options;
   options.sets = all;
+  return open_question (question, lookup, &options, error);
+}
+
+gboolean
+std_question_run (const StdQuestion *question, const char *const *sets, BaseWatch *watch, StdRun *run, GError **error)
+{
   run->lookup = base_lookup_new (base_lookup_root (question->lookup));
   base_lookup_set_watch (run->lookup, watch);
-  run->loaded = open_question (question, run->lookup, &options, error);
+  run->loaded = std_question_load (question, sets, run->lookup, error);
   run->result = run->loaded != NULL ? scn_run (run->loaded->scenario, FALSE, error) : NULL;
   return run->result != NULL;
 }

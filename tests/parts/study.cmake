@@ -1,3 +1,3 @@
-foreach(file compare ratio sensitivity vary)
+foreach(file compare fabric ratio sensitivity vary)
   forerun_test (test_study_${file} LABEL unit SOURCES unit/test_study_${file}.c USES study)
 endforeach()

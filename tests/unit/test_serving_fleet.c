@@ -66,24 +66,13 @@ flow_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngF
   return TRUE;
 }
 
-static double
-left_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s)
-{
-  (void)user;
-  (void)from;
-  (void)to;
-  (void)tokens;
-  TEST_NEAR (computed_s, 0.25, 1e-9);
-  return 0.25;
-}
-
 typedef struct {
   guint64 requests, blocks;
   guint output, replicas;
   double rate_Bps;
   gboolean by_decode;
   SrvEngineName engine;
-  double left; /* fraction that moves behind the prompt; 0: all */
+  double layer; /* part of the prompt behind which its KV begins to move; 0: all of it */
   gboolean pull;
 } Case;
 
@@ -108,8 +97,7 @@ run_of (const Case *its)
   decode.replicas = 1;
   decode.blocks = its->blocks;
   spec.decode = &decode;
-  spec.fabric =
-      (SrvFabric){ .eng = eng, .user = &wire, .flow = flow_of, .left = its->left > 0 ? left_of : NULL, .pull = its->pull };
+  spec.fabric = (SrvFabric){ .eng = eng, .user = &wire, .flow = flow_of, .layer = its->layer, .pull = its->pull };
   spec.first_by_decode = its->by_decode;
   SrvRunResult out;
   g_autoptr (GError) error = NULL;
@@ -133,17 +121,30 @@ first_token_comes_from_either_pool (void)
   TEST_NEAR (a.transfer.time_s, 0.0559240533333, 1e-9);
 }
 
-/* Three quarters of the KV moved while the prompt was computed: a quarter of 55.92 ms is left. */
+/* Of four layers three moved while the prompt was computed: a quarter of 55.92 ms is left. */
 static void
 layers_move_early (void)
 {
   const Case whole = { 1, 100000, 3, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
   Case part = whole;
-  part.left = 0.25;
+  part.layer = 0.25;
   const SrvRunResult a = run_of (&whole), b = run_of (&part);
   TEST_NEAR (b.transfer.time_s, 0.25 * a.transfer.time_s, 1e-9);
   TEST_NEAR (a.e2e.p50 - b.e2e.p50, 0.75 * 0.0559240533333, 1e-9);
   TEST_NEAR (a.transfer.bytes_B, b.transfer.bytes_B, 1e-12); /* all of it moved */
+}
+
+/* Two prompts of 100 layers at once, on a wire that carries one of them in 200 ms: alone a hundredth is left. Together they move
+ * 0.99 · 250 / 400 while they are computed, and what is left takes both (1 - 0.61875) · 400 ms. */
+static void
+layers_that_move_early_share_the_links (void)
+{
+  const Case one = { 1, 100000, 3, 2, 2684354560. / 0.2, FALSE, SRV_ENGINE_VLLM, 0.01, FALSE };
+  Case two = one;
+  two.requests = 2;
+  const SrvRunResult a = run_of (&one), b = run_of (&two);
+  TEST_NEAR (a.transfer.time_s, 0.01 * 0.2, 1e-6);
+  TEST_NEAR (b.transfer.time_s, (1 - 0.99 * 0.25 / 0.4) * 0.4, 1e-6);
 }
 
 /* Where the decode side reads, the second transfer begins when the step in progress has ended: the first request's steps of 20 ms
@@ -230,6 +231,7 @@ main (void)
     { "the first token comes from either pool", first_token_comes_from_either_pool },
     { "transfers share a link", transfers_share_a_link },
     { "layers move early", layers_move_early },
+    { "layers that move early share the links", layers_that_move_early_share_the_links },
     { "reads wait for a step", reads_wait_for_a_step },
     { "decode blocks are waited for", decode_blocks_are_waited_for },
     { "a slower network is never better", slower_network_is_never_better },

@@ -1,7 +1,8 @@
 /* A row as it is deployed: commands that start its engines, deployments of Dynamo and llm-d, and the scenario that runs it here.
  *
  * * Flags: `vllm serve` (docs.vllm.ai, engine arguments), `sglang.launch_server` (docs.sglang.ai, server arguments), `trtllm-serve`
- * (TensorRT-LLM, command line); ai-dynamo/dynamo's DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats other than
+ * (TensorRT-LLM, command line), `dynamo.trtllm` (docs.nvidia.com/dynamo, DynamoTrtllmConfig); ai-dynamo/dynamo's
+ * DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats other than
  * bf16 are those of the checkpoint, so that no flag names them. */
 #include <math.h>
 #include <string.h>
@@ -94,6 +95,33 @@ pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row)
   return out;
 }
 
+/* As Dynamo's worker of TensorRT-LLM takes them: what has no flag goes as a dict, behind which no file is needed. */
+static char *
+dynamo_trtllm (const PlnFleetCut *cut, gboolean apart, guint pool)
+{
+  const SrvEngineSpec *engine = &cut->replica.engine;
+  GString *out = g_string_new ("dynamo.trtllm MODEL");
+  g_autoptr (GString) more = g_string_new (NULL);
+  add_size (out, "--tensor-parallel-size", (double)cut->layout.tp * cut->layout.dp_attn);
+  add_size (out, "--pipeline-parallel-size", cut->layout.pp);
+  add_size (out, "--expert-parallel-size", cut->layout.ep);
+  if (cut->layout.dp_attn > 1)
+    g_string_append (out, " --enable-attention-dp");
+  g_string_append_printf (out, " --max-batch-size %.0f --max-num-tokens %.0f --kv-block-size %.0f --free-gpu-memory-fraction %.2f",
+                          engine->max_num_seqs.v, engine->max_num_batched_tokens.v, engine->block.v, engine->memory.v);
+  if (apart) {
+    g_string_append_printf (out, " --disaggregation-mode %s", pool == 0 ? "prefill" : "decode");
+    g_string_append (more, ", \"cache_transceiver_config\": {\"backend\": \"DEFAULT\"}");
+  }
+  if (cut->replica.precision.kv.v == SRV_FORMAT_FP8)
+    g_string_append (more, ", \"kv_cache_config\": {\"dtype\": \"fp8\"}");
+  if (engine->chunked.v)
+    g_string_append (more, ", \"enable_chunked_prefill\": true");
+  if (more->len > 0)
+    g_string_append_printf (out, " --override-engine-args '{%s}'", more->str + 2);
+  return g_string_free (out, FALSE);
+}
+
 /* ---- deployments ---- */
 
 /* Words behind the program and its model. */
@@ -125,8 +153,8 @@ static char *
 dynamo (const PlnFleet *fleet, const PlnFleetRow *row, SrvEngineName engine)
 {
   static const char *const roles[] = { "prefill", "decode" }, *const names[] = { "PrefillWorker", "DecodeWorker" };
-  const char *module = engine == SRV_ENGINE_VLLM ? "dynamo.vllm" : "dynamo.sglang",
-             *model = engine == SRV_ENGINE_VLLM ? "--model" : "--model-path";
+  static const char *const modules[] = { "dynamo.vllm", "dynamo.sglang", "dynamo.trtllm" };
+  static const char *const models[] = { "--model", "--model-path", "--model-path" };
   GString *out = g_string_new (NULL);
   g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, row);
   g_autofree char *name = g_ascii_strdown (fleet->spec.name.v, -1); /* names of Kubernetes have letters, digits and '-' */
@@ -150,8 +178,10 @@ dynamo (const PlnFleet *fleet, const PlnFleetRow *row, SrvEngineName engine)
     g_string_append_printf (out,
                             "      resources: {limits: {gpu: \"%u\"}}\n      extraPodSpec:\n        mainContainer:\n"
                             "          command: [python3, -m, %s]\n          args:\n            - %s\n            - %s\n",
-                            pod, module, model, fleet->llm.name.v);
-    add_args (commands->pdata[i], "            ", row->apart && engine == SRV_ENGINE_VLLM ? of_role : NULL, out);
+                            pod, modules[engine], models[engine], fleet->llm.name.v);
+    g_autofree char *of_trtllm = engine == SRV_ENGINE_TRTLLM ? dynamo_trtllm (cut_of (fleet, row, i), row->apart, i) : NULL;
+    add_args (of_trtllm != NULL ? of_trtllm : commands->pdata[i], "            ",
+              row->apart && engine == SRV_ENGINE_VLLM ? of_role : NULL, out);
   }
   return g_string_free (out, FALSE);
 }
@@ -185,13 +215,14 @@ pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetDep
     col_fail_at (error, mark, "values of llm-d's chart start vLLM; write 'name: vllm', or use 'forerun export dynamo'");
     return NULL;
   }
-  if (engine == SRV_ENGINE_TRTLLM) {
-    col_fail_at (
-        error, mark,
-        "Dynamo reads options of TensorRT-LLM from a file of its own, which is not written; the commands of 'forerun plan' "
-        "have them");
-    return NULL;
-  }
+  for (guint i = 0; engine == SRV_ENGINE_TRTLLM && i < (row->apart ? 2u : 1u); i++)
+    if (row->pools[i].dp_attn > 1 && row->pools[i].tp > 1) {
+      col_fail_at (error, mark,
+                   "TensorRT-LLM's attention data parallelism takes all GPUs of a replica, and this one has tp %u x dp_attn %u; "
+                   "choose another row by '--row', or give 'free: {tp: 1}'",
+                   row->pools[i].tp, row->pools[i].dp_attn);
+      return NULL;
+    }
   return kind == PLN_FLEET_DYNAMO ? dynamo (fleet, row, engine) : llm_d (fleet, row);
 }
 

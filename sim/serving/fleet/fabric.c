@@ -3,7 +3,8 @@
  *     bytes of a pair of ranks = tokens · (heads that both have) / K · (layers that both have) / L · KV of a token;  MLA: all heads
  *                                from one rank
  *     time >= max over GPUs of bytes / rate,  blocks · layers · (2, MLA 1) · pairs · per_descriptor
- *     layerwise: when the prompt is computed, max (1 / L, 1 - (L - 1) / L · time of its step / time alone) of it is left
+ *     layerwise: from the first layer of the prompt's last step on, no faster than layers are computed; alone on its links,
+ *                max (1 / L, 1 - (L - 1) / L · time of its step / time alone) is left when the prompt is computed
  *
  * The pairs move in step: the activity loads each link with its part of the bytes, and shares it max-min with all other
  * transfers. Latency and rate of a copy are those of `kind: transfer` (sto_copies_price).
@@ -219,20 +220,6 @@ flow_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngF
   return TRUE;
 }
 
-static double
-left_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s)
-{
-  SrvKvFabric *fabric = user;
-  const Ends ends = { from, to };
-  const double bytes_B = fabric->token_B * tokens + fabric->sequence_B, layers = fabric->llm->layers.v;
-  const SrvWay *way = find_way (fabric, &ends, bytes_B, NULL);
-  if (fabric->transfer.overlap.v != SRV_KV_OVERLAP_LAYERWISE || way == NULL)
-    return 1;
-  const double share = fabric->library != NULL && fabric->library->nic.set ? fabric->library->nic.v : 1;
-  const double alone_s = fmax (bytes_B / srv_way_alone_Bps (way) / share, work_s (fabric, way, tokens));
-  return fmax (1 / layers, 1 - (layers - 1) / layers * computed_s / alone_s);
-}
-
 SrvFirst
 srv_kv_fabric_first (const SrvKvFabric *fabric)
 {
@@ -245,6 +232,6 @@ srv_kv_fabric_run (SrvKvFabric *fabric)
   return (SrvFabric){ .eng = col_net_engine (fabric->net),
                       .user = fabric,
                       .flow = flow_of,
-                      .left = left_of,
+                      .layer = fabric->transfer.overlap.v == SRV_KV_OVERLAP_LAYERWISE ? 1 / fabric->llm->layers.v : 0,
                       .pull = fabric->library != NULL && !fabric->library->push.v };
 }

@@ -1,8 +1,13 @@
 /* Requests go from the prefill pool to the decode pool. The decode replica holds blocks first, then the KV moves over the fabric
  * (vLLM's NIXL connector: the decode side allocates and pulls); the prefill replica holds its blocks until all has moved.
  *
- * * Check: test_serving_fleet, case 19 of a prompt of 250 ms, 55.9 ms on the way and steps of 20 ms. Left out: layers that move
- * while the prompt is computed, prefixes that the decode pool has. */
+ * Layer by layer, KV moves from the first layer of the prompt's last step on, to the decode replica that would be chosen then, no
+ * faster than it is computed; when the prompt is computed, what is left goes to the replica that is chosen.
+ *
+ * * Check: test_serving_fleet, case 19 of a prompt of 250 ms, 55.9 ms on the way and steps of 20 ms. Left out: prefixes that the
+ * decode pool has, and its blocks while KV moves ahead of the end of the prompt. */
+#include <math.h>
+
 #include "run/sim-private.h"
 
 static SrvSeq *
@@ -10,6 +15,86 @@ spare (SrvSim *sim)
 {
   return sim->pool->len > 0 ? g_ptr_array_steal_index_fast (sim->pool, sim->pool->len - 1) : g_new0 (SrvSeq, 1);
 }
+
+/* ---- while the prompt is computed ---- */
+
+static void
+go_ahead (Eng *eng, void *user, uint64_t arg)
+{
+  SrvAhead *ahead = user;
+  (void)arg;
+  ahead->moves = eng_flow_start (eng, &ahead->flow);
+}
+
+/* One prompt. It moves no faster than it is computed, so that it does not end before the step. */
+static gboolean
+start_ahead (SrvSim *sim, SrvReplica *replica, const SrvSeq *seq, GError **error)
+{
+  const SrvFabric *fabric = &sim->spec->fabric;
+  const SrvReplica *target = srv_least_loaded (sim, sim->spec->replicas, sim->n_replicas);
+  const EngTime step = replica->end - replica->start;
+  if (target == NULL)
+    return TRUE;
+  const SrvEnd from = { replica->index, seq->rank }, to = { target->index - sim->spec->replicas, srv_even_rank (target) };
+  SrvAhead *ahead = g_new0 (SrvAhead, 1);
+  g_ptr_array_add (replica->ahead, ahead);
+  if (!fabric->flow (fabric->user, from, to, seq->input, sim->uses, &ahead->flow, error))
+    return FALSE;
+  ahead->seq = seq;
+  ahead->uses = g_memdup2 (ahead->flow.uses, ahead->flow.n_uses * sizeof *ahead->flow.uses);
+  ahead->flow.uses = ahead->uses;
+  ahead->flow.latency = 0; /* of the first layer, within the next ones; the transfer's own is paid behind the prompt */
+  const double pace = ahead->flow.amount / eng_time_to_s (step);
+  ahead->flow.bound_per_s = ahead->flow.bound_per_s > 0 ? fmin (ahead->flow.bound_per_s, pace) : pace;
+  ahead->due = eng_at (fabric->eng, replica->start + (EngTime)((double)step * fabric->layer), go_ahead, ahead, 0);
+  return TRUE;
+}
+
+gboolean
+srv_handoff_ahead (SrvSim *sim, SrvReplica *replica, GError **error)
+{
+  if (sim->spec->decode == NULL || !(sim->spec->fabric.layer > 0) || replica->pool != 0 || !replica->busy || replica->jumping ||
+      replica->start != sim->now || replica->ahead->len > 0)
+    return TRUE;
+  for (guint k = 0; k < replica->spec->times.ranks; k++)
+    for (guint i = 0; i < replica->scheds[k]->n_chosen; i++) {
+      const SrvSeq *seq = replica->scheds[k]->chosen[i];
+      if (seq->answer > 1 && seq->produced == 0 && seq->computed + seq->take >= seq->input &&
+          !start_ahead (sim, replica, seq, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+void
+srv_handoff_stop_ahead (SrvSim *sim, SrvReplica *replica)
+{
+  for (guint i = 0; i < replica->ahead->len; i++) {
+    SrvAhead *ahead = replica->ahead->pdata[i];
+    if (sim->eng != NULL) {
+      eng_cancel (sim->eng, ahead->due);
+      eng_flow_cancel (sim->eng, ahead->moves);
+    }
+    g_free (ahead->uses);
+    g_free (ahead);
+  }
+  g_ptr_array_set_size (replica->ahead, 0);
+}
+
+/* Of the KV of a prompt whose last step ends now, at which the engine's clock stands. */
+static double
+part_left (const SrvSim *sim, const SrvReplica *replica, const SrvSeq *seq)
+{
+  for (guint i = 0; i < replica->ahead->len; i++) {
+    const SrvAhead *ahead = replica->ahead->pdata[i];
+    if (ahead->seq != seq || ahead->moves == 0)
+      continue;
+    return eng_flow_remaining (sim->eng, ahead->moves) / ahead->flow.amount;
+  }
+  return 1;
+}
+
+/* ---- behind it ---- */
 
 void
 srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
@@ -28,12 +113,9 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   to->take = 0;
   if (!again && !sim->spec->first_handed)
     to->first = to->last = srv_count_send (sim, sim->at);
-  *handoff = (SrvHandoff){ .sim = sim,
-                           .from = seq,
-                           .to = to,
-                           .source = sim->at->index,
-                           .prefilled = sim->now,
-                           .computed_s = eng_time_to_s (sim->now - sim->at->start) };
+  *handoff = (SrvHandoff){
+    .sim = sim, .from = seq, .to = to, .source = sim->at->index, .prefilled = sim->now, .part = part_left (sim, sim->at, seq)
+  };
   g_ptr_array_add (sim->handoffs, handoff);
   g_ptr_array_add (sim->moving, handoff);
 }
@@ -74,8 +156,7 @@ move (SrvSim *sim, SrvHandoff *handoff, GError **error)
   sim->wait_ps += (double)(handoff->started - handoff->prefilled);
   sim->out->transfer.n++;
   sim->out->transfer.bytes_B += flow->amount;
-  if (fabric->left != NULL)
-    flow->amount *= fabric->left (fabric->user, from, to, handoff->from->input, handoff->computed_s);
+  flow->amount *= handoff->part;
   handoff->due = eng_at (fabric->eng, handoff->started, go, handoff, 0);
   return TRUE;
 }

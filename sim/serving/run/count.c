@@ -43,6 +43,9 @@ srv_count_step (SrvSim *sim, SrvReplica *replica)
   sim->pool_busy_ps[replica->pool] += time_ps;
   sim->pool_kv_ps[replica->pool] += kv * time_ps;
   sim->out->pools[replica->pool].steps++;
+  if (replica->parts)
+    for (guint i = 0; i < SRV_PART_N; i++)
+      sim->out->pools[replica->pool].part_s[prompts > 0 ? 0 : 1][i] += time_ps / ENG_PS_PER_S * replica->share[i];
   sim->kv_ps += kv * time_ps;
   sim->decode_steps += decode > 0;
   sim->decoded += decode;

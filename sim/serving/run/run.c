@@ -238,6 +238,8 @@ arrive_all (Run *run, GError **error)
     replica->woken = FALSE;
     if (replica->in_flight > 0)
       srv_replica_begin (sim, replica);
+    if (!srv_handoff_ahead (sim, replica, error))
+      return FALSE;
   }
   g_ptr_array_set_size (sim->woken, 0);
   return TRUE;
@@ -335,6 +337,8 @@ run_all (Run *run, GError **error)
     if (!sim->replicas[entry.slot].busy || sim->replicas[entry.slot].end != entry.at) /* of a step that was lost */
       continue;
     sim->now = end;
+    if (spec->fabric.layer > 0 && !flows_to_now (run, error)) /* what moves ahead of the end of a prompt is stopped now */
+      return FALSE;
     arrival = MIN (arrival, loss);
     sim->arrival = arrival;
     /* replicas know of each other only through requests that answers send, and through transfers */

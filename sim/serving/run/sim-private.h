@@ -10,6 +10,7 @@ typedef struct {
   const SrvRunSpec *spec; /* of its pool */
   guint index, pool;
   GPtrArray *incoming; /* SrvHandoff *: wait for blocks, first come first */
+  GPtrArray *ahead;    /* SrvAhead *: KV of prompts that the step in progress completes, as it is computed */
   GPtrArray *ready;    /* SrvHandoff *: their KV is there; they join between steps */
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
@@ -34,7 +35,9 @@ typedef struct {
   guint under;   /* sequences below the window */
   double context, windowed;
   SrvDecodeLine line;
-  double factor; /* of the band */
+  double factor;            /* of the band */
+  gboolean parts;           /* as of the run */
+  double share[SRV_PART_N]; /* of the step in progress, by part; where `parts` */
 } SrvReplica;
 
 typedef struct SrvSim SrvSim;
@@ -60,13 +63,22 @@ typedef struct {
   guint source, target; /* replicas, of all */
   gboolean held;        /* blocks of the target */
   EngTime prefilled, started;
-  double computed_s; /* of the step that ended the prompt */
-  EngTimer due;      /* of the start */
-  gboolean left;     /* the source counts it no more */
+  EngTimer due;  /* of the start */
+  double part;   /* of the KV that still has to move */
+  gboolean left; /* the source counts it no more */
   EngFlowSpec flow;
   EngFlow moves; /* 0: it does not move yet */
   EngUse *uses;  /* owned */
 } SrvHandoff;
+
+/* KV of a prompt that moves while the last step of the prompt computes it. */
+typedef struct {
+  const SrvSeq *seq;
+  EngTimer due;
+  EngFlowSpec flow;
+  EngFlow moves; /* 0: it does not move yet */
+  EngUse *uses;  /* owned */
+} SrvAhead;
 
 typedef struct SrvTiers SrvTiers;
 
@@ -214,6 +226,11 @@ void srv_handoff_begin (SrvSim *sim, SrvSeq *seq);
 gboolean srv_handoff_start (SrvSim *sim, GError **error);
 /* Takes those whose flows have ended. */
 void srv_handoff_land (SrvSim *sim);
+/* A step of `replica` from its start to its end has been chosen: KV of prompts that it completes moves as it is computed, where the
+ * fabric does that. FALSE and *error: there is no route. */
+gboolean srv_handoff_ahead (SrvSim *sim, SrvReplica *replica, GError **error);
+/* What moves ahead of the step in progress is stopped: it has ended, or is lost. */
+void srv_handoff_stop_ahead (SrvSim *sim, SrvReplica *replica);
 /* Sequences whose KV is there join; the replica is between steps. */
 void srv_handoff_join (SrvSim *sim, SrvReplica *replica);
 void srv_handoff_clear (SrvSim *sim);

@@ -9,9 +9,11 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->pool = index >= sim->spec->replicas ? 1 : 0;
   const SrvRunSpec *spec = replica->pool == 1 ? sim->spec->decode : sim->spec;
   replica->spec = spec;
+  replica->parts = sim->spec->parts;
   replica->index = index;
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
+  replica->ahead = g_ptr_array_new ();
   replica->late = g_ptr_array_new ();
   replica->n_late = g_new0 (guint, spec->times.ranks);
   replica->coming = g_new0 (guint, spec->times.ranks);
@@ -30,6 +32,7 @@ srv_replica_clear (SrvReplica *replica)
 {
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
+  g_ptr_array_free (replica->ahead, TRUE);
   g_ptr_array_free (replica->late, TRUE);
   g_free (replica->n_late);
   g_free (replica->coming);
@@ -52,6 +55,17 @@ banded (const SrvRunSpec *spec, const SrvStepCost *cost)
   return spec->band == 0 ? cost->time_s : spec->band < 0 ? cost->time_lo_s : cost->time_hi_s;
 }
 
+/* What the step in progress consists of. */
+static void
+take_shares (SrvReplica *replica, const SrvStepCost *cost)
+{
+  double sum_s = 0;
+  for (guint i = 0; i < SRV_PART_N; i++)
+    sum_s += cost->part_s[i];
+  for (guint i = 0; i < SRV_PART_N; i++)
+    replica->share[i] = sum_s > 0 ? cost->part_s[i] / sum_s : 0;
+}
+
 /* ---- time of steps that only decode ---- */
 
 /* By a line: one scheduler, no window. */
@@ -71,7 +85,9 @@ decode_ticks (SrvReplica *replica, guint n)
     const SrvBatch batch = {
       .n_decode = n, .n_sampled = n, .decode_context = replica->context, .decode_windowed = replica->windowed
     };
-    const double time_s = spec->times.time_s (spec->times.model, &batch, spec->band != 0 ? &cost : NULL);
+    const double time_s = spec->times.time_s (spec->times.model, &batch, spec->band != 0 || replica->parts ? &cost : NULL);
+    if (replica->parts)
+      take_shares (replica, &cost);
     return ticks (spec->band != 0 ? banded (spec, &cost) : time_s);
   }
   if (replica->context < line->from || replica->context > line->to)
@@ -86,7 +102,7 @@ start_line (SrvReplica *replica, guint n)
   const SrvRunSpec *spec = replica->spec;
   replica->factor = 1;
   replica->line = (SrvDecodeLine){ .from = 1, .to = 0 };
-  if (spec->band == 0)
+  if (spec->band == 0 && !replica->parts)
     return;
   SrvStepCost cost = { 0 };
   const SrvBatch batch = {
@@ -94,6 +110,8 @@ start_line (SrvReplica *replica, guint n)
   };
   const double time_s = spec->times.time_s (spec->times.model, &batch, &cost);
   replica->factor = banded (spec, &cost) / time_s;
+  if (replica->parts)
+    take_shares (replica, &cost);
 }
 
 /* ---- jumps ---- */
@@ -207,8 +225,10 @@ step_s (SrvSim *sim, SrvReplica *replica, guint n_chunks)
     start_line (replica, sim->batches[0].n_decode);
     return eng_time_to_s (decode_ticks (replica, sim->batches[0].n_decode));
   }
-  const gboolean wants = spec->band != 0 || sim->watched != NULL;
+  const gboolean wants = spec->band != 0 || sim->watched != NULL || replica->parts;
   const double time_s = spec->times.time_s (spec->times.model, sim->batches, wants ? &sim->cost : NULL);
+  if (replica->parts)
+    take_shares (replica, &sim->cost);
   return wants ? banded (spec, &sim->cost) : time_s;
 }
 
@@ -274,6 +294,7 @@ srv_replica_stop (SrvSim *sim, SrvReplica *replica)
 {
   if (replica->jumping)
     end_jump (sim, replica);
+  srv_handoff_stop_ahead (sim, replica);
   replica->busy = FALSE;
 }
 
@@ -306,5 +327,6 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
   sim->at = replica;
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_done (replica->scheds[i], srv_count_token, replica->spec->acceptance != NULL ? accepted : NULL, sim);
+  srv_handoff_stop_ahead (sim, replica);
   return TRUE;
 }

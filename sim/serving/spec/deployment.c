@@ -44,7 +44,7 @@ worker_new (void)
 
 /* ---- options ---- */
 
-typedef enum { TP, PP, DP, EP, KEY, MODEL, KV, MODE, EXPERTS, DP_ATTENTION, PREFILL, CACHE, NO_CACHE, QUIET } Meaning;
+typedef enum { TP, PP, DP, EP, KEY, MODEL, KV, MODE, DICT, EXPERTS, DP_ATTENTION, PREFILL, CACHE, NO_CACHE, QUIET } Meaning;
 
 /* Of both engines: their names do not clash. Those from EXPERTS on have no value. */
 static const struct {
@@ -64,6 +64,13 @@ static const struct {
   { "--dp-size", DP, NULL },
   { "--dp", DP, NULL },
   { "--ep-size", EP, NULL },
+  { "--expert-parallel-size", EP, NULL },
+  { "--max-batch-size", KEY, "max_num_seqs" },
+  { "--max-num-tokens", KEY, "max_num_batched_tokens" },
+  { "--free-gpu-memory-fraction", KEY, "memory" },
+  { "--kv-block-size", KEY, "block" },
+  { "--max-seq-len", KEY, "max_model_len" },
+  { "--override-engine-args", DICT, NULL },
   { "--ep", EP, NULL },
   { "--max-num-seqs", KEY, "max_num_seqs" },
   { "--max-running-requests", KEY, "max_num_seqs" },
@@ -81,6 +88,7 @@ static const struct {
   { "--disaggregation-mode", MODE, NULL },
   { "--enable-expert-parallel", EXPERTS, NULL },
   { "--enable-dp-attention", DP_ATTENTION, NULL },
+  { "--enable-attention-dp", DP_ATTENTION, NULL },
   { "--is-prefill-worker", PREFILL, NULL },
   { "--is-decode-worker", QUIET, NULL },
   { "--enable-prefix-caching", CACHE, NULL },
@@ -126,6 +134,11 @@ take (Worker *worker, guint row, const char *value, BaseMark mark, GError **erro
       break;
     case KV:
       worker->kv_fp8 = value != NULL && g_str_has_prefix (value, "fp8");
+      break;
+    case DICT: /* of TensorRT-LLM: a dict of further options */
+      worker->kv_fp8 = value != NULL && strstr (value, "\"dtype\": \"fp8\"") != NULL;
+      if (value != NULL && strstr (value, "\"enable_chunked_prefill\": true") != NULL)
+        g_string_append (worker->options, ", chunked: yes");
       break;
     case MODE:
       worker->prefill = value != NULL && strcmp (value, "prefill") == 0;
@@ -336,7 +349,8 @@ read_llm_d (const BaseYamlNode *root, GPtrArray *workers, GError **error)
 static void
 add_parallel (const Worker *worker, GString *out)
 {
-  const double dp = worker->dp, tp = worker->engine == SGLANG && worker->dp_attention && dp > 1 ? worker->tp / dp : worker->tp;
+  const double dp = worker->engine == TRTLLM && worker->dp_attention ? worker->tp : worker->dp; /* over all GPUs */
+  const double tp = worker->engine != VLLM && worker->dp_attention && dp > 1 ? worker->tp / dp : worker->tp;
   const gboolean attention = dp > 1 && (worker->experts || worker->dp_attention || worker->ep > 1);
   g_string_append_printf (out, "parallel: {tp: %.0f", tp);
   if (worker->pp > 1)

@@ -46,7 +46,7 @@ gboolean
 trn_scale (const TrnJob *job, BaseMark mark, TrnScale *out, GError **error)
 {
   if (job == NULL)
-    return col_fail_at (error, mark, "not one training step; accepted: a scenario with one workload of kind training");
+    return col_fail_at (error, mark, "not one training step; accepted: a scenario with one workload of kind training or serving");
   const TrnSpec *spec = &job->spec;
   TrnScale scale = { .has_model = spec->model.model != NULL,
                      .nodes = clu_n_nodes (job->system->clu),

@@ -7,6 +7,7 @@
 #include "serving/fleet.h"
 #include "serving/load.h"
 #include "serving/memory.h"
+#include "serving/month.h"
 #include "serving/run.h"
 
 /* `slo:`: what users are promised. */
@@ -14,6 +15,13 @@ typedef struct {
   BaseHead head;
   BaseNum ttft, tpot, e2e; /* s */
 } ScnSloSpec;
+
+/* `reliability:`, failures at published rates over a month. */
+typedef struct {
+  BaseHead head;
+  BaseRef rates; /* MdlFailureRates */
+  BaseNum days, factor, spares, repair, restart, seeds;
+} ScnReliabilitySpec;
 
 typedef struct {
   BaseHead head;
@@ -25,6 +33,7 @@ typedef struct {
   BaseList offload;  /* SrvOffloadSpec; absent: none */
   BaseList failures; /* SrvFailureSpec; absent: none */
   SrvRetrySpec retry;
+  ScnReliabilitySpec reliability; /* absent: nothing fails */
   SrvScaleSpec scale;
   BaseList pools; /* SrvPoolSpec; absent: `replicas` of role all */
   SrvTransferSpec transfer;
@@ -59,6 +68,15 @@ typedef struct {
   double good, ttft_p50_s, ttft_p99_s; /* good: NAN without an SLO; times: NAN without requests */
 } ScnServingPhase;
 
+/* Of a month of failures. */
+typedef struct {
+  double days;
+  SrvMonthBand good; /* requests within the SLO; NAN without one */
+  double healthy;    /* the same while nothing is lost */
+  double failures, capacity;
+  double bad; /* of all requests, outside the SLO because of the moment of a failure */
+} ScnServingMonth;
+
 /* ScnResult.own */
 typedef struct {
   SrvRunResult run;
@@ -73,10 +91,14 @@ typedef struct {
   double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
   gboolean scales;      /* replicas follow the load */
   double replicas_most;
-  gboolean fails; /* something is lost */
-  GArray *phases; /* ScnServingPhase; NULL: nothing is lost */
-  GArray *tiers;  /* ScnServingTier, of `offload`; NULL: none */
-  gboolean slow;  /* run.watched is the request at the 99th percentile of TTFT, as none was named */
+  gboolean fails;       /* something is lost */
+  GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
+  ScnServingMonth of_month;
+  GArray *month;        /* the same as a row; NULL: without `reliability`, like the next two */
+  GArray *month_states; /* SrvMonthState, that most of the time is in */
+  GArray *month_causes; /* SrvMonthCause that take replicas, the most first */
+  GArray *tiers;        /* ScnServingTier, of `offload`; NULL: none */
+  gboolean slow;        /* run.watched is the request at the 99th percentile of TTFT, as none was named */
   const char *bound_by;
   GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
@@ -88,5 +110,7 @@ GPtrArray *scn_serving_changes (const Scn *scenario);
 /* Plays it once, with these engines in place of its calibration's. Times and rates of the median steps, without bands. May be
  * called by several threads at once for different scenarios. FALSE and *error on failure. */
 gboolean scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunResult *out, GError **error);
+/* The same with its own engines, and with what steps consist of (SrvPoolResult.part_s). */
+gboolean scn_serving_play_parts (const Scn *scenario, SrvRunResult *out, GError **error);
 
 #endif

@@ -79,8 +79,9 @@ typedef struct {
   gpointer user;
   /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
   gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
-  /* Fraction of it that still has to move once the prompt is computed, whose last step took computed_s; NULL: all. */
-  double (*left) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, double computed_s);
+  double
+      layer; /* layer by layer: the part of a prompt's last step after which KV begins to move, as it is computed; 0: all of it moves
+                   once the prompt is computed */
   gboolean pull; /* the decode replica starts it, between its steps */
 } SrvFabric;
 
@@ -136,6 +137,7 @@ struct SrvRunSpec {
   SrvOffload offload;       /* of the pool that takes requests */
   guint64 seed;             /* of accepted drafts and of routers that draw */
   const double *acceptance; /* of each draft, that it is accepted given those before; limits.drafts entries; NULL: all */
+  gboolean parts;           /* count what steps consist of: SrvPoolResult.part_s */
   gboolean stepwise;        /* each step by itself; else steps that only decode are jumped over, with the same result */
   int band;                 /* -1, 0, 1: steps last as the low end of their band, as its middle, its high end */
   guint64 warm_up;          /* requests that are not counted, the first ones */
@@ -187,6 +189,8 @@ typedef struct {
   double busy;    /* fraction of the replicas' time in steps */
   double kv_mean; /* fraction of blocks in use, over busy time */
   guint64 steps;
+  /* Where SrvRunSpec.parts: time of steps that compute prompts [0], and of those that only decode [1], by part; of all replicas. */
+  double part_s[2][SRV_PART_N];
 } SrvPoolResult;
 
 /* KV from the prefill pool to the decode pool, of all requests. */

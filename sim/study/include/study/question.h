@@ -40,6 +40,9 @@ typedef struct {
   ScnResult *result;
 } StdRun;
 
+/* The scenario with `sets` ("path=value", ends with NULL; NULL: none) after those of the question. The lookup is borrowed.
+ * Returned: full; NULL and *error on failure. May be called by many threads at once. */
+StdLoaded *std_question_load (const StdQuestion *question, const char *const *sets, const BaseLookup *lookup, GError **error);
 /* Runs the scenario with `sets` ("path=value", ends with NULL; NULL: none) after those of the question. `watch` (NULL: none) sees
  * what is read. FALSE and *error on failure. May be called by many threads at once. */
 gboolean std_question_run (const StdQuestion *question, const char *const *sets, BaseWatch *watch, StdRun *run, GError **error);
