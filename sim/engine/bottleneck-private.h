@@ -24,7 +24,7 @@ struct EngBottleneck {
   double room;                /* capacity / unit: the sum of the rates that it carries */
   EngMember *items;           /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
   uint32_t n, n_allocated;
-  uint32_t n_spread; /* of its service's spread[] */
+  uint32_t n_spread; /* of its service's spread[], those that are not quiet: the first */
   uint32_t carrier;  /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
   bool used;         /* all of this is set */
   bool queued;       /* its level is to be found */
@@ -36,10 +36,11 @@ struct EngBottleneck {
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngSpread *spread; /* other links of members that are not quiet */
+  EngSpread *spread; /* other links of members: those that are not quiet, then the quiet ones */
   uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
-  uint32_t spread_allocated, held_allocated;
-  uint32_t n_others; /* other links of members, quiet or not */
+  uint32_t *use;     /* by the same place: the word of the pool by which that flow names the link */
+  uint32_t spread_allocated, held_allocated; /* the latter of use[] too */
+  uint32_t n_others;                         /* of spread[] */
   bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
 };
 

@@ -19,8 +19,8 @@ G_STATIC_ASSERT (sizeof (EngBottleneck) == 64);
 #define AHEAD   8u
 #define SURE_PS 65536u
 /* A link may be quiet when ceilings leave so much of it, and is tried again when its others take so much less than before. */
-#define QUIET_AT    0.98
-#define QUIET_AGAIN 0.97f
+#define QUIET_AT    0.995
+#define QUIET_AGAIN 0.99f
 /* More than rounding can make of what is left. */
 #define REL_CERTAIN 1e-9
 
@@ -68,44 +68,64 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
   put (net, one, at, item);
 }
 
+/* Puts an entry of spread[] where another was. */
+static inline void
+place_spread (EngNet *net, EngSpread *spread, uint32_t at, EngSpread entry)
+{
+  spread[at] = entry;
+  net->clocks.spread[entry.use] = at;
+}
+
+static inline void
+swap_spread (EngNet *net, EngSpread *spread, uint32_t a, uint32_t b)
+{
+  const EngSpread entry = spread[a];
+  place_spread (net, spread, a, spread[b]);
+  place_spread (net, spread, b, entry);
+}
+
 /* That other link of a member learns of changes of the level from now on. */
 static void
 add_spread (EngNet *net, EngLink link, uint32_t use)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  EngService *service = eng_service_of (net, link);
-  if (net->clocks.spread[use] != ENG_NO_SLOT)
-    return;
-  if (one->n_spread == service->spread_allocated) {
-    service->spread_allocated = eng_grown (service->spread_allocated);
-    service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
-  }
-  service->spread[one->n_spread] = (EngSpread){ .link = net->pool.word[use], .use = use };
-  net->clocks.spread[use] = one->n_spread++;
+  swap_spread (net, eng_service_of (net, link)->spread, net->clocks.spread[use], eng_bottleneck_of (net, link)->n_spread++);
 }
 
+/* It learns of ceilings alone. */
 static void
 drop_spread (EngNet *net, EngLink link, uint32_t use)
 {
-  EngSpread *spread = eng_service_of (net, link)->spread;
-  const uint32_t at = net->clocks.spread[use];
-  if (at == ENG_NO_SLOT)
-    return;
-  net->clocks.spread[use] = ENG_NO_SLOT;
-  const uint32_t last = --eng_bottleneck_of (net, link)->n_spread;
-  if (at == last)
-    return;
-  spread[at] = spread[last];
-  net->clocks.spread[spread[at].use] = at;
+  swap_spread (net, eng_service_of (net, link)->spread, net->clocks.spread[use], --eng_bottleneck_of (net, link)->n_spread);
 }
 
-static uint32_t
-use_of (const EngNet *net, uint32_t flow, EngLink link)
+/* Of a new member. */
+static void
+enter_spread (EngNet *net, EngLink link, uint32_t use)
 {
-  uint32_t use = net->flows.head[flow].uses;
-  while (net->pool.word[use] != link)
-    use++;
-  return use;
+  EngService *service = eng_service_of (net, link);
+  if (service->n_others == service->spread_allocated) {
+    service->spread_allocated = eng_grown (service->spread_allocated);
+    service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
+  }
+  const EngLink other = net->pool.word[use];
+  place_spread (net, service->spread, service->n_others++, (EngSpread){ .link = other, .use = use });
+  if (!net->clocks.quiet[other])
+    add_spread (net, link, use);
+}
+
+static void
+leave_spread (EngNet *net, EngLink link, uint32_t use)
+{
+  EngService *service = eng_service_of (net, link);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  uint32_t at = net->clocks.spread[use];
+  if (at < one->n_spread) {
+    place_spread (net, service->spread, at, service->spread[--one->n_spread]);
+    at = one->n_spread;
+  }
+  if (at != --service->n_others)
+    place_spread (net, service->spread, at, service->spread[service->n_others]);
+  net->clocks.spread[use] = ENG_NO_SLOT;
 }
 
 void
@@ -113,14 +133,14 @@ eng_bottleneck_make_loud (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held;
+  const uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
   net->clocks.quiet[link] = false;
   one->others = one->others_rest = one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
     if (held[i] == ENG_NO_SLOT)
       continue; /* has just joined */
     eng_bottleneck_add (one, net->clocks.level[held[i]]);
-    add_spread (net, held[i], use_of (net, state->flows[i], link));
+    add_spread (net, held[i], use[i]);
   }
   one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
 }
@@ -130,7 +150,7 @@ try_quiet (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held;
+  const uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
   double sum = 0.0;
   one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
   if (one->n > 0 || net->clocks.quiet[link])
@@ -142,7 +162,7 @@ try_quiet (EngNet *net, EngLink link)
   one->others = sum;
   net->clocks.quiet[link] = true;
   for (uint32_t i = 0; i < state->n_flows; i++)
-    drop_spread (net, held[i], use_of (net, state->flows[i], link));
+    drop_spread (net, held[i], use[i]);
 }
 
 void
@@ -170,10 +190,9 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++) {
     const EngLink used = net->pool.word[use];
     eng_service_of (net, used)->held[net->clocks.spot[use]] = link;
-    if (used != link && !net->clocks.quiet[used])
-      add_spread (net, link, use);
+    if (used != link)
+      enter_spread (net, link, use);
   }
-  service->n_others += head->n_uses - 1u;
   const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
 }
@@ -194,9 +213,9 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   }
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
   const EngFlowHead *head = &net->flows.head[flow];
-  eng_service_of (net, link)->n_others -= head->n_uses - 1u;
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
-    drop_spread (net, link, use);
+    if (net->pool.word[use] != link)
+      leave_spread (net, link, use);
   if (one->n == 0) {
     net->clocks.level[link] = net->clocks.ceiling[link] = 0.0;
     eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;

@@ -20,7 +20,6 @@ eng_clocks_init (EngNet *net)
   net->clocks.fresh = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->clocks.calm = g_array_new (FALSE, FALSE, sizeof (EngLink));
   net->clocks.stirred = g_array_new (FALSE, FALSE, sizeof (EngLink));
-  net->clocks.faster = g_array_new (FALSE, FALSE, sizeof (EngHeapItem));
 }
 
 static void
@@ -33,6 +32,7 @@ free_all (EngNet *net)
     g_free (clocks->of[link].items);
     g_free (clocks->service[link].spread);
     g_free (clocks->service[link].held);
+    g_free (clocks->service[link].use);
   }
   g_clear_pointer (&clocks->of, g_free);
   g_clear_pointer (&clocks->service, g_free);
@@ -53,7 +53,7 @@ eng_clocks_clear (EngNet *net)
   g_array_unref (net->clocks.fresh);
   g_array_unref (net->clocks.calm);
   g_array_unref (net->clocks.stirred);
-  g_array_unref (net->clocks.faster);
+  eng_heap_clear (&net->clocks.faster);
 }
 
 /* The same words with zeros behind them; memory that is not touched takes none. */
@@ -105,28 +105,29 @@ set_up (Eng *eng, EngLink link)
   eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
 }
 
-/* Returns the word of the pool. */
 static uint32_t
-note_spot (EngNet *net, uint32_t flow, EngLink link, uint32_t at)
+use_of (const EngNet *net, uint32_t flow, EngLink link)
 {
-  const EngFlowHead *head = &net->flows.head[flow];
-  uint32_t k = 0;
-  while (net->pool.word[head->uses + k] != link)
-    k++;
-  net->clocks.spot[head->uses + k] = at;
-  return head->uses + k;
+  uint32_t use = net->flows.head[flow].uses;
+  while (net->pool.word[use] != link)
+    use++;
+  return use;
 }
 
-/* The link's flows[at] is a member nowhere yet. */
+/* The link's flows[at] names it by this word; it is a member nowhere yet. */
 static void
-hold_none (EngNet *net, EngLink link, uint32_t at)
+hold_none (EngNet *net, EngLink link, uint32_t at, uint32_t use)
 {
   EngService *service = eng_service_of (net, link);
   if (at >= service->held_allocated) {
     service->held_allocated = net->links.state[link].n_allocated;
     service->held = g_renew (uint32_t, service->held, service->held_allocated);
+    service->use = g_renew (uint32_t, service->use, service->held_allocated);
   }
   service->held[at] = ENG_NO_SLOT;
+  service->use[at] = use;
+  net->clocks.spot[use] = at;
+  net->clocks.spread[use] = ENG_NO_SLOT;
 }
 
 static bool
@@ -168,10 +169,8 @@ start_links (Eng *eng)
       continue;
     set_up (eng, link);
     eng_link_mark_dirty (net, link);
-    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++) {
-      net->clocks.spread[note_spot (net, net->links.state[link].flows[i], link, i)] = ENG_NO_SLOT;
-      hold_none (net, link, i);
-    }
+    for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
+      hold_none (net, link, i, use_of (net, net->links.state[link].flows[i], link));
   }
 }
 
@@ -259,9 +258,7 @@ eng_clocks_join (Eng *eng, uint32_t flow)
   for (uint32_t k = 0; k < n_uses; k++) {
     const EngLink link = net->pool.word[uses + k];
     set_up (eng, link);
-    net->clocks.spot[uses + k] = net->links.state[link].n_flows - 1u;
-    net->clocks.spread[uses + k] = ENG_NO_SLOT;
-    hold_none (net, link, net->links.state[link].n_flows - 1u);
+    hold_none (net, link, net->links.state[link].n_flows - 1u, uses + k);
   }
   g_array_append_val (net->clocks.fresh, flow);
 }
@@ -287,10 +284,11 @@ leave_links (EngNet *net, uint32_t flow)
     const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
     if (last == flow)
       continue;
-    uint32_t *held = eng_service_of (net, link)->held;
+    uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
     state->flows[at] = last;
     held[at] = held[state->n_flows];
-    note_spot (net, last, link, at);
+    use[at] = use[state->n_flows];
+    net->clocks.spot[use[at]] = at;
   }
 }
 

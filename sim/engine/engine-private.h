@@ -163,12 +163,12 @@ typedef struct {
   uint32_t *place;     /* by flow: in its bottleneck's heap */
   uint32_t n_flows;    /* of place[] */
   uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
-  uint32_t *spread;    /* by such a word: its place in the spread[] of the member's bottleneck; ENG_NO_SLOT: not there */
+  uint32_t *spread;    /* by such a word: its place in the spread[] of the member's bottleneck; ENG_NO_SLOT: that is the link */
   uint32_t n_words;    /* of spot[] and spread[] */
   GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
   GArray *calm;        /* EngLink: may become quiet */
   GArray *stirred;     /* EngLink: their next end is to be found */
-  GArray *faster;      /* EngHeapItem: rate, flow */
+  EngHeap faster;      /* -rate, flow */
 } EngClocks;
 
 /* What a solve has at hand. */

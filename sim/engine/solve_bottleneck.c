@@ -22,8 +22,6 @@
 #include "bottleneck-private.h"
 #include "fill-private.h"
 
-#include <stdlib.h>
-
 /* Rates that a solve may look at, all and for each flow that moves. Where nearly all levels are alike they may creep for long. */
 #define LEAST_SEEN  16384u
 #define SEEN_A_FLOW 32u
@@ -32,8 +30,8 @@
 #define LEAST_CROWD 3u
 /* How far a ceiling is set above the level: so many of its latest changes, within these parts of it. It is set anew when the level
  * passes it, or is more than FALLEN times as far below it. */
-#define CHANGES_TO_CEILING 16.0
-#define LEAST_TO_CEILING   0.05
+#define CHANGES_TO_CEILING 8.0
+#define LEAST_TO_CEILING   0.003
 #define MOST_TO_CEILING    0.25
 #define FALLEN             3.0
 /* Quiet is what ceilings leave so much of, more than sums may be wrong by. */
@@ -104,22 +102,24 @@ static void
 set_ceiling (EngNet *net, EngLink link, double ceiling)
 {
   const EngBottleneck *from = eng_bottleneck_of (net, link);
+  const EngService *service = eng_service_of (net, link);
   const double change = ceiling - net->clocks.ceiling[link];
+  bool over = false;
   net->clocks.ceiling[link] = ceiling;
-  if (from->n_spread == eng_service_of (net, link)->n_others)
-    return; /* none is quiet */
-  net->clocks.n_seen += from->n;
-  for (uint32_t i = 0; i < from->n; i++) {
-    const EngFlowHead *head = &net->flows.head[from->items[i].id];
-    for (uint32_t k = 0; k < head->n_uses; k++) {
-      const EngLink used = net->pool.word[head->uses + k];
-      if (!net->clocks.quiet[used])
-        continue;
-      EngBottleneck *one = eng_bottleneck_of (net, used);
-      one->others += change;
-      if (one->others > one->room * QUIET_TO)
-        eng_bottleneck_make_loud (net, used);
-    }
+  net->clocks.n_seen += service->n_others - from->n_spread;
+  for (uint32_t i = from->n_spread; i < service->n_others; i++) {
+    EngBottleneck *one = eng_bottleneck_of (net, service->spread[i].link);
+    one->others += change;
+    over |= one->others > one->room * QUIET_TO;
+  }
+  /* what is no longer quiet goes to the front, so that i has another */
+  for (uint32_t i = from->n_spread; over && i < service->n_others;) {
+    const EngLink used = service->spread[i].link;
+    const EngBottleneck *one = eng_bottleneck_of (net, used);
+    const bool stays = one->others <= one->room * QUIET_TO;
+    if (!stays)
+      eng_bottleneck_make_loud (net, used);
+    i = stays ? i + 1 : from->n_spread;
   }
 }
 
@@ -161,16 +161,8 @@ capture (Eng *eng, EngLink link, uint32_t flow)
       look_at (net, net->pool.word[head->uses + k]);
 }
 
-static int
-fastest_first (const void *a, const void *b)
-{
-  const EngHeapItem *x = a, *y = b;
-  if (x->key < y->key || x->key > y->key)
-    return x->key > y->key ? -1 : 1;
-  return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* Finds the others that are faster than the level, fastest first; without members all of them. Brings `top` up to date. */
+/* Finds the others that are faster than the level, the fastest at the top of the heap; without members all of them. Brings `top` up
+ * to date. */
 static void
 find_faster (EngNet *net, EngLink link, double level)
 {
@@ -178,20 +170,19 @@ find_faster (EngNet *net, EngLink link, double level)
   const EngLinkState *state = &net->links.state[link];
   const uint32_t *held = eng_service_of (net, link)->held;
   const double *levels = net->clocks.level;
-  GArray *faster = net->clocks.faster;
+  EngHeap *faster = &net->clocks.faster;
   double top = 0.0;
   net->clocks.n_seen += state->n_flows;
-  g_array_set_size (faster, 0);
+  faster->n = 0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
     const double rate = held[i] == link ? 0.0 : levels[held[i]]; /* none has just joined: all of these were taken in */
     if (rate > level)
-      g_array_append_vals (faster, &(EngHeapItem){ .key = rate, .id = state->flows[i] }, 1);
+      eng_heap_append (faster, -rate, state->flows[i]);
     else
       top = rate > top ? rate : top;
   }
   one->top = top;
-  if (faster->len > 1)
-    qsort (faster->data, faster->len, sizeof (EngHeapItem), fastest_first);
+  eng_heap_build (faster);
 }
 
 /* The level at which the link is full, with those captured who would be faster. */
@@ -203,25 +194,26 @@ find_level (Eng *eng, EngLink link)
   if (one->others < one->room * REL_SLIGHT && one->n == net->links.state[link].n_flows)
     one->others = one->others_rest = one->top = 0.0;
   double left = left_by_others (one), level = one->n > 0 ? fmax (left / one->n, 0.0) : -1.0;
-  guint n_captured = 0;
+  EngHeap *faster = &net->clocks.faster;
+  uint32_t n_captured = 0;
   if (one->n == 0 && left >= -one->room * REL_SAME)
     return;
   if (one->top > level * (1.0 + REL_SAME)) {
     find_faster (net, link, fmax (level * (1.0 + REL_SAME), level));
-    for (; n_captured < net->clocks.faster->len; n_captured++) {
-      const double rate = g_array_index (net->clocks.faster, EngHeapItem, n_captured).key;
-      if (rate <= level * (1.0 + REL_SAME))
-        break;
-      left += rate;
-      level = fmax (left / (one->n + n_captured + 1u), 0.0);
+    while (faster->n > 0 && -faster->items[0].key > level * (1.0 + REL_SAME)) {
+      const EngHeapItem fastest = faster->items[0];
+      left -= fastest.key;
+      level = fmax (left / (one->n + ++n_captured), 0.0);
+      eng_heap_pop (faster);
+      faster->items[faster->n] = fastest; /* behind those that are left */
     }
-    if (n_captured < net->clocks.faster->len)
-      one->top = fmax (one->top, g_array_index (net->clocks.faster, EngHeapItem, n_captured).key);
+    if (faster->n > 0)
+      one->top = fmax (one->top, -faster->items[0].key);
   }
   if (n_captured > 0 || fabs (level - net->clocks.level[link]) > REL_STILL * level)
     set_level (eng, link, level);
-  for (guint i = 0; i < n_captured; i++)
-    capture (eng, link, g_array_index (net->clocks.faster, EngHeapItem, i).id);
+  for (uint32_t i = n_captured; i > 0; i--)
+    capture (eng, link, faster->items[faster->n + i - 1u].id);
 }
 
 /* A flow's link where it would get least, if it is a bottleneck there; of a quiet one, the least that it may be. */
