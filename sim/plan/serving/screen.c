@@ -8,13 +8,13 @@
 
 #include "fleet-private.h"
 
-#define MOST_TP        16u
-#define MOST_DP        64u
-#define MOST_DOUBLINGS 30 /* of 1e-3 a second: to a million */
-#define TAIL_WAIT      4.6
-#define TAIL_TPOT      1.15
-#define MOST_CUTS      4096u
-#define LARGEST_GPUS   1024u
+#define MOST_TP      16u
+#define MOST_DP      64u
+#define MOST_RATE    1e6
+#define TAIL_WAIT    4.6
+#define TAIL_TPOT    1.15
+#define MOST_CUTS    4096u
+#define LARGEST_GPUS 1024u
 
 /* ---- closed forms ---- */
 
@@ -80,13 +80,10 @@ largest_rate (const PlnFleet *fleet, PlnFleetCut *cut, PlnFleetRole role)
   double low = 1e-6, high = 1e-3;
   if (!keeps (fleet, cut, role, low))
     return 0;
-  int kept = -1, missed = MOST_DOUBLINGS; /* how often 1e-3 a second may be doubled, and may not */
-  while (missed - kept > 1) {
-    const int between = (kept + missed) / 2;
-    *(keeps (fleet, cut, role, ldexp (high, between)) ? &kept : &missed) = between;
+  while (high < MOST_RATE && keeps (fleet, cut, role, high)) {
+    low = high;
+    high *= 2;
   }
-  low = kept >= 0 ? ldexp (high, kept) : low;
-  high = ldexp (high, missed);
   while (high > low * 1.005) {
     const double rate = sqrt (low * high);
     *(keeps (fleet, cut, role, rate) ? &low : &high) = rate;

@@ -383,8 +383,8 @@ gboolean pln_read_machine (const Pln *plan, guint machine, GError **error);
 /* The best of them on each machine, by number of machine; `formula` is NAN where none meets the constraints. `plan` may be another
  * one with the same machines. NULL and *error on failure. Returned: full, PlnChoiceRow. */
 GArray *pln_leads (const Pln *plan, const GArray *contenders, GError **error);
-/* The same up to the first machine whose `formula` is not, to the last bit, what `until` has of it; NULL: of all machines. One whose
- * best by `contenders` comes to something else is not, and its `formula` is that. */
+/* The same up to the first machine whose `formula` is not, to the last bit, what `until` has of it; NULL: of all machines.
+ * One whose best by `contenders` comes to something else is not, and its `formula` is that. */
 GArray *pln_leads_until (const Pln *plan, const GArray *contenders, const double *until, GError **error);
 
 #endif
