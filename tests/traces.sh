@@ -64,7 +64,7 @@ one () # name words… -- flags…
 one quickstart latency --
 one loader_starved '"data stall"' --
 one checkpoint_async_vs_sync 'checkpoint (mean of a step)' 'written beside steps' 'the trace has micro-batches' --
-one gds_two_sockets '"cat":"io"' --
+one gds_two_sockets '"name":"read, 100000000000 B"' --
 one one_tier_for_all ': steps"' '"name":"step 1"' '"name":"checkpoint ' --
 one nemotron_h_8b '"kernels":"in_projection' '"slowdown"' scan_states '"algorithm"' --
 one elastic_512 '"cause":"node"' '"replicas":15' '"name":"restart"' -- --goodput --set workload.failures.seeds=2 \
