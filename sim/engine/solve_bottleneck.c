@@ -144,7 +144,8 @@ set_level (Eng *eng, EngLink link, double level)
   const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  const double above = smaller (larger (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  const double above =
+      smaller (larger (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
   if (level > net->clocks.ceiling[link] || level + FALLEN * above < net->clocks.ceiling[link])
     set_ceiling (net, link, level + above);
   net->clocks.level[link] = level;
