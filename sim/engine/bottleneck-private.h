@@ -41,7 +41,7 @@ struct EngService {
   uint32_t *use;     /* by the same place: the word of the pool by which that flow names the link */
   uint32_t spread_allocated, held_allocated; /* the latter of use[] too */
   uint32_t n_others;                         /* of spread[] */
-  bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
+  bool sure;                                 /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
 static inline EngBottleneck *

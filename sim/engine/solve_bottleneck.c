@@ -41,6 +41,19 @@
 /* Less than this of a link's room may be what rounding left of no others. */
 #define REL_SLIGHT 1e-9
 
+/* fmin() and fmax() of numbers: libm's, which mind NaN, are calls. */
+static inline double
+smaller (double a, double b)
+{
+  return a < b ? a : b;
+}
+
+static inline double
+larger (double a, double b)
+{
+  return a > b ? a : b;
+}
+
 /* What others leave of the link. */
 static inline double
 left_by_others (const EngBottleneck *one)
@@ -131,7 +144,8 @@ set_level (Eng *eng, EngLink link, double level)
   const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
   eng_bottleneck_stir (net, link);
-  const double above = fmin (fmax (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  const double above =
+      smaller (larger (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
   if (level > net->clocks.ceiling[link] || level + FALLEN * above < net->clocks.ceiling[link])
     set_ceiling (net, link, level + above);
   net->clocks.level[link] = level;
@@ -193,22 +207,22 @@ find_level (Eng *eng, EngLink link)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   if (one->others < one->room * REL_SLIGHT && one->n == net->links.state[link].n_flows)
     one->others = one->others_rest = one->top = 0.0;
-  double left = left_by_others (one), level = one->n > 0 ? fmax (left / one->n, 0.0) : -1.0;
+  double left = left_by_others (one), level = one->n > 0 ? larger (left / one->n, 0.0) : -1.0;
   EngHeap *faster = &net->clocks.faster;
   uint32_t n_captured = 0;
   if (one->n == 0 && left >= -one->room * REL_SAME)
     return;
   if (one->top > level * (1.0 + REL_SAME)) {
-    find_faster (net, link, fmax (level * (1.0 + REL_SAME), level));
+    find_faster (net, link, larger (level * (1.0 + REL_SAME), level));
     while (faster->n > 0 && -faster->items[0].key > level * (1.0 + REL_SAME)) {
       const EngHeapItem fastest = faster->items[0];
       left -= fastest.key;
-      level = fmax (left / (one->n + ++n_captured), 0.0);
+      level = larger (left / (one->n + ++n_captured), 0.0);
       eng_heap_pop (faster);
       faster->items[faster->n] = fastest; /* behind those that are left */
     }
     if (faster->n > 0)
-      one->top = fmax (one->top, -faster->items[0].key);
+      one->top = larger (one->top, -faster->items[0].key);
   }
   if (n_captured > 0 || fabs (level - net->clocks.level[link]) > REL_STILL * level)
     set_level (eng, link, level);
