@@ -55,8 +55,9 @@ static SCHEMA (
     NUM_AS (MdlEngineRow, "other", other_B, BYTES, "memory of CUDA, NCCL and the framework"),
     NUM_AS (MdlEngineRow, "communicators", communicators_B, BYTES,
             "memory of NCCL and the engine's own all-reduce, on top of `other`, where a replica has several GPUs"),
-    NUM_AS (MdlEngineRow, "multicast", multicast_B, BYTES,
-            "memory of NCCL's buffers for reduction in the NVLink switch, for each rank of a group of more than two; default: none"),
+    NUM_AS (
+        MdlEngineRow, "multicast", multicast_B, BYTES,
+        "memory of NCCL's buffers for reduction in the NVLink switch, for each rank of a group of more than two; default: none"),
     NUM (MdlEngineRow, sample, BYTES, "memory for each logit while the engine's profiling run samples; default: 6 B",
          .max = "1 kB"),
     NUM (MdlEngineRow, split_prefill, COUNT,

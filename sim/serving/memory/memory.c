@@ -18,7 +18,8 @@
  * pool: vLLM and TensorRT-LLM capture them in what their fraction leaves.
  * Source: vllm-project/vllm v1/worker/gpu_worker.py (determine_available_memory),
  * sgl-project/sglang srt/model_executor/model_runner.py
- * (profile_max_num_token), TensorRT-LLM docs on kv_cache_config; NVIDIA/nccl src/transport/nvls.cc; vLLM's sampler: v1/worker/gpu_model_runner.py
+ * (profile_max_num_token), TensorRT-LLM docs on kv_cache_config; NVIDIA/nccl src/transport/nvls.cc; vLLM's sampler:
+ * v1/worker/gpu_model_runner.py
  * (_dummy_sampler_run), v1/sample/ops/topk_topp_sampler.py; the sort: pytorch aten/src/ATen/native/cuda/Sort.cu.
  * Check: test_serving_memory (Llama 3.1 70B on 8 H100: 88,336 blocks of 16; vllm-project/vllm#21348). */
 #include "serving/memory.h"
