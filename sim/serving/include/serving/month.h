@@ -1,4 +1,5 @@
-/* Failures of a fleet over a month: which replicas are lost for how long, by events; what that leaves of requests within the SLO. */
+/* Failures of a fleet over a month: which replicas are lost for how long, by events; what that leaves of requests within the
+ * SLO. */
 #ifndef SERVING_MONTH_H
 #define SERVING_MONTH_H
 

@@ -79,9 +79,9 @@ typedef struct {
   gpointer user;
   /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
   gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
-  double
-      layer; /* layer by layer: the part of a prompt's last step after which KV begins to move, as it is computed; 0: all of it moves
-                   once the prompt is computed */
+  /* Layer by layer: the part of a prompt's last step after which KV begins to move, as it is computed; 0: all of it moves once the
+   * prompt is computed. */
+  double layer;
   gboolean pull; /* the decode replica starts it, between its steps */
 } SrvFabric;
 

@@ -110,7 +110,8 @@ causes_of (const ScnPlay *play)
                                   .detect_s = row->detect.set ? row->detect.v : spec->retry.detect.v,
                                   .repair_s = row->repair.set ? row->repair.v : spec->reliability.repair.v,
                                   .planned = row->effect.v == MDL_EFFECT_PLANNED };
-    /* a slow part costs a job that waits for all; what it does to one replica is not known. A job's own stops are not a service's */
+    /* a slow part costs a job that waits for all; what it does to one replica is not known. A job's own
+     * stops are not a service's */
     if (row->effect.v != MDL_EFFECT_SLOW && row->of.v != MDL_UNIT_JOB && rate_per_s > 0)
       g_array_append_val (out, cause);
   }
