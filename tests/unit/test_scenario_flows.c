@@ -101,7 +101,7 @@ a_light_permutation_is_not_slowed (void)
   TEST_NEAR (own->all.slowdown, 1, 1e-9);
   TEST_NEAR (own->all.fct_p99_s, 10.1e-6, 1e-12);
   TEST_NEAR (own->host_Bps, 10e9, 1);
-  TEST_STR (scn_kind_flows.bound_by (result), "ib");
+  TEST_STR (scn_result_bound_by (result), "ib");
 }
 
 /* ---- drawing ---- */
