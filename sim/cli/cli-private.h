@@ -71,6 +71,7 @@ typedef struct {
   CliFormat formats;            /* the last format that it writes, in the order of CliFormat */
   gboolean has_workbook;        /* -o F.xlsx is a workbook */
   gboolean varies;              /* --vary: its answer is rows of figures that keys of the input change */
+  gboolean repeats;             /* its answer takes many runs: memory that one frees is kept for the next */
   const char *const *headlines; /* columns that --vary shows first, ends with NULL; NULL: the usual ones */
   /* `words`: what is not a flag, ends with NULL. FALSE and *error on failure: nothing is written then. */
   gboolean (*run) (Cli *cli, const void *flags, char **words, GError **error);

@@ -447,6 +447,7 @@ const CliVerb cli_verb_plan = {
   .formats = CLI_FORMAT_CSV,
   .has_workbook = TRUE,
   .varies = TRUE,
+  .repeats = TRUE,
   .headlines = headlines,
   .run = run,
 };

@@ -249,5 +249,6 @@ const CliVerb cli_verb_ratio = {
   .flags = { flags_table },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,
+  .repeats = TRUE,
   .run = run,
 };

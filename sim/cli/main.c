@@ -259,7 +259,6 @@ main (int argc, char **argv)
   struct sigaction ignore = { .sa_handler = SIG_IGN };
   sigaction (SIGPIPE, &ignore, NULL); /* a reader that stops, as in `| head`, is seen as EPIPE */
   cli_catch_no_memory ();
-  cli_keep_freed_memory ();
 
   if (argc < 2) {
     g_autoptr (GString) help = g_string_new (NULL);

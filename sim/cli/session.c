@@ -82,6 +82,8 @@ run_once (Cli *cli, char *const *words, const void *flags, char **rest, GError *
     return FALSE;
   if (cli->limit_text != NULL)
     eng_limit_set ((double)limit_B);
+  if (cli->verb->repeats || cli->varies != NULL)
+    cli_keep_freed_memory ();
   cli_progress_start (cli);
   const gboolean done = cli->varies != NULL ? cli_vary (cli, words, rest, error) : cli->verb->run (cli, flags, rest, error);
   base_progress_stop ();

@@ -5,12 +5,6 @@
 #include "scenario/loaded.h"
 #include "serving-private.h"
 
-double
-scn_pool_gpus (const ScnPool *pool)
-{
-  return srv_replica_gpus (&pool->replica) * pool->replicas;
-}
-
 /* ---- leaf switches ---- */
 
 /* The switch by which a GPU leaves its node: the first one on the way to its counterpart on another node. CLU_NONE: none. */

@@ -13,10 +13,15 @@ typedef struct {
   BaseMark mark;
 } ScnPool;
 
+static inline double
+scn_pool_gpus (const ScnPool *pool)
+{
+  return srv_replica_gpus (&pool->replica) * pool->replicas;
+}
+
 /* Pools of a workload, complete. pools[0] takes requests; pools[1] answers them, where there are two. FALSE and *error, with the
  * place: a set of pools that is not modelled. */
 gboolean scn_serving_pools (const ScnServingSpec *spec, ScnPool pools[2], guint *n, GError **error);
-double scn_pool_gpus (const ScnPool *pool);
 /* Outages of replicas, numbered through all `n` pools. Returned: full, SrvOutage. */
 GArray *scn_serving_outages (const Scn *scenario, const ScnPool *pools, guint n);
 /* FALSE and *error, with the place, where a failure is of nothing, or leaves a pool without a replica for good. */

@@ -2,20 +2,13 @@
 #ifndef REPORT_PLAN_PRIVATE_H
 #define REPORT_PLAN_PRIVATE_H
 
+#include "money-private.h"
 #include "report/plan.h"
 
 /* What the plan makes least, in words: "number of GPUs". */
 const char *rep_plan_aim (const Pln *plan);
 /* "32 x hgx_h100 (400 Gb/s, 2:1)"; tabs and line ends of a name become blanks. Returned: full. */
 char *rep_plan_machine (const Pln *plan, guint machine);
-/* "$412 k", with a minus or without, in the currency that is shown (base/currency.h), as are the others. Returned: full. */
-char *rep_money (double usd);
-/* "$0.412", with at most so many digits. Returned: full. */
-char *rep_money_fine (double usd, guint digits);
-/* A line of the header, "# costs are in EUR; 1 EUR is 1.16 USD (2026-11-20)": nothing of a list in US dollars. */
-void rep_currency_text (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, GString *out);
-/* The same as members; `currency` NULL: there is no list of prices. */
-void rep_currency_json (const BaseStr *currency, const BaseNum *exchange, const BaseStr *date, JsonBuilder *json);
 /* "TP4 PP2 VP10 DP32"; of `prose` "TP4 x PP2 x DP32". Returned: full. */
 char *rep_plan_layout (const TrnClosedQuery *query, gboolean prose);
 /* Whether a layout leaves less than PLN_TIGHT of a GPU's memory. */

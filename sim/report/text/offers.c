@@ -4,7 +4,7 @@
 
 #include "base/layout.h"
 #include "json-private.h"
-#include "plan-private.h"
+#include "money-private.h"
 
 #define DAY_S 86400.0
 
