@@ -7,6 +7,8 @@
 #include "ratio-private.h"
 #include "report/ratio.h"
 
+#define MOST_POINTS 10000u
+
 typedef CliRatioFlags Flags;
 
 static const CliFlag flags_table[] = {
@@ -184,6 +186,14 @@ read_flags (Cli *cli, const Flags *flags, StdRatioQuery *query, GError **error)
          (flags->plot == NULL || cli_plot_check (cli, "--plot", flags->plot, error));
 }
 
+gboolean
+cli_ratio_check_points (const Cli *cli, const GArray *nodes, const GArray *loads, const GArray *rates, GError **error)
+{
+  return (double)nodes->len * loads->len * rates->len <= MOST_POINTS ||
+         cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes->len, loads->len, rates->len,
+                   MOST_POINTS);
+}
+
 /* The rest of what is asked, which the scenario says. */
 static gboolean
 settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioQuery *query, GError **error)
@@ -196,10 +206,7 @@ settle (const Cli *cli, const CliScenarioRun *base, gboolean check, StdRatioQuer
   if (query->scale.adapters == 0)
     return cli_fail (cli, error, "its nodes have no NICs, so there is no network to change; use a topology with 'nics'");
   std_ratio_defaults (query);
-  const guint nodes = query->nodes->len, batches = query->batches->len, rates = query->rates->len;
-  return (double)nodes * batches * rates <= CLI_RATIO_MOST_POINTS ||
-         cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes, batches, rates,
-                   CLI_RATIO_MOST_POINTS);
+  return cli_ratio_check_points (cli, query->nodes, query->batches, query->rates, error);
 }
 
 static gboolean

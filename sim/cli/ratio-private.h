@@ -10,8 +10,6 @@ typedef struct {
   gboolean no_check;
 } CliRatioFlags;
 
-#define CLI_RATIO_MOST_POINTS 10000u
-
 /* The texts between commas; one without a unit has that of the next that has one. Returned: full; NULL and *error. */
 GPtrArray *cli_ratio_list (const Cli *cli, const char *flag, const char *text, gboolean units, GError **error);
 /* Appends the value; FALSE and *error: it is there already. */
@@ -22,6 +20,9 @@ gboolean cli_ratio_rates (const Cli *cli, const char *text, GArray *out, GError 
 /* A ratio; `text` NULL leaves *out. */
 gboolean cli_ratio_limit (const Cli *cli, const char *flag, const char *text, double least, double most, double *out,
                           GError **error);
+
+/* FALSE and *error: more points than are run, of lists of values. */
+gboolean cli_ratio_check_points (const Cli *cli, const GArray *nodes, const GArray *loads, const GArray *rates, GError **error);
 
 /* The answer of a serving scenario. */
 gboolean cli_ratio_fabric (Cli *cli, const CliRatioFlags *flags, const CliScenarioRun *base, GError **error);

@@ -86,9 +86,8 @@ cli_ratio_fabric (Cli *cli, const CliRatioFlags *flags, const CliScenarioRun *ba
   if (!read_flags (cli, flags, &query, error) || !std_fabric_scale (base->scenario, &query.scale, error))
     return FALSE;
   std_fabric_defaults (&query);
-  if ((double)nodes->len * loads->len * rates->len > CLI_RATIO_MOST_POINTS)
-    return cli_fail (cli, error, "%u x %u x %u points are too many; at most %u are accepted", nodes->len, loads->len, rates->len,
-                     CLI_RATIO_MOST_POINTS);
+  if (!cli_ratio_check_points (cli, nodes, loads, rates, error))
+    return FALSE;
   g_autoptr (StdFabric) fabric = std_fabric (&query);
   if (!tell_points (cli, fabric, error))
     return FALSE;
