@@ -36,7 +36,8 @@ first_key () # file
   sed -n 's/^\([a-z_]*\):.*/\1/p' "$1" | head -n 1
 }
 
-mapfile -t files < <(find scenarios topologies calibrate -name "*.yaml" | sort | awk -v k="${4:-1}" -v n="${5:-1}" "NR % n == k % n")
+mapfile -t files < <(find scenarios topologies calibrate -name "*.yaml" | sort |
+  awk -v k="${4:-1}" -v n="${5:-1}" "NR % n == k % n")
 for file in "${files[@]}"; do
   key=$(first_key "$file")
   case $3,$key in
