@@ -256,9 +256,9 @@ drop_adapter (MdlBuild *build, double elements)
     mdl_build_memory (build, "lora_dropout", unit_B, unit_B + elements, 1);
 }
 
-/* A layer's frozen matrix that is kept in fewer bits is written out for its product. Kept in fp8, one of fp8 needs its transpose for
- * the gradient of its input alone, where products take operands one way round. It stands behind the product, whose place collectives
- * name. */
+/* A layer's frozen matrix that is kept in fewer bits is written out for its product. Kept in fp8, one of fp8 needs its transpose
+ * for the gradient of its input alone, where products take operands one way round. It stands behind the product, whose place
+ * collectives name. */
 static void
 unpack_base (MdlBuild *build, const MdlLinear *linear, gboolean transposed)
 {

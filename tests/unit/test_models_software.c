@@ -73,7 +73,8 @@ other_vendors_have_rows_of_their_own (void)
   TEST_NEAR (mdl_software_find (&software, &other, NULL)->efficiency.v, 0.6, 0);
   TEST_NEAR (mdl_software_find (&without, &other, NULL)->efficiency.v, 0.7, 0);
   TEST_NEAR (mdl_software_find (&software, &nvidia, NULL)->efficiency.v, 0.8, 0);
-  TEST_INT (mdl_software_differs (&rows[2], &other), MDL_SOFTWARE_OTHER_VENDOR | MDL_SOFTWARE_OTHER_FORMAT | MDL_SOFTWARE_OTHER_YEAR);
+  TEST_INT (mdl_software_differs (&rows[2], &other),
+            MDL_SOFTWARE_OTHER_VENDOR | MDL_SOFTWARE_OTHER_FORMAT | MDL_SOFTWARE_OTHER_YEAR);
 }
 
 static void
