@@ -46,9 +46,9 @@ static const BaseField fields[] = {
   BASE_ROW_END,
 };
 
-static const BaseSchema schema = { .name = "workload (serving)",
-                                   .help = "Requests are answered by replicas of an engine that serves a model.",
-                                   .fields = fields };
+const BaseSchema scn_schema_serving = { .name = "workload (serving)",
+                                        .help = "Requests are answered by replicas of an engine that serves a model.",
+                                        .fields = fields };
 
 static void
 read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
@@ -424,7 +424,7 @@ clear (ScnResult *result)
 }
 
 const ScnKindOps scn_kind_serving = {
-  .schema = &schema,
+  .schema = &scn_schema_serving,
   .spec_size = sizeof (ScnServingSpec),
   .read = read_model,
   .check = check,

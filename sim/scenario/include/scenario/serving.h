@@ -103,6 +103,8 @@ typedef struct {
   GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
 
+extern const BaseSchema scn_schema_serving;
+
 /* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
 const ScnServingSpec *scn_serving (const Scn *scenario);
 /* Changes that could serve more, each to be tried: TrnChange *, full. */
