@@ -61,6 +61,7 @@ typedef struct {
   BaseNum range;          /* lengths uniform in L(1 - r) … L(1 + r), as vllm bench serve */
   SrvLengthsSpec lengths; /* laws of both */
   BaseNum prefix;         /* tokens that all prompts begin with, on top of `input` */
+  BaseNum prompts;        /* different prompts, which requests take in turn; absent: each has its own */
   BaseNum turns, think;   /* of a session: requests, s between answer and next request */
   BaseStr trace;          /* path */
   BaseEnum format;        /* SrvTraceFormat */
