@@ -378,6 +378,7 @@ the_shipped_trace_is_read_faster_by_scale (void)
   double last_s = 0;
   while (srv_load_next (made.load, &request, &made.error)) {
     n++;
+    TEST_INT (request.mark.line, n);
     shared += request.n_hashes > 0 && request.hash[0] < 100;
     TEST_INT (request.hash_tokens, 512);
     last_s = request.arrival_s;

@@ -207,6 +207,7 @@ give_fresh (SrvLoad *load, double earliest_s, SrvRequest *out)
   }
   out->input = row->input;
   out->output = row->output;
+  out->mark = srv_trace_mark (load->trace);
   GArray *hashes = load->fresh_hashes;
   load->fresh_hashes = load->hashes;
   load->hashes = hashes;

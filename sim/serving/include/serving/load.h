@@ -14,6 +14,7 @@ typedef struct {
                         * hashes in a row from the first are a shared prefix */
   guint32 n_hashes;      /* borrowed until the next request is taken; 0: nothing shared */
   guint32 hash_tokens;   /* tokens that one stands for: Mooncake 512, Bailian 16 */
+  BaseMark mark;         /* its line of a trace; its file is borrowed from the load */
 } SrvRequest;
 
 typedef enum { SRV_LOAD_PLAIN, SRV_LOAD_VLLM_BENCH, SRV_LOAD_AIPERF, SRV_LOAD_INFERENCEX, SRV_LOAD_MLPERF_SERVER } SrvLoadAs;
