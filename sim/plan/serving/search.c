@@ -190,7 +190,8 @@ breaks (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetNearest *out)
       return TRUE;
     }
   if (s->aim.v == PLN_FLEET_COST && !isfinite (usd_of (fleet, row))) {
-    *out = (PlnFleetNearest){ row->machine, PLN_FLEET_PRICE, row->pools[0], 0, 0, "price" };
+    const double least_usd = isfinite (row->own_least_usd) ? row->own_least_usd : 0;
+    *out = (PlnFleetNearest){ row->machine, PLN_FLEET_PRICE, row->pools[0], least_usd, 0, "price" };
     return TRUE;
   }
   return FALSE;

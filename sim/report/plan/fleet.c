@@ -166,6 +166,12 @@ append_miss (const PlnFleet *fleet, const PlnFleetNearest *miss, GString *out)
                             : power ? ""
                                     : " to buy",
                             100 * (miss->has / miss->limit - 1), limit);
+  } else if (miss->why == PLN_FLEET_PRICE && miss->has > 0) {
+    g_autofree char *least = base_quantity_show (miss->has, BASE_DIM_MONEY);
+    g_string_append_printf (out,
+                            "%s: its network has no price, so a month owned costs at least %s; add {topology, node, rent} to 'nodes' "
+                            "of 'prices', or its switches to 'fabric'",
+                            topology, least);
   } else if (miss->why == PLN_FLEET_PRICE)
     g_string_append_printf (out, "%s: it has no price; add {topology, node, rent} to 'nodes' of 'prices'", topology);
   else
@@ -200,6 +206,11 @@ append_money (const PlnFleet *fleet, const PlnFleetRow *row, GString *out)
     g_string_append_printf (out, "%s rented", rent);
   if (isfinite (row->own_usd))
     g_string_append_printf (out, "%s%s owned, after %s of cash", isfinite (row->rent_usd) ? ", or " : "", month, cash);
+  if (isfinite (row->own_least_usd)) {
+    g_autofree char *least = base_quantity_show (row->own_least_usd, BASE_DIM_MONEY);
+    g_string_append_printf (out, "%sat least %s owned, after at least %s of cash, as its network has no price",
+                            isfinite (row->rent_usd) ? ", or " : "", least, cash);
+  }
   g_autofree char *mtok = rep_money_fine (row->usd_per_Mtok, 3);
   g_string_append_printf (out, ". %s, a million output tokens cost %s.\n", own ? "Owned" : "Rented", mtok);
 }
