@@ -176,6 +176,7 @@ static SCHEMA (nvls_schema, "nvls", "Reduction in the NVSwitch. A head is the pa
                FROM (MdlNvlsSpec, piece, BYTES, "1 B", "piece of one head and channel"),
                LIST (MdlNvlsSpec, cuts, &cut_schema, MdlCut, "how the piece shrinks"),
                FROM (MdlNvlsSpec, stages, COUNT, "1", "rounds of pieces in flight"),
+               NUM (MdlNvlsSpec, round, TIME, "waiting between two rounds of pieces on one node; default: none"),
                FROM (MdlNvlsSpec, heads, COUNT, "1", "GPUs of an NVLink domain that are heads, at most; default: all"),
                NUM (MdlNvlsSpec, rack_efficiency, RATIO,
                     "`efficiency` where a domain has more GPUs than heads; default: as elsewhere", .min = "0.01", .max = "1"),
