@@ -233,7 +233,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   MdlByProto start;      /* s */
-  BaseNum per_doubling;  /* s, on top for each doubling of a node's ranks from two on: the last of more kernels starts later */
+  BaseNum per_doubling;  /* s, on top for each doubling of a node's ranks from four on: the last of more kernels starts later */
   BaseNum per_peer;      /* s, on top for each further peer on the busiest channel */
   MdlHopSteps hop[MDL_HOP_N]; /* latency: of a batch of peers; rate: of a channel, whatever the number of its peers */
   BaseNum peers;         /* at once on a channel: a batch */
