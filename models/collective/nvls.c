@@ -157,12 +157,13 @@ gaps (const MdlLibrary *library, const MdlCollQuestion *q, double round_B, doubl
 {
   const MdlNvlsSpec *spec = &library->nvls;
   const double further = q->size_B / round_B - 1.0;
-  if (q->n_nodes > 1 || further <= 0.0 || mdl_nvls_stages (library, q)->v <= 1.0)
+  if (!spec->round.set || q->n_nodes > 1 || further <= 0.0 || mdl_nvls_stages (library, q)->v <= 1.0)
     return;
   const double reduce_s = spec->round.v + mdl_time_s (round_B, channels * spec->rate.v);
   const double gap_s = fmax (reduce_s - mdl_time_s (round_B, mdl_cost_rate (q, cost)), 0.0);
-  mdl_cost_term (q, cost, "gaps between rounds", further * gap_s, &spec->round, "%.4g more rounds x %.3g us: %.3g us and the copy, less the links' time",
-                 further, gap_s * 1e6, spec->round.v * 1e6);
+  mdl_cost_term (q, cost, "gaps between rounds", further * gap_s, &spec->round,
+                 "%.4g more rounds x %.3g us: a wait of %.3g us and the copy, less the links' time", further, gap_s * 1e6,
+                 spec->round.v * 1e6);
 }
 
 static void
