@@ -6,7 +6,7 @@ forerun_test (test_scenario_docs LABEL unit SOURCES unit/test_scenario_docs.c US
 forerun_test (test_rl_docs LABEL unit SOURCES unit/test_rl_docs.c USES plan constants)
 forerun_test (test_serving_docs LABEL unit SOURCES unit/test_serving_docs.c USES plan constants)
 forerun_fuzz (scenario SOURCES fuzz/fuzz_scenario.c USES plan constants)
-target_compile_definitions (fuzz_scenario PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+forerun_says_where(fuzz_scenario)
 if (NOT FORERUN_FUZZ)
   add_test (NAME fuzz.scenario_shipped
             COMMAND fuzz_scenario ${PROJECT_SOURCE_DIR}/scenarios ${PROJECT_SOURCE_DIR}/scenarios/cases)

@@ -75,7 +75,9 @@ typedef struct {
   SrvMonthBand good; /* requests within the SLO; NAN without one */
   double healthy;    /* the same while nothing is lost */
   double failures, capacity;
-  double bad; /* of all requests, outside the SLO because of the moment of a failure */
+  double bad;   /* of all requests, outside the SLO because of the moment of a failure … */
+  double drain; /* … and behind lost replicas, until the queue is empty */
+  double slow;  /* parts that become slow, which are not counted */
 } ScnServingMonth;
 
 /* ScnResult.own */
