@@ -222,14 +222,9 @@ static gboolean
 check_lengths (const SrvLoadSpec *spec, GError **error)
 {
   const SrvLengthsSpec *lengths = &spec->lengths;
-  const Key own[] = { KEY ("input", input),
-                      KEY ("output", output),
-                      KEY ("range", range),
-                      KEY ("prefix", prefix),
-                      KEY ("prompts", prompts),
-                      { "lengths", lengths->head.set, lengths->head.mark },
-                      KEY ("turns", turns),
-                      KEY ("think", think) };
+  const Key own[] = { KEY ("input", input),   KEY ("output", output),   KEY ("range", range),
+                      KEY ("prefix", prefix), KEY ("prompts", prompts), { "lengths", lengths->head.set, lengths->head.mark },
+                      KEY ("turns", turns),   KEY ("think", think) };
   const Key file[] = { KEY ("input", input),
                        KEY ("output", output),
                        KEY ("range", range),
