@@ -309,8 +309,10 @@ energy_J (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *r
   const CluGpuSpec *gpu = clu_gpu_spec (play->scenario->system.clu, 0);
   const double load_W = spec->gpu_power.v, idle_W = gpu->idle_power.set ? fmin (gpu->idle_power.v, load_W) : load_W;
   double all_W = 0;
-  for (guint i = 0; i < play->n; i++)
-    all_W += scn_pool_gpus (&play->pools[i]) * mdl_power_W (load_W, idle_W, fmin (play->n == 2 ? run->pools[i].busy : run->busy, 1));
+  for (guint i = 0; i < play->n; i++) {
+    const double busy = play->n == 2 ? run->pools[i].busy : run->busy;
+    all_W += scn_pool_gpus (&play->pools[i]) * mdl_power_W (load_W, idle_W, fmin (busy, 1));
+  }
   return all_W / run->output_tokens_per_s;
 }
 

@@ -7,12 +7,10 @@
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
-static const BaseSchema *const schemas[] = {
-  &scn_schema_scenario,   &scn_schema_collective, &scn_schema_moe,          &sto_schema_transfer,
-  &sto_schema_io,         &scn_schema_program,    &scn_schema_chakra,       &trn_schema_training,     &scn_schema_flows,
-  &scn_schema_flow_sizes, &col_schema_nccl,       &scn_schema_degrade,      &scn_schema_job,
-  &scn_schema_background, &scn_schema_report,     NULL
-};
+static const BaseSchema *const schemas[] = { &scn_schema_scenario, &scn_schema_collective, &scn_schema_moe,    &sto_schema_transfer,
+                                             &sto_schema_io,       &scn_schema_program,    &scn_schema_chakra, &trn_schema_training,
+                                             &scn_schema_flows,    &scn_schema_flow_sizes, &col_schema_nccl,   &scn_schema_degrade,
+                                             &scn_schema_job,      &scn_schema_background, &scn_schema_report, NULL };
 
 static void
 reference_is_what_the_tables_print (void)

@@ -133,7 +133,7 @@ fill_preset (SrvLoadSpec *spec)
       if (!spec->requests.set && !spec->trace.set)
         fill (&spec->duration, 600);
       break;
-    case SRV_LOAD_AIPERF: /* ai-dynamo/aiperf docs/cli_options.md: --num-dataset-entries, 100, "reused until benchmarking is complete" */
+    case SRV_LOAD_AIPERF: /* ai-dynamo/aiperf docs/cli_options.md: --num-dataset-entries, 100 by default, taken again and again */
       if (!spec->trace.set && !(spec->turns.v > 1))
         fill (&spec->prompts, 100);
       break;
@@ -222,14 +222,9 @@ static gboolean
 check_lengths (const SrvLoadSpec *spec, GError **error)
 {
   const SrvLengthsSpec *lengths = &spec->lengths;
-  const Key own[] = { KEY ("input", input),
-                      KEY ("output", output),
-                      KEY ("range", range),
-                      KEY ("prefix", prefix),
-                      KEY ("prompts", prompts),
-                      { "lengths", lengths->head.set, lengths->head.mark },
-                      KEY ("turns", turns),
-                      KEY ("think", think) };
+  const Key own[] = { KEY ("input", input),   KEY ("output", output),   KEY ("range", range),
+                      KEY ("prefix", prefix), KEY ("prompts", prompts), { "lengths", lengths->head.set, lengths->head.mark },
+                      KEY ("turns", turns),   KEY ("think", think) };
   const Key file[] = { KEY ("input", input),
                        KEY ("output", output),
                        KEY ("range", range),
@@ -242,7 +237,8 @@ check_lengths (const SrvLoadSpec *spec, GError **error)
   if (spec->think.set && spec->think.v > 0 && !(spec->turns.v > 1))
     return base_fail_at (error, spec->think.mark, "'think' is between requests of a session; give 'turns', at least 2");
   if (spec->prompts.set && spec->turns.v > 1)
-    return base_fail_at (error, spec->prompts.mark, "'prompts' differs from 'turns', with which each session has its own; give one");
+    return base_fail_at (error, spec->prompts.mark,
+                         "'prompts' differs from 'turns', with which each session has its own; give one");
   const Key fixed[] = { KEY ("input", input), KEY ("output", output) };
   const SrvLengthSpec *const laws[] = { &lengths->input, &lengths->output };
   for (guint i = 0; i < 2; i++) {

@@ -23,9 +23,9 @@ struct SrvStore {
   Record *records;
   guint32 n, n_room; /* records in use with record 0, and allocated */
   Slot *slots;
-  guint64 n_slots;   /* a power of two */
-  guint64 room;      /* keys at most */
-  guint32 last;      /* found last */
+  guint64 n_slots; /* a power of two */
+  guint64 room;    /* keys at most */
+  guint32 last;    /* found last */
 };
 
 SrvStore *

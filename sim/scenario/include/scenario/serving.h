@@ -89,14 +89,14 @@ typedef struct {
   double transfer_B;               /* mean of a request; NAN: none */
   ScnServingTimes ttft, tpot, itl, e2e;
   double gpus, requests, output_tokens_per_s_gpu;
-  double hits;          /* fraction of prompts' tokens that the prefix cache had */
-  double good;          /* fraction of requests within the SLO; NAN without one */
+  double hits;               /* fraction of prompts' tokens that the prefix cache had */
+  double good;               /* fraction of requests within the SLO; NAN without one */
   double energy_per_token_J; /* of GPUs, for an output token; NAN without `gpu_power` */
-  double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
-  gboolean scales;      /* replicas follow the load */
+  double cost_per_Mtok;      /* USD, of output tokens, tiers included; NAN without a price */
+  gboolean scales;           /* replicas follow the load */
   double replicas_most;
-  gboolean fails;       /* something is lost */
-  GArray *phases;       /* ScnServingPhase; NULL: nothing is lost */
+  gboolean fails; /* something is lost */
+  GArray *phases; /* ScnServingPhase; NULL: nothing is lost */
   ScnServingMonth of_month;
   GArray *month;        /* the same as a row; NULL: without `reliability`, like the next two */
   GArray *month_states; /* SrvMonthState, that most of the time is in */
