@@ -48,7 +48,7 @@ add_test(NAME accuracy.serving_fleets
                  --tpot 12 45 --first 30 90 --order 90)
 set_tests_properties(accuracy.serving_fleets PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.rl
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/rl.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 56)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/rl.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 25)
 set_tests_properties(accuracy.rl PROPERTIES LABELS "accuracy;slow" TIMEOUT 900)
 add_test(NAME accuracy.serving_fit
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 5 23

@@ -231,7 +231,8 @@ append_partial (const PlnFleet *fleet, const PlnFleetResult *result, GString *ou
       seen = g_array_index (result->rows, PlnFleetRow, k).machine == row->machine;
     if (seen)
       continue;
-    g_string_append_printf (out, "%s ranks behind the others: %u nodes cost ", pln_fleet_topology (fleet, row->machine), row->nodes);
+    g_string_append_printf (out, "%s ranks behind the others: %u nodes cost ", pln_fleet_topology (fleet, row->machine),
+                            row->nodes);
     append_owned (row, out);
     g_string_append (out, ".\n");
   }

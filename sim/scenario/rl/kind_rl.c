@@ -8,8 +8,8 @@
  *     sync         weights to the replicas: an all-gather over all GPUs if colocated; else a broadcast from the trainer to all GPUs
  *                  of the replicas while the trainer gathers, whichever takes longer. A framework takes
  *                  tensors · (tensor + rank · GPUs of a replica) more
- *     change       two sleeps of the engine; with W weights and O optimizer states of a GPU: (W + O) / to_host + (W + O) / to_gpu, and
- *                  for a reference model on the same GPUs W / to_host + 2 W / to_gpu
+ *     change       two sleeps of the engine; with W weights and O optimizer states of a GPU: (W + O) / to_host + (W + O) / to_gpu,
+ *                  and for a reference model on the same GPUs W / to_host + 2 W / to_gpu
  *
  *     staleness 0: the sum.   1 and more, separated: max (generation + reward, logprobs + update) + sync
  *

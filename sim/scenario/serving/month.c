@@ -31,7 +31,7 @@ static const BaseField fields[] = {
 };
 const BaseSchema scn_schema_reliability = {
   .name = "reliability",
-  .help = "Failures of a fleet at published rates over a month. Slow parts and other jobs of the rates are left out.",
+  .help = "Failures of a fleet at published rates over a month. Slow parts are bounded; stops of jobs are left out.",
   .fields = fields
 };
 
@@ -47,7 +47,8 @@ const BaseMember scn_serving_month_members[] = {
   MONTH ("lost_capacity", capacity, BASE_SHOWN ("capacity lost (%)", 100, "%.3f")),
   MONTH ("cut_off_fraction", bad, BASE_SHOWN ("cut off (ppm)", 1e6, "%.3g")),
   MONTH ("drain_fraction", drain, BASE_SHOWN ("queues behind (ppm)", 1e6, "%.3g")),
-  MONTH ("slow_parts", slow, BASE_SHOWN ("slow parts, not counted", 1, "%.3g")),
+  MONTH ("slow_parts", slow, BASE_SHOWN ("slow parts", 1, "%.3g")),
+  MONTH ("slow_fraction", slow_requests, BASE_SHOWN ("at slow replicas (ppm)", 1e6, "%.3g")),
   BASE_MEMBER_END,
 };
 
@@ -122,20 +123,25 @@ causes_of (const ScnPlay *play)
   return out;
 }
 
-/* Parts that become slow in a month. */
-static double
-slow_of (const ScnPlay *play)
+/* Parts that become slow in a month, and of all requests those that their replicas take until they are found: at most these are
+ * outside the SLO. */
+static void
+slow_of (const ScnPlay *play, ScnServingMonth *out)
 {
   const ScnServingSpec *spec = play->scenario->own;
   const MdlFailureRates *rates = spec->reliability.rates.value;
   const MdlJobSize size = size_of (play);
-  double rate_per_s = 0;
+  double of_a_replica = 0;
+  for (guint p = 0; p < play->n; p++) /* a part is in a pool by its GPUs, and takes what one of the pool's replicas does */
+    of_a_replica += scn_pool_gpus (&play->pools[p]) / (double)size.gpus / play->pools[p].replicas;
   for (guint i = 0; i < rates->rows.n; i++) {
     const MdlFailureRow *row = BASE_LIST_AT (rates->rows, MdlFailureRow, i);
-    if (row->effect.v == MDL_EFFECT_SLOW)
-      rate_per_s += spec->reliability.factor.v * mdl_failure_rate_per_s (row, &rates->observed, &size);
+    if (row->effect.v != MDL_EFFECT_SLOW)
+      continue;
+    const double rate_per_s = spec->reliability.factor.v * mdl_failure_rate_per_s (row, &rates->observed, &size);
+    out->slow += rate_per_s * spec->reliability.days.v * DAY_S;
+    out->slow_requests += rate_per_s * row->lasts.v * of_a_replica;
   }
-  return rate_per_s * spec->reliability.days.v * DAY_S;
 }
 
 static SrvMonthSpec
@@ -333,7 +339,6 @@ take_month (const ScnPlay *play, const SrvMonth *month, GArray *causes, ScnServi
   ScnServingMonth row = { .days = spec->reliability.days.v,
                           .healthy = promised ? g_array_index (month->states, SrvMonthState, 0).good : (double)NAN,
                           .failures = month->failures,
-                          .slow = slow_of (play),
                           .capacity = month->capacity };
   row.good = promised ? srv_month_good (month, requests) : (SrvMonthBand){ (double)NAN, (double)NAN, (double)NAN };
   for (guint i = 0; i < month->losses->len; i++) {
@@ -344,6 +349,7 @@ take_month (const ScnPlay *play, const SrvMonth *month, GArray *causes, ScnServi
     const SrvMonthState *state = &g_array_index (month->states, SrvMonthState, i);
     row.drain += promised ? state->fraction * state->drain : 0;
   }
+  slow_of (play, &row);
   own->of_month = row;
   own->month = g_array_new (FALSE, FALSE, sizeof row);
   g_array_append_val (own->month, row);

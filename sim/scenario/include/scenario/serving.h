@@ -77,7 +77,8 @@ typedef struct {
   double failures, capacity;
   double bad;   /* of all requests, outside the SLO because of the moment of a failure … */
   double drain; /* … and behind lost replicas, until the queue is empty */
-  double slow;  /* parts that become slow, which are not counted */
+  double slow;          /* parts that become slow … */
+  double slow_requests; /* … and of all requests those at their replicas, which `good` counts as within the SLO */
 } ScnServingMonth;
 
 /* ScnResult.own */
