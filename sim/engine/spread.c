@@ -171,20 +171,30 @@ eng_spread_enter (EngNet *net, EngLink link, EngLink other)
     make_table (one, service, tested ? TEST_BITS : LEAST_BITS);
 }
 
+/* Leaves a hole behind. */
+static inline void
+move (EngService *service, uint32_t from, uint32_t to)
+{
+  if (from == to)
+    return;
+  if (service->spots != NULL)
+    service->spots[spot_of (service, from)] = to;
+  service->spread[to] = service->spread[from];
+}
+
 void
 eng_spread_leave (EngNet *net, EngLink link, EngLink other)
 {
   EngService *service = eng_service_of (net, link);
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  uint32_t at = find (service, other, 0);
-  if (--service->spread[at].n > 0)
+  uint32_t hole = find (service, other, 0);
+  if (--service->spread[hole].n > 0)
     return;
-  if (at < one->n_spread) {
-    swap (service, at, --one->n_spread);
-    at = one->n_spread;
-  }
-  swap (service, at, service->n_others - 1u);
   if (service->spots != NULL)
-    empty_spot (service, spot_of (service, service->n_others - 1u));
-  service->n_others--;
+    empty_spot (service, spot_of (service, hole));
+  if (hole < one->n_spread) {
+    move (service, --one->n_spread, hole);
+    hole = one->n_spread;
+  }
+  move (service, --service->n_others, hole);
 }
