@@ -4,7 +4,7 @@
  * What was `tested`, by operation and algorithm, has the error found; over more nodes, at least that in a node. In one node: the
  * calibration's `error` by size, of points that were held out; `assumed_error` where a constant is assumed. Over other networks:
  * the error of clusters that nothing was fitted to, by kind of network, at least that in a node; `unmeasured` where no cluster of
- * that kind was measured, at least `assumed_error`.
+ * that kind was measured, at least `assumed_error`, and where the mechanism was measured nowhere (registered buffers between nodes).
  * Source: calibrate/defaults/networks.yaml. Check: law_models_band. */
 #include <math.h>
 #include <string.h>
@@ -124,9 +124,9 @@ find_band (const MdlLibrary *library, MdlAlgo algo, const MdlCollQuestion *q, Md
                assumed = by_size (library, &library->assumed_error, q->size_B);
   double nodes = 0.0; /* measured; 0: no matter */
   cost->fabric = mdl_fabric (library, q);
-  if (take_tested (library, algo, q, own, cost))
+  if (!cost->untried && take_tested (library, algo, q, own, cost))
     return;
-  cost->near = nearest (library, q, cost->fabric);
+  cost->near = cost->untried ? MDL_NEAR_NOTHING : nearest (library, q, cost->fabric);
   switch (cost->near) {
     case MDL_NEAR_NODE:
       cost->band = cost->source == BASE_SOURCE_ASSUMED ? assumed : own;

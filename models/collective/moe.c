@@ -109,13 +109,13 @@ add_longest (const MdlMoeCosts *c, const MdlMoeQuestion *q, MdlMoeCost *out)
   const double start_s = out->time_s;
   if (nic_s >= longest_s && nic_s > 0)
     add (out, "NIC", nic_s, c->node_sm.set && c->node_sm.v * out->sms <= c->nic.v * q->nic_Bps ? &c->node_sm : &c->nic,
-         "%.4g MB at %.4g GB/s; NVLink takes %.4g us beside it", out->nic_B * 1e-6, nic_Bps * 1e-9, nvlink_s * 1e6);
+         "%.4g MB at %.4g GB/s; NVLink meanwhile %.4g us", out->nic_B * 1e-6, nic_Bps * 1e-9, nvlink_s * 1e6);
   else if (nvlink_s >= longest_s)
     add (out, "NVLink", nvlink_s, c->sm.set && c->sm.v * out->sms <= c->nvlink.v * q->nvlink_Bps ? &c->sm : &c->nvlink,
-         "%.4g MB at %.4g GB/s; the NIC takes %.4g us beside it", out->nvlink_B * 1e-6, nvlink_Bps * 1e-9, nic_s * 1e6);
+         "%.4g MB at %.4g GB/s; NIC meanwhile %.4g us", out->nvlink_B * 1e-6, nvlink_Bps * 1e-9, nic_s * 1e6);
   else
     add (out, "SMs", longest_s, token_s >= send_s ? each : &c->expert_token,
-         "%.0f tokens; NVLink takes %.4g us beside it, NIC %.4g us", q->tokens, nvlink_s * 1e6, nic_s * 1e6);
+         "%.0f tokens; NVLink meanwhile %.4g us, NIC %.4g us", q->tokens, nvlink_s * 1e6, nic_s * 1e6);
   if (longest_s > start_s)
     out->bound_by = out->term[out->n_terms - 1].name;
 }

@@ -24,6 +24,7 @@ mdl_net_registered (const MdlLibrary *library, MdlProto proto, const MdlCollQues
       !spec->net_channels.set || !mdl_version_from (library->version, spec->net_from.v))
     return FALSE;
   mdl_cost_use (cost, &spec->net_channels);
+  cost->untried = TRUE;
   return TRUE;
 }
 

@@ -156,6 +156,8 @@ add_start (const MdlRingSpec *spec, MdlProto proto, const MdlCollQuestion *q, Md
     start = *own;
   if (proto == MDL_PROTO_SIMPLE && mdl_buffers_registered (q) && q->op != MDL_OP_REDUCE_SCATTER)
     start.at[proto].v += spec->registered.v;
+  if (proto == MDL_PROTO_LL && q->op != MDL_OP_ALL_REDUCE && q->n_nodes <= 1)
+    start.at[proto].v += spec->gather_late.v;
   start.at[proto].v = fmax (start.at[proto].v - halved * spec->halving.at[proto].v, 0.0);
   mdl_cost_start (q, cost, &start, &spec->per_channel, proto, channels);
 }

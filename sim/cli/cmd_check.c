@@ -130,6 +130,22 @@ check_calibration (Cli *cli, const char *path, GError **error)
   return library != NULL;
 }
 
+/* What `word` names: a file, or a shipped name of any kind, the first where several kinds have it. Returned: full; NULL and *error
+ * where neither is there. */
+static char *
+find_file (const Cli *cli, const char *word, GError **error)
+{
+  static const char folders[] = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER ":topologies:scenarios/plans:" TRN_LLM_FOLDER ":" TRN_NET_FOLDER
+                                                    ":scenarios/offers:scenarios/prices:calibrate/defaults:topologies/gpus:topologies/nics:"
+                                                    "topologies/links:topologies/switches:topologies/storage";
+  if (strchr (word, '/') != NULL || strchr (word, '.') != NULL || g_file_test (word, G_FILE_TEST_EXISTS))
+    return g_strdup (word);
+  char *path = base_lookup_find (cli->lookup, word, folders, NULL, NULL);
+  if (path == NULL)
+    cli_fail (cli, error, "no file '%s', and nothing shipped has this name; forerun list names what is shipped", word);
+  return path;
+}
+
 static gboolean
 check_file (Cli *cli, const char *path, Finding *finding, GError **error)
 {
@@ -219,16 +235,19 @@ run (Cli *cli, const void *flags, char **words, GError **error)
     return FALSE;
   g_autoptr (BaseTable) table = base_table_new (columns);
   guint n = 0, valid = 0;
-  for (char **path = words; *path != NULL; path++, n++) {
+  for (char **word = words; *word != NULL; word++, n++) {
     Finding finding = { 0 };
     g_autoptr (GError) cause = NULL;
-    if (strcmp (*path, "-") == 0)
+    if (strcmp (*word, "-") == 0)
       return cli_fail (cli, error, "stdin cannot be checked, since a file is read more than once; write it to a file and name it");
-    g_ptr_array_add (cli->read, g_strdup (*path));
-    check_file (cli, *path, &finding, &cause);
-    say (cli, *path, &finding, cause);
+    g_autofree char *path = find_file (cli, *word, &cause);
+    if (path != NULL) {
+      g_ptr_array_add (cli->read, g_strdup (path));
+      check_file (cli, path, &finding, &cause);
+    }
+    say (cli, *word, &finding, cause);
     valid += cause == NULL ? 1u : 0u;
-    add_row (table, *path, &finding, cause);
+    add_row (table, *word, &finding, cause);
     g_free (finding.name);
   }
   if (cli->format == CLI_FORMAT_TEXT && n > 1) {
@@ -250,10 +269,10 @@ run (Cli *cli, const void *flags, char **words, GError **error)
 const CliVerb cli_verb_check = {
   .name = "check",
   .summary = "check input files without running them",
-  .usage = "FILE... [flags]",
+  .usage = "FILE|NAME... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
   .notes =
-      "The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
+      "NAME is a shipped one, as in forerun list. The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
       "failures, calibration, llm, network, plan, prices, offers or sizes. A model may also be config.json of HuggingFace. Valid "
       "files are listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status "
       "is then 2.\n",

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "comm-private.h"
+#include "explain-private.h"
 #include "report/explain.h"
 #include "report/run.h"
 #include "scenario-private.h"
@@ -502,21 +502,33 @@ explain_scenario (Cli *cli, const FrCollFlags *flags, const char *path, GError *
 static gboolean
 is_near_op (const char *word)
 {
-  const char *names[MDL_OP_N + 1] = { NULL };
+  const char *names[MDL_OP_N + MDL_MOE_OP_N + 1] = { NULL };
   for (int i = 0; i < MDL_OP_N; i++)
     names[i] = mdl_op_names[i].name;
+  for (int i = 0; i < MDL_MOE_OP_N; i++)
+    names[MDL_OP_N + i] = mdl_moe_op_names[i].name;
   return base_nearest (word, names) != NULL;
 }
 
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
-  const FrCollFlags *flags = data;
+  const CliExplainFlags *all = data;
+  const FrCollFlags *flags = &all->coll;
   if (words[0] == NULL)
     return cli_fail (cli, error, "what? an operation (all_reduce …) or a scenario file");
   if (words[1] != NULL)
     return cli_fail (cli, error, "one prediction at a time, and '%s' is one too many; flags begin with '-'", words[1]);
   gboolean is_path = strchr (words[0], '/') != NULL || strchr (words[0], '.') != NULL || strcmp (words[0], "-") == 0;
+  const BaseName *moe = base_name_find (mdl_moe_op_names, words[0]);
+  if (moe != NULL)
+    return cli_explain_moe (cli, all, (MdlMoeOp)moe->code, error);
+  int none = 0;
+  if (!is_path && g_str_has_prefix (words[0], "moe_") && flags->topology != NULL)
+    return cli_name_value (cli, "operation", words[0], mdl_moe_op_names, &none, error);
+  const char *experts = cli_explain_moe_flag (all);
+  if (experts != NULL)
+    return cli_fail (cli, error, "%s goes with moe_dispatch, moe_combine or moe_prepare, not with '%s'", experts, words[0]);
   if (base_name_find (mdl_op_names, words[0]) == NULL && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
     return explain_scenario (cli, flags, words[0], error);
   g_auto (FrCollQuery) question = { 0 };
@@ -530,11 +542,11 @@ const CliVerb cli_verb_explain = {
   .usage = "OP --topology T [flags] | SCENARIO.yaml [flags]",
   .example = "forerun explain all_reduce --topology hgx_h200 -n 2 -b 256M --algo ring",
   .completes = "ops",
-  .notes = "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv. The terms add up to the "
-           "time of the closed formula. Each term names its constants and where they come from (measured, datasheet, assumed). "
+  .notes = "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv, moe_dispatch, moe_combine, "
+           "moe_prepare. The terms add up to the time of the closed formula. Each term names its constants and where they come from (measured, datasheet, assumed). "
            "With a scenario, only --mode, --steps and the common flags apply.\n",
-  .flags = { cli_coll_flags_where, size_flags, cli_coll_flags_how },
-  .size = sizeof (FrCollFlags),
+  .flags = { cli_coll_flags_where, size_flags, cli_explain_moe_flags, cli_coll_flags_how },
+  .size = sizeof (CliExplainFlags),
   .formats = CLI_FORMAT_CSV,
   .varies = TRUE,
   .run = run,

@@ -205,6 +205,7 @@ load_tuner (const Load *load, const CstQuery *query, GError **error)
   if (library->tuner->cell.set)
     library->channels.cell = library->tuner->cell;
   library->pairwise.ll_in_use = library->tuner->ll_in_use;
+  library->ring.gather_late = library->tuner->gather_late;
   if (library->tuner->peer_rate.v > 0.0)
     library->pairwise.peer_rate = library->tuner->peer_rate;
   if (library->tuner->peer_share.set) {

@@ -155,6 +155,8 @@ SCHEMA (cst_tuner_schema, "NCCL's tuner", "Constants by which NCCL chooses.",
              "of an adapter, for which a peer on another node is given a channel; 0: two channels a peer"),
         NUM (MdlTunerSpec, peer_share, NUMBER,
              "two channels a peer are halved while times the ranks they are more than so many times all channels; 0: never"),
+        NUM (MdlTunerSpec, gather_late, TIME,
+             "measured, no constant of NCCL: all-gather and reduce-scatter by LL rings of one node take so much longer"),
         MAP (MdlTunerSpec, search, &search_schema, "graph search"));
 
 static void

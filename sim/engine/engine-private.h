@@ -179,6 +179,7 @@ typedef struct {
   GArray *frozen;     /* uint32_t members in the order in which they got their rates, when `keep_order` */
   bool keep_order;
   EngHeap by_share, by_bound;
+  guint n_left; /* of `members`, those that have no rate yet */
 } EngWork;
 
 /* When to look for activities that are alike. */

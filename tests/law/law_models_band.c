@@ -184,12 +184,29 @@ what_was_tested_has_the_error_found (void)
   TEST_INT (cost_of (&library, "ib_ndr", 2, 8, sizes_B[2]).near, MDL_NEAR_NETWORK);
 }
 
+/* What nobody measured has the band of a network that nobody measured, on any network and on what was tested. */
+static void
+what_was_never_tried_has_the_widest_band (void)
+{
+  const MdlLibrary *library = library_of (1);
+  for (size_t s = 0; s < G_N_ELEMENTS (sizes_B); s++) {
+    MdlCollQuestion q = question ("ib_ndr", 2, 8, sizes_B[s]);
+    MdlCollCost plain = { .source = BASE_SOURCE_ASSUMED }, untried = { .source = BASE_SOURCE_ASSUMED, .untried = TRUE };
+    mdl_coll_band (library, MDL_ALGO_RING, &q, &plain);
+    mdl_coll_band (library, MDL_ALGO_RING, &q, &untried);
+    TEST_INT (plain.near, MDL_NEAR_NETWORK);
+    TEST_INT (untried.near, MDL_NEAR_NOTHING);
+    TEST_TRUE (untried.band > plain.band);
+  }
+}
+
 static const TestCase cases[] = {
   { "a network with fewer measurements never has a narrower band", fewer_measurements_are_never_narrower },
   { "a network is found by the class of its links", a_network_is_found_by_the_class_of_its_links },
   { "bands widen with the distance from what was measured", bands_widen_with_the_distance },
   { "what was tested has the error found", what_was_tested_has_the_error_found },
   { "a cluster that was fitted has its own band", a_cluster_that_was_fitted_has_its_own_band },
+  { "what was never tried has the widest band", what_was_never_tried_has_the_widest_band },
   { NULL, NULL },
 };
 

@@ -141,6 +141,22 @@ all_to_all_meets_its_peers_in_rounds (void)
 }
 
 static void
+ranks_of_a_node_start_late_from_five_on (void)
+{
+  /* 2, 3, 4 alike; 8: once 2 us; of two nodes with 8 each: as 8. */
+  static const unsigned ranks[] = { 2, 3, 4, 8 };
+  static const double late_us[] = { 0, 0, 0, 2 };
+  MdlLibrary library = simple_library ();
+  for (unsigned i = 0; i < G_N_ELEMENTS (ranks); i++) {
+    MdlCollQuestion q = question (MDL_OP_SENDRECV, 0.0, ranks[i]);
+    library.pairwise.per_doubling = num (0.0);
+    const double none_s = time_of (&library, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q);
+    library.pairwise.per_doubling = num (2e-6);
+    TEST_NEAR (time_of (&library, MDL_ALGO_PAIRWISE, MDL_PROTO_SIMPLE, &q), none_s + late_us[i] * 1e-6, 1e-12);
+  }
+}
+
+static void
 a_plain_all_to_all_puts_its_peers_into_the_plan (void)
 {
   /* 8 ranks, a thread each: 5 us of CPU and 2 us for each of 6 further peers, above the 10 + 4 us of the GPU. Not in a graph. */
@@ -238,6 +254,7 @@ static const TestCase cases[] = {
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
   { "a message takes channels by its size", a_message_takes_channels_by_its_size },
   { "peers share channels where channels are few", peers_share_channels_where_channels_are_few },
+  { "ranks of a node start late from five on", ranks_of_a_node_start_late_from_five_on },
   { "a plain all-to-all puts its peers into the plan", a_plain_all_to_all_puts_its_peers_into_the_plan },
   { "puts by the GPU cost each peer, and no CPU", puts_by_the_gpu_cost_each_peer_and_no_cpu },
   { "few cores let messages wait, and less through", few_cores_let_messages_wait_and_less_through },

@@ -140,6 +140,12 @@ ends_and_starts_of_a_ring_go_by_operation (void)
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 5.000017, 1e-12);
   q.op = MDL_OP_REDUCE_SCATTER;
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 6.000019, 1e-12);
+  l.ring.gather_late = num (1e-6); /* of LL alone */
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 6.000019, 1e-12);
+  l.ring.gather_late = (BaseNum){ 0 };
+  const double ll_s = time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q);
+  l.ring.gather_late = num (1e-6);
+  TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_LL, &q), ll_s + 1e-6, 1e-12);
   q.op = MDL_OP_ALL_REDUCE; /* 3 that reduce, 2 that copy, 2; 6 steps */
   TEST_NEAR (time_of (&l, MDL_ALGO_RING, MDL_PROTO_SIMPLE, &q), 7.000034, 1e-12);
 }

@@ -136,6 +136,28 @@ pieces_fill_the_pipeline (void)
 }
 
 static void
+rounds_of_a_node_wait_for_each_other (void)
+{
+  /* 400 MB on one node of 4, 2 channels: rounds of 8 MB, 0.2 ms at 40 GB/s x .5 of links: 0.4 ms. Channels of 20 GB/s take 0.2 ms
+   * and wait 0.3: 0.1 longer than the links, 49 times. A wait of 0.1 ms is hidden; several nodes and registered buffers have none. */
+  MdlLibrary l = nccl ();
+  MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 400e6, 1, 4);
+  l.nvls.rate = num (20e9);
+  const double none_s = cost_of (&l, MDL_ALGO_NVLS, &q).time_s;
+  l.nvls.round = num (.3e-3);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS, &q).time_s, none_s + 49 * .1e-3, 1e-12);
+  l.nvls.round = num (.1e-3);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS, &q).time_s, none_s, 1e-12);
+  l.nvls.round = num (.3e-3);
+  l.nvls.stages = num (1);
+  MdlCollQuestion wide = question (MDL_OP_ALL_REDUCE, 400e6, 2, 4);
+  const double straight_s = cost_of (&l, MDL_ALGO_NVLS, &q).time_s, wide_s = cost_of (&l, MDL_ALGO_NVLS, &wide).time_s;
+  l.nvls.round.set = FALSE;
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS, &q).time_s, straight_s, 1e-12);
+  TEST_NEAR (cost_of (&l, MDL_ALGO_NVLS, &wide).time_s, wide_s, 1e-12);
+}
+
+static void
 efficiency_and_caps_limit_the_rate (void)
 {
   MdlLibrary l = nccl ();
@@ -262,6 +284,7 @@ static const TestCase cases[] = {
   { "latencies are those of NCCL's model", latencies_are_those_of_nccl_s_model },
   { "the network's switches cost the same for any number of nodes", the_network_s_switches_cost_the_same_for_any_number_of_nodes },
   { "pieces fill the pipeline", pieces_fill_the_pipeline },
+  { "rounds of a node wait for each other", rounds_of_a_node_wait_for_each_other },
   { "efficiency and caps limit the rate", efficiency_and_caps_limit_the_rate },
   { "heads of a rack limit trees over racks", heads_of_a_rack_limit_trees_over_racks },
   { "messages follow one another", messages_follow_one_another },

@@ -136,6 +136,7 @@ typedef struct MdlTunerSpec {
   BaseNum ll_in_use;            /* messages go by LL by 0: the channels that a peer may have, 1: those that Simple would take */
   BaseNum peer_rate;            /* B/s of an adapter for which a peer on another node is given a channel; 0: two a peer */
   BaseNum peer_share;           /* else: halved while times the ranks they are more than so many times all channels; 0: never */
+  BaseNum gather_late;          /* s that rings of all-gather and reduce-scatter by LL take longer; no estimate of NCCL's */
   MdlSearchSpec search;
 } MdlTunerSpec;
 

@@ -86,6 +86,12 @@ rep_moe_terms_table (const ColMoeAnswer *moe)
 }
 
 void
+rep_explain_moe_answer (const ColMoeAnswer *moe, GString *out)
+{
+  rep_moe_answer (moe, out);
+}
+
+void
 rep_explain_moe_text (const ColMoeAnswer *moe, GString *out)
 {
   rep_moe_text (moe, out);

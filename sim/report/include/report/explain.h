@@ -60,6 +60,8 @@ BaseTable *rep_serving_request_table (const SrvWatched *watched);
 void rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out);
 void rep_serving_request_json (const SrvWatched *watched, JsonBuilder *json);
 
+/* The answer in two lines, as `run` begins. */
+void rep_explain_moe_answer (const ColMoeAnswer *moe, GString *out);
 void rep_explain_moe_text (const ColMoeAnswer *moe, GString *out);
 BaseTable *rep_moe_terms_table (const ColMoeAnswer *moe); /* returned: full */
 void rep_explain_moe_json (const ColMoeAnswer *moe, JsonBuilder *json);
