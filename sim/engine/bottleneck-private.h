@@ -36,7 +36,7 @@ struct EngBottleneck {
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngSpread *spread; /* other links of members, each once: those that are not quiet, then the quiet ones */
+  EngSpread *spread; /* other links of members: those that are not quiet, then the quiet ones */
   uint32_t *spots;   /* hash table of places in spread[], 2^n_bits of them; NULL while there are few */
   uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   uint32_t *use;     /* by the same place: the word of the pool by which that flow names the link */
@@ -102,7 +102,8 @@ eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
 void eng_spread_enter (EngNet *net, EngLink link, EngLink other);
 /* One of those does no longer. */
 void eng_spread_leave (EngNet *net, EngLink link, EngLink other);
-/* That other link learns of changes of the level from now on; or of ceilings alone. Nothing if it does so already. */
+/* A member's other link learns of changes of the level from now on; or of ceilings alone. To be called for each member that
+ * crosses it. */
 void eng_spread_make_loud (EngNet *net, EngLink link, EngLink other);
 void eng_spread_make_quiet (EngNet *net, EngLink link, EngLink other);
 

@@ -8,7 +8,7 @@
 #include "agenda-private.h"
 #include "base/random.h"
 #include "engine/flow.h"
-#include "heap-private.h"
+#include "nearest-private.h"
 
 #include <string.h>
 
@@ -168,6 +168,7 @@ typedef struct {
   GArray *calm;        /* EngLink: may become quiet */
   GArray *stirred;     /* EngLink: their next end is to be found */
   EngHeap faster;      /* -rate, flow */
+  EngNearest nearest;  /* links to look at, by their level to be */
 } EngClocks;
 
 /* What a solve has at hand. */

@@ -77,7 +77,7 @@ look_at (EngNet *net, EngLink link)
   if (one->n == 0 && left >= -one->room * REL_SAME)
     return;
   one->queued = true;
-  eng_heap_push (&net->work.by_share, one->n > 0 ? left / one->n : left + one->top, link);
+  eng_nearest_push (&net->clocks.nearest, one->n > 0 ? left / one->n : left + one->top, link);
 }
 
 /* Flows go from one rate to another: by how much, and what this number lacks. */
@@ -103,8 +103,12 @@ static inline void
 pass_on (EngNet *net, const EngSpread *to, const Change *change, bool calm)
 {
   EngBottleneck *one = eng_bottleneck_of (net, to->link);
-  const double n = to->n, all = n * change->change;
-  eng_bottleneck_shift (one, all, ((n * change->high - all) + n * change->low) + n * change->rest);
+  if (to->n == 1) {
+    eng_bottleneck_shift (one, change->change, change->rest);
+  } else {
+    const double n = to->n, all = n * change->change;
+    eng_bottleneck_shift (one, all, ((n * change->high - all) + n * change->low) + n * change->rest);
+  }
   one->top = change->to > one->top ? change->to : one->top;
   if (one->queued)
     return;
@@ -182,6 +186,17 @@ capture (Eng *eng, EngLink link, uint32_t flow)
       look_at (net, net->pool.word[head->uses + k]);
 }
 
+/* Flows that are looked at together, so that no one waits for the comparison before. */
+#define BLOCK 8u
+
+static inline double
+highest_of (const double *levels, const uint32_t *held)
+{
+  const double a = larger (levels[held[0]], levels[held[1]]), b = larger (levels[held[2]], levels[held[3]]);
+  const double c = larger (levels[held[4]], levels[held[5]]), d = larger (levels[held[6]], levels[held[7]]);
+  return larger (larger (a, b), larger (c, d));
+}
+
 /* Finds the others that are faster than the level, the fastest at the top of the heap; without members all of them. Brings `top` up
  * to date. */
 static void
@@ -190,18 +205,28 @@ find_faster (EngNet *net, EngLink link, double level)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
   const uint32_t *held = eng_service_of (net, link)->held;
-  const double *levels = net->clocks.level;
+  double *levels = net->clocks.level, own = levels[link];
   EngHeap *faster = &net->clocks.faster;
   double top = 0.0;
   net->clocks.n_seen += state->n_flows;
   faster->n = 0;
-  for (uint32_t i = 0; i < state->n_flows; i++) {
-    const double rate = held[i] == link ? 0.0 : levels[held[i]]; /* none has just joined: all of these were taken in */
-    if (rate > level)
-      eng_heap_append (faster, -rate, state->flows[i]);
-    else
-      top = rate > top ? rate : top;
+  levels[link] = 0.0; /* its members are not asked for; none has just joined: all of these were taken in */
+  for (uint32_t i = 0; i < state->n_flows; i += BLOCK) {
+    const uint32_t end = i + BLOCK < state->n_flows ? i + BLOCK : state->n_flows;
+    const double highest = end - i == BLOCK ? highest_of (levels, held + i) : (double)INFINITY;
+    if (highest <= level) {
+      top = larger (highest, top);
+      continue;
+    }
+    for (uint32_t k = i; k < end; k++) {
+      const double rate = levels[held[k]];
+      if (rate > level)
+        eng_heap_append (faster, -rate, state->flows[k]);
+      else
+        top = larger (rate, top);
+    }
   }
+  levels[link] = own;
   one->top = top;
   eng_heap_build (faster);
 }
@@ -279,10 +304,10 @@ bool
 eng_bottleneck_solve (Eng *eng)
 {
   EngNet *net = &eng->net;
-  EngHeap *heap = &net->work.by_share;
+  EngNearest *nearest = &net->clocks.nearest;
   const uint64_t most = net->clocks.n_seen + LEAST_SEEN + SEEN_A_FLOW * (uint64_t)net->flows.n_moving;
   uint64_t n_looks = 0;
-  heap->n = 0;
+  nearest->n = nearest->far.n = 0;
   for (guint i = 0; i < net->clocks.fresh->len; i++)
     take_in (eng, g_array_index (net->clocks.fresh, uint32_t, i));
   g_array_set_size (net->clocks.fresh, 0);
@@ -292,9 +317,7 @@ eng_bottleneck_solve (Eng *eng)
     if (link < net->clocks.n && eng_bottleneck_of (net, link)->used)
       look_at (net, link);
   }
-  while (heap->n > 0) {
-    const EngLink link = heap->items[0].id;
-    eng_heap_pop (heap);
+  for (EngLink link; eng_nearest_pop (nearest, &link);) {
     eng_bottleneck_of (net, link)->queued = false;
     n_looks++;
     if (++net->clocks.n_seen > most)

@@ -1,13 +1,18 @@
 /* Which other links the members of a bottleneck cross, and how many of them cross each.
  *
  * A change of level reaches each of these links once, however many members cross it: in an all-to-all of 1,024 on hashed paths
- * 2.7 do. A hash table with linear probing finds an entry; a few are looked through. */
+ * 2.7 do. A hash table with linear probing finds an entry. While entries are few there is no table: they are looked through, and
+ * each stands for one member, so that a link may be named more than once. */
 #include "base/hash.h"
 #include "bottleneck-private.h"
 
-/* So many are looked through, and the bits of the least table. */
-#define FEW        12u
-#define LEAST_BITS 5u
+/* So many are looked through, and the bits of the first table; in tests, for networks of few flows, fewer. */
+#define FEW        64u
+#define LEAST_BITS 8u
+#define TEST_FEW   4u
+#define TEST_BITS  3u
+
+G_STATIC_ASSERT (2u * FEW <= 1u << LEAST_BITS && 2u * TEST_FEW <= 1u << TEST_BITS);
 
 static inline uint32_t
 home_of (const EngService *service, EngLink other)
@@ -31,12 +36,12 @@ spot_of (const EngService *service, uint32_t at)
   return spot;
 }
 
-/* Its place in spread[]; ENG_NO_SLOT: none. */
+/* Its place in spread[], without a table the first from `from` on; ENG_NO_SLOT: none. */
 static uint32_t
-find (const EngService *service, EngLink other)
+find (const EngService *service, EngLink other, uint32_t from)
 {
   if (service->spots == NULL) {
-    for (uint32_t at = 0; at < service->n_others; at++)
+    for (uint32_t at = from; at < service->n_others; at++)
       if (service->spread[at].link == other)
         return at;
     return ENG_NO_SLOT;
@@ -71,11 +76,34 @@ empty_spot (EngService *service, uint32_t spot)
   service->spots[spot] = ENG_NO_SLOT;
 }
 
+/* Names each link once. All entries of a link are on the same side of `n_spread`. */
+static void
+merge (EngBottleneck *one, EngService *service)
+{
+  uint32_t n = 0, n_spread = 0;
+  for (uint32_t at = 0; at < service->n_others; at++) {
+    const EngSpread entry = service->spread[at];
+    uint32_t same = 0;
+    while (same < n && service->spread[same].link != entry.link)
+      same++;
+    if (same < n) {
+      service->spread[same].n += entry.n;
+      continue;
+    }
+    service->spread[n++] = entry;
+    n_spread += at < one->n_spread;
+  }
+  service->n_others = n;
+  one->n_spread = n_spread;
+}
+
 /* A table of at least twice as many spots as entries. */
 static void
-make_table (EngService *service)
+make_table (EngBottleneck *one, EngService *service, uint8_t least_bits)
 {
-  service->n_bits = (uint8_t)MAX (LEAST_BITS, service->n_bits + 1u);
+  if (service->spots == NULL)
+    merge (one, service);
+  service->n_bits = service->spots == NULL ? least_bits : (uint8_t)(service->n_bits + 1u);
   g_free (service->spots);
   service->spots = g_new (uint32_t, (gsize)1 << service->n_bits);
   memset (service->spots, 0xff, sizeof *service->spots << service->n_bits);
@@ -102,25 +130,28 @@ void
 eng_spread_make_loud (EngNet *net, EngLink link, EngLink other)
 {
   EngService *service = eng_service_of (net, link);
-  const uint32_t at = find (service, other);
-  if (at >= eng_bottleneck_of (net, link)->n_spread)
-    swap (service, at, eng_bottleneck_of (net, link)->n_spread++);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const uint32_t at = find (service, other, one->n_spread);
+  if (at >= one->n_spread)
+    swap (service, at, one->n_spread++);
 }
 
 void
 eng_spread_make_quiet (EngNet *net, EngLink link, EngLink other)
 {
   EngService *service = eng_service_of (net, link);
-  const uint32_t at = find (service, other);
-  if (at < eng_bottleneck_of (net, link)->n_spread)
-    swap (service, at, --eng_bottleneck_of (net, link)->n_spread);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const uint32_t at = find (service, other, 0);
+  if (at < one->n_spread)
+    swap (service, at, --one->n_spread);
 }
 
 void
 eng_spread_enter (EngNet *net, EngLink link, EngLink other)
 {
   EngService *service = eng_service_of (net, link);
-  const uint32_t at = find (service, other);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const uint32_t at = service->spots == NULL ? ENG_NO_SLOT : find (service, other, 0);
   if (at != ENG_NO_SLOT) {
     service->spread[at].n++;
     return;
@@ -130,12 +161,25 @@ eng_spread_enter (EngNet *net, EngLink link, EngLink other)
     service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
   }
   service->spread[service->n_others++] = (EngSpread){ .link = other, .n = 1 };
-  if (service->spots == NULL ? service->n_others > FEW : service->n_others > 1u << (service->n_bits - 1u))
-    make_table (service);
-  else if (service->spots != NULL)
+  if (service->spots != NULL)
     fill_spot (service, service->n_others - 1u);
   if (!net->clocks.quiet[other])
-    swap (service, service->n_others - 1u, eng_bottleneck_of (net, link)->n_spread++);
+    swap (service, service->n_others - 1u, one->n_spread++);
+  const bool tested = net->how == ENG_SOLVE_CLOCKS;
+  const uint32_t few = tested ? TEST_FEW : FEW;
+  if (service->n_others > (service->spots == NULL ? few : 1u << (service->n_bits - 1u)))
+    make_table (one, service, tested ? TEST_BITS : LEAST_BITS);
+}
+
+/* Leaves a hole behind. */
+static inline void
+move (EngService *service, uint32_t from, uint32_t to)
+{
+  if (from == to)
+    return;
+  if (service->spots != NULL)
+    service->spots[spot_of (service, from)] = to;
+  service->spread[to] = service->spread[from];
 }
 
 void
@@ -143,15 +187,14 @@ eng_spread_leave (EngNet *net, EngLink link, EngLink other)
 {
   EngService *service = eng_service_of (net, link);
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  uint32_t at = find (service, other);
-  if (--service->spread[at].n > 0)
+  uint32_t hole = find (service, other, 0);
+  if (--service->spread[hole].n > 0)
     return;
-  if (at < one->n_spread) {
-    swap (service, at, --one->n_spread);
-    at = one->n_spread;
-  }
-  swap (service, at, service->n_others - 1u);
   if (service->spots != NULL)
-    empty_spot (service, spot_of (service, service->n_others - 1u));
-  service->n_others--;
+    empty_spot (service, spot_of (service, hole));
+  if (hole < one->n_spread) {
+    move (service, --one->n_spread, hole);
+    hole = one->n_spread;
+  }
+  move (service, --service->n_others, hole);
 }
