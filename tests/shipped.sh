@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every shipped file is checked, run and explained: the exit status is the one expected, nothing is critical to GLib, and no number
-# is nan or infinite. A file of another kind than a scenario is refused by `run` and `explain` with a message.
+# Every shipped file is checked, run and explained, one in text and the next in JSON: the exit status is the one expected, nothing
+# is critical to GLib, and no number is nan or infinite. A file of another kind than a scenario is refused by `run` and `explain`
+# with a message.
 # usage: shipped.sh FORERUN SOURCE_DIR scenarios|parts [K N]: with K and N, every Nth file from the Kth on
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -11,7 +12,7 @@ cd -- "$2"
 export FORERUN_DATA=$PWD
 tmp=$(mktemp -d)
 trap 'rm -rf -- "$tmp"' EXIT
-failed=0 n=0
+failed=0 n=0 format=json
 fail ()
 {
   echo "FAILED: $*"
@@ -42,13 +43,13 @@ for file in "${files[@]}"; do
   key=$(first_key "$file")
   case $3,$key in
     scenarios,scenario)
+      format=$([ "$format" = text ] && echo json || echo text)
       try 0 check "$file"
       try 0 run "$file"
       if grep -q '^jobs:' "$file"; then
         try 2 explain "$file"
       else
-        try 0 explain "$file"
-        try 0 explain "$file" --format json
+        try 0 explain "$file" --format "$format"
       fi
       ;;
     scenarios,* | parts,scenario) ;;

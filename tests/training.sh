@@ -70,6 +70,7 @@ score () # mode, variables…
   awk -v mode="$mode" "$@" -f "$tools/csv.awk" -f "$tools/training_score.awk" "$tmp/predicted" "${runs[@]}"
 }
 
+awk -f "$tools/csv.awk" -f "$tools/training_split.awk" "${runs[@]}" >&2
 awk -f "$tools/csv.awk" -f <(echo 'FNR == 1 { head($0); next } { row($0); print at("name") }') "${runs[@]}" >"$tmp/names"
 awk -v folder="$tmp" -v models="$source/tests/data/training" -v only="$([ "$what" != only ] || echo "$argument")" \
   -v use="$([ "$what" != fit ] || echo fitted)" -f "$tools/csv.awk" -f "$tools/training.awk" "${runs[@]}" >"$tmp/list"

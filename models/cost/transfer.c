@@ -78,7 +78,9 @@ void
 mdl_transfer_cost (const MdlLibrary *library, const MdlTransfer *t, MdlCollCost *cost)
 {
   g_return_if_fail (t->copy < MDL_COPY_N);
-  const MdlCollQuestion question = { .op = MDL_OP_SENDRECV, .size_B = t->size_B, .link_rate_Bps = t->route_rate_Bps };
+  const MdlCollQuestion question = {
+    .op = MDL_OP_SENDRECV, .size_B = t->size_B, .link_rate_Bps = t->route_rate_Bps, .terse = t->terse
+  };
   memset (cost, 0, sizeof *cost);
   cost->bound_Bps = HUGE_VAL;
   cost->wire = 1.0;

@@ -89,3 +89,14 @@ mdl_transfer_library (const MdlEngines *engines, const char *name)
   }
   return NULL;
 }
+
+const MdlRlFramework *
+mdl_rl_framework (const MdlEngines *engines, const char *name)
+{
+  for (unsigned i = 0; engines != NULL && i < engines->frameworks.n; i++) {
+    const MdlRlFramework *framework = BASE_LIST_AT (engines->frameworks, MdlRlFramework, i);
+    if (g_strcmp0 (framework->name.v, name) == 0)
+      return framework;
+  }
+  return NULL;
+}

@@ -21,6 +21,7 @@ typedef struct {
   double rows;      /* of them, those of this rank between the matrices: T / tp with sp */
   double element_B; /* of activations */
   const MdlWorkAttention *core; /* of attention, in place of the decoder's; NULL: that */
+  gboolean outside; /* of no layer: a base of fewer bits is not for its matrices */
 } MdlBuild;
 
 /* A matrix on this rank: `tokens` rows go from `in` to `out` elements. */

@@ -446,11 +446,13 @@ mdl_layer_works (const MdlLlm *llm, const MdlLayerQuery *query, MdlPart part, un
   if (forward != NULL) {
     mdl_build_init (&build, llm, query, layer, forward);
     build.part = facts;
+    build.outside = part == MDL_PART_HEAD;
     parts[part].forward (&build);
   }
   if (backward != NULL) {
     mdl_build_init (&build, llm, query, layer, backward);
     build.part = facts;
+    build.outside = part == MDL_PART_HEAD;
     build.pass = MDL_PASS_DGRAD;
     parts[part].back (&build);
     if (query->delay_wgrad && parts[part].back == layer_back)

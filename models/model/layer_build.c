@@ -256,14 +256,16 @@ drop_adapter (MdlBuild *build, double elements)
     mdl_build_memory (build, "lora_dropout", unit_B, unit_B + elements, 1);
 }
 
-/* A frozen matrix that is kept in fewer bits is written out for its product. Kept in fp8, one of fp8 needs its transpose for the
- * gradient of its input alone. It stands behind the product, whose place collectives name. */
+/* A layer's frozen matrix that is kept in fewer bits is written out for its product. Kept in fp8, one of fp8 needs its transpose
+ * for the gradient of its input alone, where products take operands one way round. It stands behind the product, whose place
+ * collectives name. */
 static void
 unpack_base (MdlBuild *build, const MdlLinear *linear, gboolean transposed)
 {
   const MdlFormat base = build->query->base;
   const double elements = linear->in * linear->out * linear->copies;
-  if (!mdl_build_frozen (build) || base == MDL_FORMAT_NONE || (base == linear->format && !transposed))
+  if (!mdl_build_frozen (build) || base == MDL_FORMAT_NONE || build->outside ||
+      (base == linear->format && (!transposed || !build->query->one_way)))
     return;
   const double to_B = base == linear->format ? mdl_base_B (base) : build->element_B;
   mdl_build_memory (build, base == linear->format ? "transpose_base" : "dequantize_base", elements * mdl_base_B (base),

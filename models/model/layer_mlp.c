@@ -300,6 +300,17 @@ pad_rows (MdlBuild *build, const Moe *moe, const char *name)
     move (build, name, moe->rows, moe->rows, 1);
 }
 
+/* Results of gate and up between their limits. Fused code with kernels by expert has them apart from the activation: two kernels, and
+ * one that joins both halves again (Megatron-LM fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl); backward the halves'
+ * gradients, each with the input that it masks by, and a join. Kernels of all experts have them inside. */
+static void
+clamp (MdlBuild *build, const Moe *moe, gboolean back)
+{
+  const double wide_B = 2 * moe->rows * moe->ffn * build->element_B;
+  if (build->llm->mlp.clamp.v && build->query->experts != MDL_EXPERTS_GROUPED)
+    mdl_build_memory (build, "clamp", (back ? 3 : 2) * wide_B, 2 * wide_B, 3)->kernels = 3;
+}
+
 /* Between the collectives: the experts' own matrices, of `rows` rows in all. */
 static void
 experts_forward (MdlBuild *build, const Moe *moe)
@@ -315,6 +326,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns (build, linears, n, each, MDL_GROUP_NONE);
   build->modules |= MDL_MODULE_MOE_ACT;
+  clamp (build, moe, FALSE);
   mdl_build_activation (build, moe->rows * moe->ffn);
   build->modules = modules & ~(unsigned)MDL_MODULE_MLP;
   const MdlLinear last = down (build, moe->ffn, moe->experts, bias, "expert_down");
@@ -336,6 +348,7 @@ experts_back (MdlBuild *build, const Moe *moe)
   build->rounds = rounds_of (build, moe);
   mdl_build_row_back (build, &last, each, MDL_GROUP_NONE);
   mdl_build_activation_back (build, moe->rows * moe->ffn);
+  clamp (build, moe, TRUE);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns_back (build, linears, n, each, MDL_GROUP_NONE);
   build->rounds = 0;

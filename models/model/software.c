@@ -1,7 +1,7 @@
 /* Which row of a framework's measured efficiencies holds, and what the slowest of many ranks costs.
  *
  * A generation is a compute capability rounded down to tens: 80 A100, 90 H100 and H200, 100 Blackwell; rows may stand for part of
- * one (103).
+ * one (103). GPUs of other vendors have none, nor do rows that are for them.
  * The slowest of n ranks whose compute differs by a standard deviation sigma sets the pace of a synchronous step:
  *
  *     compute x (1 + sigma E(n)),  E(n) = b - (ln ln n + ln 4 pi) / (2 b),  b = sqrt(2 ln n)
@@ -25,6 +25,8 @@ distance (const MdlSoftwareRow *row, const MdlSoftwareQuery *query)
 {
   double years = query->year > 0 ? query->year - row->year.v : 3000 - row->year.v;
   double away = query->capability > 0 ? fabs (query->capability - row->capability.v) / 10 : 0;
+  if ((query->capability > 0) != (row->capability.v > 0)) /* the other is of another vendor */
+    away += 1000;
   if (same_generation (query->capability, row->capability.v)) /* a row holds from its capability on */
     away = query->capability >= row->capability.v ? (query->capability - row->capability.v) / 1000 : 1;
   return 1e6 * away + ((MdlPrecision)row->precision.v != query->precision ? 1e5 : 0) + (years >= 0 ? years : 100 - years);

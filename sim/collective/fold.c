@@ -27,10 +27,36 @@ struct ColFold {
   GArray *classes;     /* Class */
   guint32 *of_node;    /* class */
   guint32 *of_res;     /* class, from the first resource of no node on */
-  GHashTable *colours; /* of nodes: GUINT -> class + 1; of resources: text -> class + 1 */
-  GHashTable *looks;
+  GHashTable *colours; /* of nodes: GUINT -> class + 1 */
+  GHashTable *looks;   /* of resources: GString of bytes -> class + 1 */
+  GString *key;        /* scratch: of `looks`, or of what is alike when it is closed */
   GPtrArray *loads, *binding; /* GArray of ColLoad, by operation */
 };
+
+/* Keys of the tables of what is alike are bytes: text of numbers took a twentieth of a search. */
+static void
+append_bytes (GString *key, const void *value, gsize n)
+{
+  g_string_append_len (key, value, (gssize)n);
+}
+
+static GString *
+copy_key (const GString *key)
+{
+  return g_string_new_len (key->str, (gssize)key->len);
+}
+
+static void
+free_key (gpointer key)
+{
+  g_string_free (key, TRUE);
+}
+
+static GHashTable *
+new_alike (void)
+{
+  return g_hash_table_new_full ((GHashFunc)g_string_hash, (GEqualFunc)g_string_equal, free_key, NULL);
+}
 
 static void
 clear_spread (gpointer data)
@@ -55,7 +81,8 @@ col_fold_new (ColRoutes *routes, const Clu *clu, gboolean fold)
   memset (f->of_node, 0xff, f->n_nodes * sizeof *f->of_node); /* NONE */
   memset (f->of_res, 0xff, (clu_n_resources (clu) - f->outside) * sizeof *f->of_res);
   f->colours = g_hash_table_new (NULL, NULL);
-  f->looks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  f->looks = new_alike ();
+  f->key = g_string_new (NULL);
   f->loads = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
   f->binding = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
   return f;
@@ -73,6 +100,7 @@ col_fold_free (ColFold *fold)
   g_free (fold->of_res);
   g_hash_table_unref (fold->colours);
   g_hash_table_unref (fold->looks);
+  g_string_free (fold->key, TRUE);
   g_ptr_array_unref (fold->loads);
   g_ptr_array_unref (fold->binding);
   g_free (fold);
@@ -110,11 +138,16 @@ first_of_node (ColFold *fold, guint32 node)
 }
 
 /* What a resource looks like from outside. */
-static char *
-look_of (const Clu *clu, CluRes res)
+static void
+set_look (GString *key, const Clu *clu, CluRes res)
 {
-  return g_strdup_printf ("%s %d %a", clu_resource_class (clu, res), clu_resource_is_both_ways (clu, res),
-                          clu_resource_capacity (clu, res));
+  const char *class = clu_resource_class (clu, res);
+  gboolean both_ways = clu_resource_is_both_ways (clu, res);
+  double capacity_Bps = clu_resource_capacity (clu, res);
+  g_string_truncate (key, 0);
+  append_bytes (key, class, strlen (class) + 1); /* its end too: no name begins another */
+  append_bytes (key, &both_ways, sizeof both_ways);
+  append_bytes (key, &capacity_Bps, sizeof capacity_Bps);
 }
 
 static guint32
@@ -123,11 +156,11 @@ first_of_res (ColFold *fold, CluRes res)
   static const Class fresh = { .parent = NONE, .operation = NONE };
   if (!fold->fold)
     return new_class (fold, &fresh);
-  g_autofree char *look = look_of (fold->clu, res);
-  gpointer known = g_hash_table_lookup (fold->looks, look);
+  set_look (fold->key, fold->clu, res);
+  gpointer known = g_hash_table_lookup (fold->looks, fold->key);
   if (known == NULL) {
     known = GUINT_TO_POINTER (new_class (fold, &fresh) + 1u);
-    g_hash_table_insert (fold->looks, g_steal_pointer (&look), known);
+    g_hash_table_insert (fold->looks, copy_key (fold->key), known);
   }
   return GPOINTER_TO_UINT (known) - 1u;
 }
@@ -205,8 +238,7 @@ typedef struct {
   ColFold *fold;
   GArray *constraints; /* Constraint */
   GArray *parts;       /* Part */
-  GHashTable *alike;   /* text -> constraint + 1 */
-  GString *key;        /* scratch */
+  GHashTable *alike;   /* GString of bytes -> constraint + 1 */
 } Closing;
 
 /* Adds the constraint whose parts are the last ones from `at` on, latest first, or its number to one that is the same. */
@@ -214,10 +246,11 @@ static void
 add_constraint (Closing *c, CluRes res, guint32 n, guint at)
 {
   GArray *parts = c->parts;
+  GString *key = c->fold->key;
   double capacity_Bps = clu_resource_capacity (c->fold->clu, res);
   gboolean fold = c->fold->fold;
-  g_autofree char *look = fold ? look_of (c->fold->clu, res) : NULL;
-  g_string_assign (c->key, fold ? look : "");
+  if (fold)
+    set_look (key, c->fold->clu, res);
   for (guint i = at, k = parts->len - 1; i < k; i++, k--) {
     Part kept = g_array_index (parts, Part, i);
     g_array_index (parts, Part, i) = g_array_index (parts, Part, k);
@@ -226,10 +259,13 @@ add_constraint (Closing *c, CluRes res, guint32 n, guint at)
   for (guint i = at; i < parts->len; i++) {
     Part *part = &g_array_index (parts, Part, i);
     part->use = part->load / (part->factor * capacity_Bps);
-    if (fold)
-      g_string_append_printf (c->key, " %u %a %a", part->operation, part->load, part->factor);
+    if (fold) {
+      append_bytes (key, &part->operation, sizeof part->operation);
+      append_bytes (key, &part->load, sizeof part->load);
+      append_bytes (key, &part->factor, sizeof part->factor);
+    }
   }
-  gpointer known = fold ? g_hash_table_lookup (c->alike, c->key->str) : NULL;
+  gpointer known = fold ? g_hash_table_lookup (c->alike, key) : NULL;
   if (known != NULL) {
     g_array_index (c->constraints, Constraint, GPOINTER_TO_UINT (known) - 1u).n += n;
     g_array_set_size (parts, at);
@@ -238,7 +274,7 @@ add_constraint (Closing *c, CluRes res, guint32 n, guint at)
   const Constraint one = { res, n, at, parts->len - at, TRUE };
   g_array_append_val (c->constraints, one);
   if (fold)
-    g_hash_table_insert (c->alike, g_strdup (c->key->str), GUINT_TO_POINTER (c->constraints->len));
+    g_hash_table_insert (c->alike, copy_key (key), GUINT_TO_POINTER (c->constraints->len));
 }
 
 static const ColNodeKind *
@@ -368,7 +404,7 @@ void
 col_fold_close (ColFold *fold)
 {
   Closing c = { fold, g_array_new (FALSE, FALSE, sizeof (Constraint)), g_array_new (FALSE, FALSE, sizeof (Part)),
-                g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL), g_string_new (NULL) };
+                new_alike () };
   g_autoptr (GArray) nodes = find_members (fold, fold->of_node, fold->n_nodes, 0);
   g_autoptr (GArray) resources = find_members (fold, fold->of_res, clu_n_resources (fold->clu) - fold->outside, fold->outside);
   for (guint i = 0; i < nodes->len; i++)
@@ -398,7 +434,6 @@ col_fold_close (ColFold *fold)
   g_array_unref (c.constraints);
   g_array_unref (c.parts);
   g_hash_table_unref (c.alike);
-  g_string_free (c.key, TRUE);
 }
 
 const GArray *

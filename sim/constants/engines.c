@@ -81,9 +81,20 @@ static SCHEMA (transfer_schema, "transfer library", "A library that moves KV fro
                ROW (MdlTransferLibrary, push, BOOL,
                     "the prefill side writes; default: the decode side reads, once its step in progress has ended"));
 
+static SCHEMA (framework_schema, "framework", "A framework of reinforcement learning, by what it adds to a colocated step.",
+               ROW (MdlRlFramework, name, STR, "framework, as in scenarios", .required = TRUE),
+               NUM (MdlRlFramework, tensor, TIME, "time for each tensor that the trainer hands to the engine", .max = "1 s"),
+               NUM (MdlRlFramework, rank, TIME, "more for each GPU of a replica", .max = "1 s"),
+               NUM (MdlRlFramework, sleep, TIME, "time of an engine to give its memory back; waking takes as long", .max = "1 h"),
+               FROM (MdlRlFramework, to_host, BANDWIDTH, "1 kB/s", "rate of a GPU of what makes room for the engine"),
+               FROM (MdlRlFramework, to_gpu, BANDWIDTH, "1 kB/s", "rate of a GPU of the way back"),
+               NUM (MdlRlFramework, error, RATIO, "relative error of what these come to", .max = "1"));
+
 static SCHEMA (engines_schema, "engines", "Engines that serve language models.",
                LIST (MdlEngines, rows, &row_schema, MdlEngineRow, "a row per engine and version", .required = TRUE),
-               LIST (MdlEngines, transfers, &transfer_schema, MdlTransferLibrary, "libraries that move KV; default: those below"));
+               LIST (MdlEngines, transfers, &transfer_schema, MdlTransferLibrary, "libraries that move KV; default: those below"),
+               LIST (MdlEngines, frameworks, &framework_schema, MdlRlFramework,
+                     "frameworks of reinforcement learning; default: those below"));
 
 static gboolean
 has_row (const MdlEngines *engines, const MdlEngineRow *row)
@@ -113,6 +124,8 @@ merge (void *now, const void *before, BaseArena *arena)
   engines->rows.n = n;
   if (engines->transfers.n == 0)
     engines->transfers = below->transfers;
+  if (engines->frameworks.n == 0)
+    engines->frameworks = below->frameworks;
 }
 
 const CstSection cst_engines = { "engines", &engines_schema, sizeof (MdlEngines), offsetof (MdlLibrary, engines), merge };

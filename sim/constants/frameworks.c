@@ -9,8 +9,8 @@ static SCHEMA (
     row_schema, "framework", "A framework's release on a GPU.",
     ROW (MdlSoftwareRow, name, STR, "framework, as in scenarios", .required = TRUE),
     NUM (MdlSoftwareRow, year, COUNT, "year of the measured release", .min = "2017", .max = "2100", .required = TRUE),
-    NUM (MdlSoftwareRow, capability, COUNT, "compute capability from which the row applies, in its generation: 80, 90, 100, 103",
-         .min = "10", .max = "1000", .required = TRUE),
+    NUM (MdlSoftwareRow, capability, COUNT, "compute capability from which the row applies, in its generation: 80, 90, 100, 103; "
+         "default: GPUs that have none, of other vendors than NVIDIA", .min = "10", .max = "1000"),
     ROW (MdlSoftwareRow, precision, ENUM, "format of the matrix products", .names = mdl_precision_names, .required = TRUE),
     NUM (MdlSoftwareRow, efficiency, RATIO, "time of kernels is divided by this", .min = "5 %", .max = "2", .required = TRUE),
     NUM (MdlSoftwareRow, attention, RATIO, "the same for the framework's fused attention; default: `efficiency`", .min = "5 %",

@@ -9,10 +9,10 @@ typedef struct {
   uint32_t id;
 } EngMember;
 
-/* Another link of a member, which sums up its rate. */
+/* Another link of members, which sums up their rates. */
 typedef struct {
   EngLink link;
-  uint32_t use; /* word of the pool that names it */
+  uint32_t n; /* members that cross it, at least 1 */
 } EngSpread;
 
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what
@@ -36,11 +36,13 @@ struct EngBottleneck {
 struct EngService {
   double service, service_rest; /* integral of the level up to `since` */
   EngTime since;
-  EngSpread *spread; /* other links of members: those that are not quiet, then the quiet ones */
+  EngSpread *spread; /* other links of members, each once: those that are not quiet, then the quiet ones */
+  uint32_t *spots;   /* hash table of places in spread[], 2^n_bits of them; NULL while there are few */
   uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
   uint32_t *use;     /* by the same place: the word of the pool by which that flow names the link */
   uint32_t spread_allocated, held_allocated; /* the latter of use[] too */
   uint32_t n_others;                         /* of spread[] */
+  uint8_t n_bits;
   bool sure;                                 /* its queue entry is at the next end; else that is later, and to be found then */
 };
 
@@ -94,6 +96,15 @@ eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
   const double step = net->clocks.level[link] * (double)(now - service->since) / ENG_PS_PER_S;
   return key - service->service - service->service_rest - step;
 }
+
+/* spread.c */
+/* A member crosses another link, `other`. */
+void eng_spread_enter (EngNet *net, EngLink link, EngLink other);
+/* One of those does no longer. */
+void eng_spread_leave (EngNet *net, EngLink link, EngLink other);
+/* That other link learns of changes of the level from now on; or of ceilings alone. Nothing if it does so already. */
+void eng_spread_make_loud (EngNet *net, EngLink link, EngLink other);
+void eng_spread_make_quiet (EngNet *net, EngLink link, EngLink other);
 
 /* bottleneck.c */
 void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);

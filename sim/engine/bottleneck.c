@@ -68,79 +68,20 @@ sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
   put (net, one, at, item);
 }
 
-/* Puts an entry of spread[] where another was. */
-static inline void
-place_spread (EngNet *net, EngSpread *spread, uint32_t at, EngSpread entry)
-{
-  spread[at] = entry;
-  net->clocks.spread[entry.use] = at;
-}
-
-static inline void
-swap_spread (EngNet *net, EngSpread *spread, uint32_t a, uint32_t b)
-{
-  const EngSpread entry = spread[a];
-  place_spread (net, spread, a, spread[b]);
-  place_spread (net, spread, b, entry);
-}
-
-/* That other link of a member learns of changes of the level from now on. */
-static void
-add_spread (EngNet *net, EngLink link, uint32_t use)
-{
-  swap_spread (net, eng_service_of (net, link)->spread, net->clocks.spread[use], eng_bottleneck_of (net, link)->n_spread++);
-}
-
-/* It learns of ceilings alone. */
-static void
-drop_spread (EngNet *net, EngLink link, uint32_t use)
-{
-  swap_spread (net, eng_service_of (net, link)->spread, net->clocks.spread[use], --eng_bottleneck_of (net, link)->n_spread);
-}
-
-/* Of a new member. */
-static void
-enter_spread (EngNet *net, EngLink link, uint32_t use)
-{
-  EngService *service = eng_service_of (net, link);
-  if (service->n_others == service->spread_allocated) {
-    service->spread_allocated = eng_grown (service->spread_allocated);
-    service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
-  }
-  const EngLink other = net->pool.word[use];
-  place_spread (net, service->spread, service->n_others++, (EngSpread){ .link = other, .use = use });
-  if (!net->clocks.quiet[other])
-    add_spread (net, link, use);
-}
-
-static void
-leave_spread (EngNet *net, EngLink link, uint32_t use)
-{
-  EngService *service = eng_service_of (net, link);
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  uint32_t at = net->clocks.spread[use];
-  if (at < one->n_spread) {
-    place_spread (net, service->spread, at, service->spread[--one->n_spread]);
-    at = one->n_spread;
-  }
-  if (at != --service->n_others)
-    place_spread (net, service->spread, at, service->spread[service->n_others]);
-  net->clocks.spread[use] = ENG_NO_SLOT;
-}
-
 void
 eng_bottleneck_make_loud (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
+  const uint32_t *held = eng_service_of (net, link)->held;
   net->clocks.quiet[link] = false;
   one->others = one->others_rest = one->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
     if (held[i] == ENG_NO_SLOT)
       continue; /* has just joined */
     eng_bottleneck_add (one, net->clocks.level[held[i]]);
-    add_spread (net, held[i], use[i]);
+    if (held[i] != link)
+      eng_spread_make_loud (net, held[i], link);
   }
   one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
 }
@@ -150,7 +91,7 @@ try_quiet (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
+  const uint32_t *held = eng_service_of (net, link)->held;
   double sum = 0.0;
   one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
   if (one->n > 0 || net->clocks.quiet[link])
@@ -162,7 +103,7 @@ try_quiet (EngNet *net, EngLink link)
   one->others = sum;
   net->clocks.quiet[link] = true;
   for (uint32_t i = 0; i < state->n_flows; i++)
-    drop_spread (net, held[i], use[i]);
+    eng_spread_make_quiet (net, held[i], link);
 }
 
 void
@@ -191,7 +132,7 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
     const EngLink used = net->pool.word[use];
     eng_service_of (net, used)->held[net->clocks.spot[use]] = link;
     if (used != link)
-      enter_spread (net, link, use);
+      eng_spread_enter (net, link, used);
   }
   const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
   sift_up (net, one, one->n++, &member);
@@ -215,7 +156,7 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
   const EngFlowHead *head = &net->flows.head[flow];
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
     if (net->pool.word[use] != link)
-      leave_spread (net, link, use);
+      eng_spread_leave (net, link, net->pool.word[use]);
   if (one->n == 0) {
     net->clocks.level[link] = net->clocks.ceiling[link] = 0.0;
     eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;

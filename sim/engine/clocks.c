@@ -31,13 +31,13 @@ free_all (EngNet *net)
       continue;
     g_free (clocks->of[link].items);
     g_free (clocks->service[link].spread);
+    g_free (clocks->service[link].spots);
     g_free (clocks->service[link].held);
     g_free (clocks->service[link].use);
   }
   g_clear_pointer (&clocks->of, g_free);
   g_clear_pointer (&clocks->service, g_free);
   g_clear_pointer (&clocks->place, g_free);
-  g_clear_pointer (&clocks->spread, g_free);
   g_clear_pointer (&clocks->level, g_free);
   g_clear_pointer (&clocks->ceiling, g_free);
   g_clear_pointer (&clocks->quiet, g_free);
@@ -88,7 +88,6 @@ grow (EngNet *net)
   if (clocks->n_words < net->pool.n_allocated) {
     clocks->n_words = net->pool.n_allocated;
     clocks->spot = g_renew (uint32_t, clocks->spot, clocks->n_words);
-    clocks->spread = g_renew (uint32_t, clocks->spread, clocks->n_words);
   }
 }
 
@@ -127,7 +126,6 @@ hold_none (EngNet *net, EngLink link, uint32_t at, uint32_t use)
   service->held[at] = ENG_NO_SLOT;
   service->use[at] = use;
   net->clocks.spot[use] = at;
-  net->clocks.spread[use] = ENG_NO_SLOT;
 }
 
 static bool

@@ -1,7 +1,7 @@
 /* The engine's own state: what is to fire, and the flow network. Each part of it has its file; files use those below them only:
  *
  *     engine (the loop)  ->  flow, solve  ->  solve_local, solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool
- *                                         ->  clocks  ->  solve_bottleneck  ->  bottleneck  ->  move, link */
+ *                                         ->  clocks  ->  solve_bottleneck  ->  bottleneck  ->  spread, move, link */
 #ifndef ENGINE_PRIVATE_H
 #define ENGINE_PRIVATE_H
 
@@ -163,8 +163,7 @@ typedef struct {
   uint32_t *place;     /* by flow: in its bottleneck's heap */
   uint32_t n_flows;    /* of place[] */
   uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
-  uint32_t *spread;    /* by such a word: its place in the spread[] of the member's bottleneck; ENG_NO_SLOT: that is the link */
-  uint32_t n_words;    /* of spot[] and spread[] */
+  uint32_t n_words;    /* of spot[] */
   GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
   GArray *calm;        /* EngLink: may become quiet */
   GArray *stirred;     /* EngLink: their next end is to be found */
@@ -179,6 +178,7 @@ typedef struct {
   GArray *frozen;     /* uint32_t members in the order in which they got their rates, when `keep_order` */
   bool keep_order;
   EngHeap by_share, by_bound;
+  guint n_left; /* of `members`, those that have no rate yet */
 } EngWork;
 
 /* When to look for activities that are alike. */

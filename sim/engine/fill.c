@@ -42,6 +42,7 @@ freeze (Eng *eng, uint32_t flow, double level, EngLink link)
     fill->rest_hi -= hi + (fill->rest_lo < lo);
     fill->rest_lo -= lo;
   }
+  net->work.n_left--;
   if (net->work.keep_order)
     g_array_append_val (net->work.frozen, flow);
   rate = head->bounded ? fmin (rate, net->flows.bound[flow]) : rate;
@@ -102,7 +103,7 @@ eng_net_fill (Eng *eng, double level)
   EngNet *net = &eng->net;
   double share;
   build_heaps (net);
-  for (;;) {
+  for (net->work.n_left = net->work.members->len; net->work.n_left > 0;) { /* then no link is looked at again */
     while (net->work.by_bound.n > 0 && net->flows.head[net->work.by_bound.items[0].id].seen != net->work.component)
       eng_heap_pop (&net->work.by_bound);
     bool any = eng_net_settle_top (net, level, &share);

@@ -80,32 +80,39 @@ look_at (EngNet *net, EngLink link)
   eng_heap_push (&net->work.by_share, one->n > 0 ? left / one->n : left + one->top, link);
 }
 
-/* A flow goes from one rate to another: by how much, and what this number lacks. */
+/* Flows go from one rate to another: by how much, and what this number lacks. */
 typedef struct {
   double to, change, rest;
+  double high, low; /* of the change, with half as many digits each, so that their products with a number of flows are exact */
 } Change;
+
+/* 2^27 + 1 (Dekker, Numerische Mathematik 18, 1971) */
+#define SPLIT 134217729.0
 
 static inline Change
 change_of (double from, double to)
 {
-  const double change = to - from, part = change - to;
-  return (Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part) };
+  const double change = to - from, part = change - to, split = change * SPLIT, high = split - (split - change);
+  return (Change){
+    .to = to, .change = change, .rest = (to - (change - part)) + (-from - part), .high = high, .low = change - high
+  };
 }
 
-/* To a link of a member. `calm`: looks besides whether it may be quiet. */
+/* To a link of members. `calm`: looks besides whether it may be quiet. */
 static inline void
-pass_on (EngNet *net, EngLink link, const Change *change, bool calm)
+pass_on (EngNet *net, const EngSpread *to, const Change *change, bool calm)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  eng_bottleneck_shift (one, change->change, change->rest);
+  EngBottleneck *one = eng_bottleneck_of (net, to->link);
+  const double n = to->n, all = n * change->change;
+  eng_bottleneck_shift (one, all, ((n * change->high - all) + n * change->low) + n * change->rest);
   one->top = change->to > one->top ? change->to : one->top;
   if (one->queued)
     return;
   if (one->n > 0 || one->others > one->room) {
-    look_at (net, link);
+    look_at (net, to->link);
   } else if (calm && one->others < one->room * (double)one->quiet_below) {
     one->quiet_below = 0.0f;
-    g_array_append_val (net->clocks.calm, link);
+    g_array_append_val (net->clocks.calm, to->link);
   }
 }
 
@@ -122,7 +129,7 @@ set_ceiling (EngNet *net, EngLink link, double ceiling)
   net->clocks.n_seen += service->n_others - from->n_spread;
   for (uint32_t i = from->n_spread; i < service->n_others; i++) {
     EngBottleneck *one = eng_bottleneck_of (net, service->spread[i].link);
-    one->others += change;
+    one->others += change * service->spread[i].n;
     over |= one->others > one->room * QUIET_TO;
   }
   /* what is no longer quiet goes to the front, so that i has another */
@@ -153,7 +160,7 @@ set_level (Eng *eng, EngLink link, double level)
   const EngSpread *spread = eng_service_of (net, link)->spread;
   const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
   for (uint32_t i = 0; i < one->n_spread; i++)
-    pass_on (net, spread[i].link, &change, crowd);
+    pass_on (net, &spread[i], &change, crowd);
 }
 
 /* The member of another link becomes one of this link, which has its level already. */

@@ -1,6 +1,7 @@
 /* Workloads of kind `serving`: replicas of an engine that serves a model. */
 #include <math.h>
 
+#include "models/money.h"
 #include "scenario/loaded.h"
 #include "scenario/serving.h"
 #include "serving-private.h"
@@ -41,14 +42,16 @@ static const BaseField fields[] = {
   KEY ("slo", slo, MAP, .sub = &slo_schema, .help = "limits of a good request, for goodput"),
   BASE_ROW_NUM (ScnServingSpec, "gpu_price", gpu_price, MONEY_PER_TIME,
                 .help = "price of one GPU, for the cost of tokens (e.g. 2.50 USD/h)"),
+  BASE_ROW_NUM (ScnServingSpec, "gpu_power", gpu_power, POWER, .min = "1 W",
+                .help = "power of one GPU while it computes, for the energy of tokens (e.g. 700 W)"),
   BASE_ROW_NUM (ScnServingSpec, "watch", watch, COUNT, .max = "1 T",
                 .help = "number of a request, from 0, whose time is taken apart"),
   BASE_ROW_END,
 };
 
-static const BaseSchema schema = { .name = "workload (serving)",
-                                   .help = "Requests are answered by replicas of an engine that serves a model.",
-                                   .fields = fields };
+const BaseSchema scn_schema_serving = { .name = "workload (serving)",
+                                        .help = "Requests are answered by replicas of an engine that serves a model.",
+                                        .fields = fields };
 
 static void
 read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context)
@@ -165,6 +168,7 @@ static const BaseMember members[] = {
   RESULT ("goodput_rps", run.goodput_rps, BASE_SHOWN ("goodput (requests/s)", 1, "%.4g"), .rank = 1),
   RESULT ("good_fraction", good, BASE_SHOWN ("within SLO (%)", 100, "%.1f"), .rank = 2),
   RESULT ("cost_per_Mtok", cost_per_Mtok, BASE_SHOWN ("USD/Mtok out", 1, "%.4g"), .rank = 1),
+  RESULT ("energy_per_token_J", energy_per_token_J, BASE_SHOWN ("J/token out", 1, "%.4g"), .rank = 1),
   RESULT ("hit_fraction", hits, BASE_SHOWN ("prefix hits (%)", 100, "%.1f"), .rank = 2),
   RESULT ("preemptions", run.preemptions, .title = "preemptions", .rank = 1),
   RESULT ("lost_tokens", run.lost_tokens, .title = "tokens computed again", .rank = 3),
@@ -296,6 +300,20 @@ weigh_tiers (const ScnServingSpec *spec, const ScnPlay *play, ScnServingResult *
   }
 }
 
+/* J of GPUs alone: at `gpu_power` while their pool is in steps, else idle. */
+static double
+energy_J (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *run)
+{
+  if (!spec->gpu_power.set || !(run->output_tokens_per_s > 0))
+    return (double)NAN;
+  const CluGpuSpec *gpu = clu_gpu_spec (play->scenario->system.clu, 0);
+  const double load_W = spec->gpu_power.v, idle_W = gpu->idle_power.set ? fmin (gpu->idle_power.v, load_W) : load_W;
+  double all_W = 0;
+  for (guint i = 0; i < play->n; i++)
+    all_W += scn_pool_gpus (&play->pools[i]) * mdl_power_W (load_W, idle_W, fmin (play->n == 2 ? run->pools[i].busy : run->busy, 1));
+  return all_W / run->output_tokens_per_s;
+}
+
 static void
 summarise (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *lo, const SrvRunResult *hi, ScnServingResult *own)
 {
@@ -323,6 +341,7 @@ summarise (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *
   own->replicas_most = run->replicas_most;
   if (own->scales)
     own->cost_per_Mtok *= run->replicas_mean / play->pools[0].replicas;
+  own->energy_per_token_J = energy_J (spec, play, run) * (own->scales ? run->replicas_mean / play->pools[0].replicas : 1);
   own->fails = spec->failures.n > 0;
   if (own->fails)
     own->phases = scn_serving_phases (spec, run);
@@ -424,7 +443,7 @@ clear (ScnResult *result)
 }
 
 const ScnKindOps scn_kind_serving = {
-  .schema = &schema,
+  .schema = &scn_schema_serving,
   .spec_size = sizeof (ScnServingSpec),
   .read = read_model,
   .check = check,

@@ -212,6 +212,7 @@ price (const Clu *clu, const ColSettings *settings, const StoCopies *copies, gui
                                  .route_rate_Bps = copy->wire_rate_Bps,
                                  .queued = copies->queued,
                                  .streams = copies->streams,
+                                 .terse = settings->terse,
                                  .at_once = at_once (clu, copies, i, copy) };
   MdlTransfer asked = transfer;
   const char *storage = ask_storage (clu, copies, copy, &asked);

@@ -414,6 +414,8 @@ double trn_memory_capacity_B (const TrnModel *model);
 void trn_memory_with (const TrnModel *model, const TrnMemoryTurns *turns, GArray *stages);
 /* Whether gathered parameters and gradients are copied out of and into buffers of shards (Megatron-FSDP's are used in place). */
 gboolean trn_model_fsdp_copies (const TrnModel *model);
+/* Sharded gradients of a rank with several chunks leave once for each row of micro-batches through a chunk, not behind each. */
+gboolean trn_model_reduces_in_rows (const TrnModel *model);
 /* Format of the gradients that a rank ends up with. */
 MdlFormat trn_model_held_gradients (const TrnModel *model);
 /* What an allocator that holds `roomy_B` takes where there are `capacity_B`, 0: not known, and it can do with `least_B`. */

@@ -42,8 +42,10 @@ def formats(row):
 def of_aiconfigurator(row, engine, precision, n, isl):
     """How AIConfigurator deploys. TensorRT-LLM: cli/backends/trtllm.py, cli/templates/trtllm at 96102834 (2025-08): a batch of the run's
     concurrency with a graph for each size, 1,500 tokens beside a prompt, 80 % of the memory, and for models in 8 or 4 bit the KV cache
-    in fp8. vLLM: generator at 95ddf241 (2025-12) passes no limit of tokens; 2,048, the default of vLLM's SchedulerConfig, is what the
-    runs that fit agree with. SGLang: generator/rule_plugin/sglang.rule at 17676b35; runs of 0.5.1 are older."""
+    in fp8. Prompts of the runs of Llama 3.1 8B in fp8 by vLLM, which may be fitted, were in the cache: AIPerf as
+    generator/config/backend_templates/benchmark/bench_run.sh.j2 at f90534bc2 (2026-02) calls it sends 100 prompts again and again.
+    vLLM: generator at 95ddf241 (2025-12) passes no limit of tokens; 2,048, the default of vLLM's SchedulerConfig, is what the runs that
+    fit agree with. SGLang: generator/rule_plugin/sglang.rule at 17676b35; runs of 0.5.1 are older."""
     if engine["name"] == "sglang" and engine["version"] > "0.5.1":
         engine["mixed"] = True
     if engine["name"] == "vllm":
@@ -115,6 +117,8 @@ def scenario(row, calibration=None):
     isl, osl = int(row["isl"]), int(row["osl"])
     precision, speculative = formats(row), None
     load = {"closed": n, "requests": 10 * n, "input": isl, "output": osl}
+    if name == "vllm" and row["model"] == "nvidia/Llama-3.1-8B-Instruct-FP8":
+        load.update({"as": "aiperf", "requests": 20 * n, "warm_up": 2 * n})
     if row["origin"] == "per_model":
         of_aiconfigurator(row, engine, precision, n, isl)
     else:

@@ -79,7 +79,7 @@ FNR == 1 { head($0); next }
   experts = at("keys") ~ /moe:/ ? ", experts" : ", dense"
   if (of_2026(at("source")))
     add("all of 2026, " at("source") experts ", " at("use") " -", error)
-  if (at("use") !~ /^fitted/)
+  if (at("use") !~ /^(fitted|same_group)/)
     add("all not fitted -", error)
   if (mode == "points")
     print at("name"), at("use"), kind, at("source"), at("nodes") * at("gpus_per_node"), at("step_time_s"), predicted[at("name")]

@@ -99,6 +99,25 @@ what_may_be_older_is_never_slower (void)
   TEST_TRUE (c.phase_s[SCN_RL_GENERATION] <= b.phase_s[SCN_RL_GENERATION]);
 }
 
+/* Qwen3 8B has 36 layers of 11 tensors and 3 more; a replica has two GPUs. */
+static void
+a_framework_hands_over_tensors_and_makes_room (void)
+{
+  static const char *const with[] = { "workload.framework=nemo_rl", NULL };
+  static const char *const alone[] = { "workload.framework=nemo_rl", "workload.reference=no", NULL };
+  static const char *const given[] = { "workload.framework=nemo_rl", "workload.change=1 s", NULL };
+  const ScnRlResult none = ask (NULL), its = ask (with), own = ask (alone), mine = ask (given);
+  TEST_NEAR (its.phase_s[SCN_RL_SYNC] - none.phase_s[SCN_RL_SYNC], 399 * (0.5e-3 + 2 * 8.4e-6), 1e-9);
+  TEST_NEAR (none.phase_s[SCN_RL_CHANGE], 0, 1e-12);
+  TEST_NEAR (mine.phase_s[SCN_RL_CHANGE], 2, 1e-12);
+  /* two sleeps, and the states out and in; a reference model has the weights out once and in twice more */
+  const double more_s = its.phase_s[SCN_RL_CHANGE] - own.phase_s[SCN_RL_CHANGE];
+  const double weights_B = more_s / (1 / 1.7e9 + 2 / 8e9), all_B = (own.phase_s[SCN_RL_CHANGE] - 3) / (1 / 1.7e9 + 1 / 8e9);
+  TEST_TRUE (weights_B > 0.9 * 8.19e9 * 2 / 32 && all_B > weights_B + 8.19e9 * 8 / 32); /* cut over 32 GPUs */
+  TEST_NEAR (its.time_s - none.time_s, its.framework_s, 1e-9);
+  TEST_NEAR (its.time_hi_s - its.time_s - (none.time_hi_s - none.time_s), 0.6 * its.framework_s, 1e-9);
+}
+
 int
 main (void)
 {
@@ -107,6 +126,7 @@ main (void)
     { "a faster fabric is never slower", a_faster_fabric_is_never_slower },
     { "more replicas never generate longer", more_replicas_never_generate_longer },
     { "what may be older is never slower", what_may_be_older_is_never_slower },
+    { "a framework hands over tensors and makes room", a_framework_hands_over_tensors_and_makes_room },
     { NULL, NULL },
   };
   return test_main ("law: reinforcement learning", tests);

@@ -32,6 +32,7 @@ static const Row rows[] = {
   { TWO, L8 "accumulate: 4, parallel: {pp: 4, zero: 1}, overlap: {p2p: false}" },
   { TWO, L8 "accumulate: 4, parallel: {pp: 4}, schedule: gpipe" },
   { TWO, L8 "accumulate: 8, parallel: {pp: 4, vp: 2}, schedule: interleaved" },
+  { TWO, L8 "accumulate: 8, parallel: {pp: 4, vp: 2, zero: 2}, schedule: interleaved" },
   { TWO, L8 "accumulate: 8, parallel: {pp: 4}, schedule: zb_h1" },
   { TWO, L8 "accumulate: 8, parallel: {pp: 4}, schedule: zb_v" },
   { TWO, L8 "accumulate: 8, parallel: {pp: 4}, schedule: dualpipe" },

@@ -136,13 +136,13 @@ delayed_weight_gradients_never_lengthen_a_step (void)
   BaseRandom random = base_random_stream (17, "added work");
   for (guint32 i = 0; i < DRAWN / 3; i++) {
     const gboolean staged = one_in (&random, 2);
-    const guint32 pp = staged ? 2 : 1, tp = one_in (&random, 4) ? 2 : 1, ep = one_in (&random, 2) ? 16 / tp : 8 / tp;
+    const guint32 pp = staged ? 2 : 1, ep = one_in (&random, 2) ? 16 : 8;
     static const char *const dispatchers[] = { "alltoall", "deepep", "hybridep" };
     char *workload = g_strdup_printf (
-        MODEL ", %sparallel: {pp: %u, ep: %u, tp: %u, sp: %s, zero: 1%s}, accumulate: %u, framework: %s, overlap: {ep: true}, "
+        MODEL ", %sparallel: {pp: %u, ep: %u, zero: 1%s}, accumulate: %u, framework: %s, overlap: {ep: true}, "
               "moe: {dispatcher: %s, shared_overlap: false}, software: {name: megatron, efficiency: 0.55}, precision: "
               "{compute: %s, gradients: fp32}",
-        staged ? "schedule: interleaved, " : "", pp, ep, tp, tp > 1 ? "true" : "false", staged ? ", vp: 2" : "", 8u,
+        staged ? "schedule: interleaved, " : "", pp, ep, staged ? ", vp: 2" : "", 8u,
         one_in (&random, 2) ? "fused" : "graphs", pick (&random, dispatchers, 3), one_in (&random, 3) ? "bf16" : "fp8");
     const Case c = { pick (&random, clusters, 2), workload };
     const double plain_s = step_s (&c, "overlap.delay_wgrad=false"), late_s = step_s (&c, "overlap.delay_wgrad=true");

@@ -1,7 +1,7 @@
 add_library(accuracy_measured STATIC accuracy/measured.c)
 target_include_directories(accuracy_measured PUBLIC accuracy)
 target_link_libraries(accuracy_measured PUBLIC forerun_calibrate PRIVATE forerun_flags)
-target_compile_definitions(accuracy_measured PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+forerun_says_where(accuracy_measured)
 forerun_test(accuracy_models_h200 LABEL accuracy SOURCES accuracy/accuracy_models_h200.c USES constants)
 target_link_libraries(accuracy_models_h200 PRIVATE accuracy_measured)
 forerun_test(accuracy_models_others LABEL accuracy SOURCES accuracy/accuracy_models_others.c USES constants)

@@ -1,7 +1,7 @@
 # libforerun as its users see it: forerun.h, the shared library, the examples of the documentation.
 add_executable (test_api unit/test_api.c)
 target_link_libraries (test_api PRIVATE test_harness forerun_flags libforerun)
-target_compile_definitions (test_api PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+forerun_says_where(test_api)
 add_test (NAME unit.test_api COMMAND test_api $<TARGET_FILE:forerun>)
 set_tests_properties (unit.test_api PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "FORERUN_DATA=${PROJECT_SOURCE_DIR}")
 

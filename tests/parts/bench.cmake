@@ -11,7 +11,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FORERUN_SANITIZE)
 endif()
 forerun_bench(bench_serving SOURCES bench/bench_serving.c bench/bench.c USES plan constants)
 target_include_directories(bench_serving PRIVATE unit)
-target_compile_definitions(bench_serving PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+forerun_says_where(bench_serving)
 forerun_bench(bench_goodput SOURCES bench/bench_goodput.c bench/bench.c USES plan)
 # For comparison only, where Debian's libsimgrid-dev is installed.
 pkg_check_modules(SIMGRID QUIET IMPORTED_TARGET simgrid)

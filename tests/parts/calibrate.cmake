@@ -15,6 +15,6 @@ forerun_test (test_calibrate_measured_docs LABEL unit SOURCES unit/test_calibrat
 forerun_test (test_calibrate_validate LABEL unit SOURCES unit/test_calibrate_validate.c USES report)
 forerun_fuzz (measured SOURCES fuzz/fuzz_measured.c USES calibrate)
 forerun_fuzz (systems SOURCES fuzz/fuzz_systems.c USES calibrate)
-target_compile_definitions (fuzz_systems PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+forerun_says_where(fuzz_systems)
 forerun_fuzz (probe SOURCES fuzz/fuzz_probe.c USES calibrate)
 forerun_test (test_constants_docs LABEL unit SOURCES unit/test_constants_docs.c USES constants)

@@ -5,5 +5,5 @@ forerun_test(test_import_nccl LABEL unit SOURCES unit/test_import_nccl.c USES cl
 forerun_test(test_import_smi LABEL unit SOURCES unit/test_import_smi.c USES cluster)
 foreach(target nccl_topo slurm smi_topo)
   forerun_fuzz(${target} SOURCES fuzz/fuzz_${target}.c USES cluster)
-  target_compile_definitions(fuzz_${target} PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  forerun_says_where(fuzz_${target})
 endforeach()

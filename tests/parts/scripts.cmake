@@ -4,23 +4,26 @@ function(forerun_script_test name)
   set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
 endfunction()
 
-forerun_script_test(lint_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh ${PROJECT_SOURCE_DIR})
-forerun_script_test(lint_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh --self-test)
-# Reading grades, skipped without `style`: 12 for documents, 10 for the README.
-file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
-forerun_script_test(prose_is_plain ${CMAKE_CURRENT_SOURCE_DIR}/grade.sh --check 12 ${pages} ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md)
-forerun_script_test(readme_is_plain ${CMAKE_CURRENT_SOURCE_DIR}/grade.sh --check 10 ${PROJECT_SOURCE_DIR}/README.md)
-# Who uses whose names is read from the objects of the layers; sanitizers and counters add names of their own.
+# Rules of the sources: once is enough, on the release build.
 if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
+  forerun_script_test(lint_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh ${PROJECT_SOURCE_DIR})
+  forerun_script_test(lint_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh --self-test)
+  # Reading grades, skipped without `style`: 12 for documents, 10 for the README.
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
+  forerun_script_test(prose_is_plain ${CMAKE_CURRENT_SOURCE_DIR}/grade.sh --check 12 ${pages} ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md)
+  forerun_script_test(readme_is_plain ${CMAKE_CURRENT_SOURCE_DIR}/grade.sh --check 10 ${PROJECT_SOURCE_DIR}/README.md)
+  # Who uses whose names is read from the objects of the layers; sanitizers and counters add names of their own.
   get_property(layers GLOBAL PROPERTY forerun_layers)
   list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:forerun_\\1>" OUTPUT_VARIABLE objects)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/objects.txt CONTENT "$<JOIN:${objects},\n>\n")
   forerun_script_test(cycles_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/cycles.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                       ${CMAKE_CURRENT_BINARY_DIR}/objects.txt)
+  forerun_script_test(cycles_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/cycles.sh --self-test)
+  # Inlining changes the order of the calls that its walk shows.
+  forerun_script_test(architecture_is_what_is_built ${CMAKE_CURRENT_SOURCE_DIR}/architecture.sh ${PROJECT_SOURCE_DIR}
+                      $<TARGET_FILE:forerun>)
+  forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
 endif()
-forerun_script_test(cycles_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/cycles.sh --self-test)
-forerun_script_test(architecture_is_what_is_built ${CMAKE_CURRENT_SOURCE_DIR}/architecture.sh ${PROJECT_SOURCE_DIR}
-                    $<TARGET_FILE:forerun>)
 forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/plots.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(gallery_draws_what_its_page_shows ${PROJECT_SOURCE_DIR}/plots/gallery.sh $<TARGET_FILE:forerun>
                     ${CMAKE_CURRENT_BINARY_DIR}/gallery)
@@ -33,7 +36,6 @@ forerun_script_test(record_is_that_of_the_document ${CMAKE_CURRENT_SOURCE_DIR}/r
 add_test(NAME page.in_a_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(page.in_a_browser PROPERTIES LABELS page TIMEOUT 500 SKIP_RETURN_CODE 77)
 forerun_script_test(manuals_say_what_help_says ${CMAKE_CURRENT_SOURCE_DIR}/manuals.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
-forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
 
 # A collective, a schedule, a link class, a storage type, a kind of workload and a verb, added to a copy of the tree and run.
 if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))

@@ -299,6 +299,31 @@ money_is_in_the_currency_that_is_shown (void)
   TEST_HAS (unknown->str, "run_usd\tusd_per_token");
 }
 
+/* What is bought and what a run costs are compared: both in millions. A small price beside them stays in dollars. */
+static void
+amounts_of_money_share_a_unit (void)
+{
+  static const BaseColumn priced[] = {
+    { "capex_usd", "to buy", BASE_CELL_NUMBER, 0, NULL, 0 },
+    { "own_usd", "run, own", BASE_CELL_NUMBER, 0, NULL, 0 },
+    { "storage_usd", "storage", BASE_CELL_NUMBER, 0, NULL, 0 },
+    { 0 },
+  };
+  g_autoptr (BaseTable) table = base_table_new (priced);
+  base_table_row (table);
+  base_table_number (table, "capex_usd", 7.518e6);
+  base_table_number (table, "own_usd", 447888);
+  base_table_number (table, "storage_usd", 2910);
+  base_table_row (table);
+  base_table_number (table, "capex_usd", 15.02e6);
+  base_table_number (table, "own_usd", 452355);
+  g_autoptr (GString) text = g_string_new (NULL);
+  base_table_print_text (table, text);
+  TEST_STR (text->str, "to buy (M$)  run, own (M$)  storage ($)\n"
+                       "       7.52         0.4479         2910\n"
+                       "      15.02         0.4524            -\n");
+}
+
 int
 main (void)
 {
@@ -315,6 +340,7 @@ main (void)
     { "whole numbers may be scaled for people", whole_numbers_may_be_scaled_for_people },
     { "CSV quotes what needs it", csv_quotes_what_needs_it },
     { "money is in the currency that is shown", money_is_in_the_currency_that_is_shown },
+    { "amounts of money share a unit", amounts_of_money_share_a_unit },
     { "wide characters keep columns aligned", wide_characters_keep_columns_aligned },
     { 0 },
   };

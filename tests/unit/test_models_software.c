@@ -61,6 +61,22 @@ of_another_format_or_generation_it_is_assumed (void)
   TEST_INT (source, BASE_SOURCE_ASSUMED);
 }
 
+/* A row without a capability is of GPUs that have none; where a name has no such row, the newest of NVIDIA's stands in. */
+static void
+other_vendors_have_rows_of_their_own (void)
+{
+  MdlSoftwareRow rows[] = { row ("one", 2024, 90, MDL_PRECISION_FP8, 0.8), row ("one", 2025, 100, MDL_PRECISION_FP8, 0.7),
+                            row ("one", 2023, 0, MDL_PRECISION_BF16, 0.6) };
+  const MdlSoftware software = { .rows = { .item = rows, .n = G_N_ELEMENTS (rows), .size = sizeof rows[0] } },
+                    without = { .rows = { .item = rows, .n = G_N_ELEMENTS (rows) - 1, .size = sizeof rows[0] } };
+  const MdlSoftwareQuery other = { "one", 2025, 0, MDL_PRECISION_FP8 }, nvidia = { "one", 2023, 80, MDL_PRECISION_BF16 };
+  TEST_NEAR (mdl_software_find (&software, &other, NULL)->efficiency.v, 0.6, 0);
+  TEST_NEAR (mdl_software_find (&without, &other, NULL)->efficiency.v, 0.7, 0);
+  TEST_NEAR (mdl_software_find (&software, &nvidia, NULL)->efficiency.v, 0.8, 0);
+  TEST_INT (mdl_software_differs (&rows[2], &other),
+            MDL_SOFTWARE_OTHER_VENDOR | MDL_SOFTWARE_OTHER_FORMAT | MDL_SOFTWARE_OTHER_YEAR);
+}
+
 static void
 what_a_row_was_not_fitted_to_widens_its_band (void)
 {
@@ -120,6 +136,7 @@ main (void)
     { "a row of the generation and format holds, the newest that is not later",
       a_row_of_the_generation_and_format_holds_the_newest_that_is_not_later },
     { "of another format or generation it is assumed", of_another_format_or_generation_it_is_assumed },
+    { "other vendors have rows of their own", other_vendors_have_rows_of_their_own },
     { "what a row was not fitted to widens its band", what_a_row_was_not_fitted_to_widens_its_band },
     { "a name without rows is not found", a_name_without_rows_is_not_found },
     { "the slowest of many grows with the root of their logarithm", the_slowest_of_many_grows_with_the_root_of_their_logarithm },

@@ -4,7 +4,6 @@
 #include "flows-private.h"
 #include "jobs-private.h"
 #include "library_fixture.h"
-#include "scenario/serving_step.h"
 
 #define DOCUMENT TEST_SOURCE_DIR "/docs/scenario.md"
 
@@ -12,7 +11,7 @@ static const BaseSchema *const schemas[] = {
   &scn_schema_scenario,   &scn_schema_collective, &scn_schema_moe,          &sto_schema_transfer,
   &sto_schema_io,         &scn_schema_program,    &scn_schema_chakra,       &trn_schema_training,     &scn_schema_flows,
   &scn_schema_flow_sizes, &col_schema_nccl,       &scn_schema_degrade,      &scn_schema_job,
-  &scn_schema_background, &scn_schema_report,     &scn_schema_serving_step, NULL
+  &scn_schema_background, &scn_schema_report,     NULL
 };
 
 static void

@@ -228,6 +228,26 @@ sessions_repeat_what_was_said_and_all_share_the_prefix (void)
   TEST_INT (same_blocks (before, 10, &request), 4); /* 64 / 16 */
 }
 
+/* AIPerf's 100 prompts, and three of a plain load: the fourth request has the first one's. */
+static void
+prompts_are_taken_in_turn (void)
+{
+  g_auto (Made) aiperf = make ("{as: aiperf, closed: 1, input: 64, output: 1}", 1);
+  TEST_NEAR (srv_load_settled (aiperf.load)->prompts.v, 100, 0);
+  g_auto (Made) sessions = make ("{as: aiperf, closed: 1, input: 64, output: 1, turns: 2}", 1);
+  TEST_FALSE (srv_load_settled (sessions.load)->prompts.set);
+  g_auto (Made) made = make ("{rate: 1, requests: 4, input: 160, output: 1, prompts: 3, prefix: 32}", 1);
+  guint64 first[12];
+  SrvRequest request;
+  TEST_TRUE (srv_load_next (made.load, &request, NULL));
+  TEST_INT (request.n_hashes, 12);
+  memcpy (first, request.hash, sizeof first);
+  for (guint i = 1; i < 4; i++) {
+    TEST_TRUE (srv_load_next (made.load, &request, NULL));
+    TEST_INT (same_blocks (first, 12, &request), i < 3 ? 2 : 12); /* 32 / 16 */
+  }
+}
+
 /* ---- traces ---- */
 
 static SrvTrace *
@@ -358,6 +378,7 @@ the_shipped_trace_is_read_faster_by_scale (void)
   double last_s = 0;
   while (srv_load_next (made.load, &request, &made.error)) {
     n++;
+    TEST_INT (request.mark.line, n);
     shared += request.n_hashes > 0 && request.hash[0] < 100;
     TEST_INT (request.hash_tokens, 512);
     last_s = request.arrival_s;
@@ -381,6 +402,8 @@ keys_that_exclude_each_other_are_refused (void)
     { "{rate: 1, scale: 2, input: 1, output: 1}", "s.yaml:1:18: 'scale' is of a trace; give 'trace' too, or leave it out" },
     { "{rate: 1, think: 2 s, input: 1, output: 1}", "s.yaml:1:18: 'think' is between requests of a session; give 'turns', at least "
                                                     "2" },
+    { "{closed: 1, prompts: 3, turns: 2, input: 1, output: 1}", "s.yaml:1:22: 'prompts' differs from 'turns', with which each "
+                                                                "session has its own; give one" },
     { "{trace: none.csv, input: 1}", "s.yaml:1:26: 'input' differs from the trace, which has the lengths; leave it out" },
     { "{trace: none.csv}", "s.yaml:1:9: none.csv: no such file" },
     { "{closed: 1, lengths: {file: none.csv}}", "s.yaml:1:29: none.csv: no such file" },
@@ -411,6 +434,7 @@ main (void)
       inferencex_is_closed_with_ten_requests_a_slot_of_at_most_the_length },
     { "the same seed gives the same requests", the_same_seed_gives_the_same_requests },
     { "sessions repeat what was said, and all share the prefix", sessions_repeat_what_was_said_and_all_share_the_prefix },
+    { "prompts are taken in turn", prompts_are_taken_in_turn },
     { "formats are detected and read", formats_are_detected_and_read },
     { "bad lines are refused with their place", bad_lines_are_refused_with_their_place },
     { "lines longer than the limit are refused", lines_longer_than_the_limit_are_refused },

@@ -89,6 +89,8 @@ requests_are_weighed_by_time_and_by_failures (void)
   const SrvMonthBand good = srv_month_good (month, 1e4);
   TEST_NEAR (good.mean, 0.99 * (1 - part) - 2 * 50 / 1e4, 1e-3);
   TEST_TRUE (good.lo < good.mean && good.mean < good.hi && good.hi <= 0.99 + 1e-12);
+  g_array_index (month->states, SrvMonthState, 1).drain = 0.5; /* of a queue that grew meanwhile, half as many again */
+  TEST_NEAR (srv_month_good (month, 1e4).mean, good.mean - 0.5 * part, 1e-4);
 }
 
 static void

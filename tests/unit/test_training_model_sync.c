@@ -84,6 +84,22 @@ zero_has_its_volumes (void)
   }
 }
 
+/* 8 micro-batches go through the chunks in rows of 4, so that gradients leave twice a chunk; without chunks, 8 times. */
+static void
+zero_2_reduces_once_a_row_of_micro_batches (void)
+{
+  g_auto (ModelStep) whole = model_build (H100, SMALL_MODEL ", accumulate: 8, parallel: {pp: 4, zero: 2}");
+  static const char *const chunks = SMALL_MODEL ", accumulate: 8, schedule: interleaved, parallel: {pp: 4, vp: 2, zero: ";
+  g_autofree char *zero_1 = g_strconcat (chunks, "1}", NULL), *zero_2 = g_strconcat (chunks, "2}", NULL);
+  g_auto (ModelStep) once = model_build (H100, zero_1);
+  g_auto (ModelStep) rows = model_build (H100, zero_2);
+  for (guint32 lane = 1; lane < 3; lane++) {
+    TEST_NEAR (model_tally (&whole, lane, "reduce_scatter").bytes, 8 * 2 * 2 * SMALL_LAYER, 1e-12);
+    TEST_NEAR (model_tally (&once, lane, "reduce_scatter").bytes, 2 * 2 * SMALL_LAYER, 1e-12);
+    TEST_NEAR (model_tally (&rows, lane, "reduce_scatter").bytes, 2 * 2 * 2 * SMALL_LAYER, 1e-12);
+  }
+}
+
 static void
 fsdp_gathers_a_layer_before_each_pass (void)
 {
@@ -474,6 +490,7 @@ main (void)
     { "DDP reduces all gradients once a step", ddp_reduces_all_gradients_once_a_step },
     { "the first bucket of DDP is small and holds the head", the_first_bucket_of_ddp_is_small_and_holds_the_head },
     { "a tensor is never split", a_tensor_is_never_split },
+    { "ZeRO 2 reduces once a row of micro-batches", zero_2_reduces_once_a_row_of_micro_batches },
     { "ZeRO has its volumes", zero_has_its_volumes },
     { "FSDP gathers a layer before each pass", fsdp_gathers_a_layer_before_each_pass },
     { "HSDP adds up its shards over the replicas", hsdp_adds_up_its_shards_over_the_replicas },

@@ -97,10 +97,19 @@ a_base_of_fewer_bits_is_written_out (void)
     g_autoptr (GArray) forward = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
     if (fp8)
       query.base = query.compute = MDL_FORMAT_FP8;
+    query.one_way = TRUE;
     mdl_layer_works (&fixture->llm, &query, MDL_PART_DENSE, 1, forward, back);
     TEST_NEAR (moved_B (forward, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
     TEST_NEAR (moved_B (back, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
     TEST_NEAR (moved_B (back, "transpose_base"), fp8 ? elements * 2 : 0, 1e-12);
+    /* Blackwell's products take it both ways round; the head is kept as the parameters are. */
+    query.one_way = FALSE;
+    g_array_set_size (forward, 0);
+    g_array_set_size (back, 0);
+    mdl_layer_works (&fixture->llm, &query, MDL_PART_DENSE, 1, forward, back);
+    mdl_layer_works (&fixture->llm, &query, MDL_PART_HEAD, 1, forward, back);
+    TEST_NEAR (moved_B (back, "transpose_base"), 0, 1e-12);
+    TEST_NEAR (moved_B (back, "dequantize_base"), fp8 ? 0 : elements * (4.127 / 8 + 2), 1e-12);
   }
 }
 

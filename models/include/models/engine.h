@@ -59,14 +59,28 @@ typedef struct {
   BaseBool push;          /* the prefill side writes; else the decode side reads, once its step in progress has ended */
 } MdlTransferLibrary;
 
+/* A framework of reinforcement learning, by what it adds to a step whose generation and training share GPUs. */
+typedef struct {
+  BaseHead head;
+  BaseStr name;    /* "nemo_rl" */
+  BaseNum tensor;  /* s for each tensor of the weights that the trainer hands to the engine … */
+  BaseNum rank;    /* … and more for each GPU of a replica: handles are serialised one after the other */
+  BaseNum sleep;   /* s of an engine to give its memory back; waking takes as long */
+  BaseNum to_host; /* B/s of a GPU, of states and weights that make room for the engine */
+  BaseNum to_gpu;  /* B/s of a GPU, of the way back */
+  BaseNum error;   /* relative, of what these come to */
+} MdlRlFramework;
+
 typedef struct MdlEngines {
   BaseHead head;
-  BaseList rows;      /* MdlEngineRow */
-  BaseList transfers; /* MdlTransferLibrary */
+  BaseList rows;       /* MdlEngineRow */
+  BaseList transfers;  /* MdlTransferLibrary */
+  BaseList frameworks; /* MdlRlFramework */
 } MdlEngines;
 
 /* NULL: none of the name is known. Borrowed. */
 const MdlTransferLibrary *mdl_transfer_library (const MdlEngines *engines, const char *name);
+const MdlRlFramework *mdl_rl_framework (const MdlEngines *engines, const char *name);
 
 /* The newest row of the name whose version is not after `version` (NULL: the newest); the oldest where all are after it, and
  * *assumed

@@ -12,7 +12,7 @@ typedef struct {
   BaseHead head;
   BaseStr name;       /* "megatron" */
   BaseNum year;       /* of the release that was measured */
-  BaseNum capability; /* compute capability from which on the row holds, up to the next row's */
+  BaseNum capability; /* compute capability from which on the row holds, up to the next row's; 0: GPUs of other vendors */
   BaseEnum precision; /* MdlPrecision of the matrix products */
   BaseNum efficiency; /* compute takes what its kernels take over this */
   BaseNum attention;  /* fused attention takes what its kernels take over this, in place of `efficiency` */

@@ -31,6 +31,7 @@ typedef struct {
   double storage_latency_s;               /* of the storage at one end; 0: none */
   double storage_rate_Bps;                /* that it gives this copy with what is in flight; 0: no limit */
   double streams;                         /* TCP connections that share it, each at the copier's rate; 0 is 1 */
+  gboolean terse;                         /* terms get no text */
 } MdlTransfer;
 
 /* cost->terms, latency, bound and time as for collectives; `library` NULL: alpha and beta alone. */

@@ -7,6 +7,7 @@
 #define PLAIN_BELOW 1e7 /* numbers that have no exponent, however few digits their column shows */
 #define LEAST_CUT   12  /* characters that stay of a text that is cut */
 #define GAP         2   /* blanks between columns */
+#define LEAST_SHARE 0.01 /* of a unit: what its amounts have at least */
 #define LEAST_LINE  30  /* characters of a last column whose texts go on in further lines */
 
 /* ---- cells ---- */
@@ -57,17 +58,49 @@ chooses_unit (const BaseColumn *column)
          base_dim_of_key (column->key) != BASE_DIM_NUMBER && strchr (column->title, '(') == NULL;
 }
 
-/* The unit of the whole column. */
+/* Sizes of the values of a column: the least above 0, or 0, and the greatest. */
+typedef struct {
+  double least, most;
+} Span;
+
+static Span
+span_of (const BaseTable *table, unsigned column)
+{
+  Span span = { (double)INFINITY, 0 };
+  for (unsigned r = 0; r < table->rows->len; r++) {
+    const double size = fabs (base_table_amount (&table->columns[column], number_of (cell_of (table, r, column))));
+    span.most = MAX (span.most, size);
+    span.least = size > 0 ? MIN (span.least, size) : span.least;
+  }
+  if (span.most == 0)
+    span.least = 0;
+  return span;
+}
+
+/* The unit of the whole column. Amounts of money are compared across columns: they are in the unit of the greatest one, unless
+ * that leaves less than LEAST_SHARE of it. */
 static BaseScale
 scale_of (const BaseTable *table, unsigned column)
 {
-  double least = (double)INFINITY, most = 0;
-  for (unsigned r = 0; r < table->rows->len; r++) {
-    const double size = fabs (base_table_amount (&table->columns[column], number_of (cell_of (table, r, column))));
-    most = MAX (most, size);
-    least = size > 0 ? MIN (least, size) : least;
+  const BaseDim dim = base_dim_of_key (table->columns[column].key);
+  const Span span = span_of (table, column);
+  BaseScale scale = base_scale_of (dim, span.least, span.most);
+  if (dim != BASE_DIM_MONEY || span.most == 0)
+    return scale;
+  Span all = span;
+  for (unsigned c = 0; c < table->n_columns; c++) {
+    const BaseColumn *other = &table->columns[c];
+    if (other->title == NULL || !chooses_unit (other) || base_dim_of_key (other->key) != dim)
+      continue;
+    const Span beside = span_of (table, c);
+    all.most = MAX (all.most, beside.most);
   }
-  return base_scale_of (base_dim_of_key (table->columns[column].key), most > 0 ? least : 0, most);
+  const BaseScale shared = base_scale_of (dim, all.least, all.most);
+  if (shared.scale == scale.scale || span.most * shared.scale < LEAST_SHARE)
+    return scale;
+  scale = shared;
+  scale.decimals = (guint)CLAMP (3 - (int)floor (log10 (span.most * scale.scale)), 0, 4);
+  return scale;
 }
 
 BaseTableShown

@@ -71,6 +71,8 @@ trtllm (const PlnFleetCut *cut, gboolean apart, guint pool, GString *out)
                           engine->max_num_seqs.v, engine->max_num_batched_tokens.v, engine->memory.v);
   if (apart)
     g_string_append_printf (out, " --server_role %s", pool == 0 ? "CONTEXT" : "GENERATION");
+  if (cut->layout.dp_attn > 1) /* it has no flag */
+    g_string_append (out, " --extra_llm_api_options dp.yaml # dp.yaml: enable_attention_dp: true");
 }
 
 GPtrArray *
@@ -215,14 +217,6 @@ pln_fleet_deployment (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetDep
     col_fail_at (error, mark, "values of llm-d's chart start vLLM; write 'name: vllm', or use 'forerun export dynamo'");
     return NULL;
   }
-  for (guint i = 0; engine == SRV_ENGINE_TRTLLM && i < (row->apart ? 2u : 1u); i++)
-    if (row->pools[i].dp_attn > 1 && row->pools[i].tp > 1) {
-      col_fail_at (error, mark,
-                   "TensorRT-LLM's attention data parallelism takes all GPUs of a replica, and this one has tp %u x dp_attn %u; "
-                   "choose another row by '--row', or give 'free: {tp: 1}'",
-                   row->pools[i].tp, row->pools[i].dp_attn);
-      return NULL;
-    }
   return kind == PLN_FLEET_DYNAMO ? dynamo (fleet, row, engine) : llm_d (fleet, row);
 }
 

@@ -43,14 +43,14 @@ choice_of (const PlnFleet *fleet, const Pln *view, const PlnFleetRow *row, guint
   return out;
 }
 
-/* One rival of each other topology: its first row. */
+/* One rival of each other topology: its first row. Costs of which a part is not known are not compared. */
 static void
-keep_first_of_each (const PlnFleetResult *result, GArray *rivals)
+keep_first_of_each (const PlnFleet *fleet, const PlnFleetResult *result, GArray *rivals)
 {
   for (guint i = rivals->len; i-- > 0;) {
     const guint at = g_array_index (rivals, PlnAlternative, i).row;
     const guint machine = g_array_index (result->rows, PlnFleetRow, at).machine;
-    gboolean later = FALSE;
+    gboolean later = fleet->spec.aim.v == PLN_FLEET_COST && !isfinite (g_array_index (result->rows, PlnFleetRow, at).usd_per_Mtok);
     for (guint k = 0; k < at && !later; k++)
       later = g_array_index (result->rows, PlnFleetRow, k).machine == machine;
     if (later)
@@ -91,6 +91,6 @@ pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out,
     g_clear_pointer (out, pln_result_free);
     return NULL;
   }
-  keep_first_of_each (result, money->rivals);
+  keep_first_of_each (fleet, result, money->rivals);
   return view;
 }

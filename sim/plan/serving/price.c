@@ -93,7 +93,9 @@ pln_fleet_price (PlnFleet *fleet, PlnFleetRow *row, GError **error)
   gpus_W += fmax (row->gpus - used, 0) * machine->idle_W;
   row->power_W = (gpus_W + row->nodes * machine->host_W + machine->fabric_W + machine->storage_W) * pue;
   row->capital_usd = machine->capital_usd;
-  row->own_usd = month_usd (fleet, &machine->own, row->power_W, machine->capital_usd > 0 && !machine->without_network, TRUE);
+  const gboolean bought = machine->capital_usd > 0;
+  row->own_usd = month_usd (fleet, &machine->own, row->power_W, bought && !machine->without_network, TRUE);
+  row->own_least_usd = month_usd (fleet, &machine->own, row->power_W, bought && machine->without_network, TRUE);
   row->rent_usd = month_usd (fleet, &machine->rent, row->power_W, machine->rent_usd_per_s > 0, FALSE);
   row->tokens_per_s_gpu = fleet->spec.goal.load.rate.v * fleet->output / row->gpus;
   return TRUE;

@@ -136,6 +136,13 @@ add_cut (PlnFleet *fleet, PlnFleetMachine *machine, const PlnFleetLayout *layout
   p->moe_tp = (BaseNum){ .set = FALSE };
   if (fleet->spec.free.weights.n > 0)
     cut.replica.precision.weights.v = (int)layout->weights;
+  if (cut.replica.engine.name.v == SRV_ENGINE_TRTLLM && layout->dp_attn > 1 && layout->tp > 1) {
+    /* Mapping.dp_size is tp_size, and attention then has a tp of 1 (tensorrt_llm/mapping.py, _torch/modules/attention.py) */
+    g_set_error (&error, BASE_ERROR, BASE_ERROR_INPUT,
+                 "TensorRT-LLM's attention data parallelism takes all GPUs of a replica; write 'tp: 1' with 'dp_attn', or 'dp_attn: 1'");
+    remember (machine, PLN_FLEET_LAYOUT, error);
+    return;
+  }
   if (!srv_replica_settle (&cut.replica, machine->scenario->system.engines, NULL, NULL, &error)) {
     remember (machine, PLN_FLEET_LAYOUT, error);
     return;

@@ -153,6 +153,8 @@ better (const PlnFleet *fleet, const PlnFleetRow *x, const PlnFleetRow *y)
   const double p = usd_of (fleet, x), q = usd_of (fleet, y);
   if (fleet->spec.aim.v == PLN_FLEET_GPUS && x->gpus != y->gpus)
     return x->gpus < y->gpus ? -1 : 1;
+  if (fleet->spec.aim.v == PLN_FLEET_COST && isfinite (p) != isfinite (q)) /* a price that lacks a part is not the least */
+    return isfinite (p) ? -1 : 1;
   if (isfinite (p) && isfinite (q) && fabs (p - q) > 1e-9 * p)
     return p < q ? -1 : 1;
   return x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
@@ -189,7 +191,7 @@ breaks (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetNearest *out)
       *out = (PlnFleetNearest){ row->machine, PLN_FLEET_LIMIT, row->pools[0], limits[i].has, limits[i].limit->v, limits[i].what };
       return TRUE;
     }
-  if (s->aim.v == PLN_FLEET_COST && !isfinite (usd_of (fleet, row))) {
+  if (s->aim.v == PLN_FLEET_COST && !isfinite (usd_of (fleet, row)) && !isfinite (row->own_least_usd)) {
     *out = (PlnFleetNearest){ row->machine, PLN_FLEET_PRICE, row->pools[0], 0, 0, "price" };
     return TRUE;
   }

@@ -186,22 +186,55 @@ rep_fleet_infeasible (const PlnFleet *fleet, const PlnFleetResult *result)
 
 /* ---- sentences ---- */
 
+/* "$30.48 k owned, after $1.2 M of cash"; "at least" where its network has no price. */
+static void
+append_owned (const PlnFleetRow *row, GString *out)
+{
+  const gboolean whole = isfinite (row->own_usd);
+  g_autofree char *month = base_quantity_show (whole ? row->own_usd : row->own_least_usd, BASE_DIM_MONEY),
+                  *cash = base_quantity_show (row->capital_usd, BASE_DIM_MONEY);
+  const char *least = whole ? "" : "at least ";
+  g_string_append_printf (out, "%s%s owned, after %s%s of cash%s", least, month, least, cash,
+                          whole ? "" : ", as its network has no price");
+}
+
 static void
 append_money (const PlnFleet *fleet, const PlnFleetRow *row, GString *out)
 {
-  const gboolean own = pln_fleet_basis (fleet) == PLN_ACQUISITION_BUY;
-  if (pln_fleet_basis (fleet) == PLN_ACQUISITION_NONE)
+  const gboolean rented = isfinite (row->rent_usd), owned = isfinite (row->own_usd) || isfinite (row->own_least_usd);
+  if (!rented && !owned)
     return;
-  g_autofree char *rent = base_quantity_show (isfinite (row->rent_usd) ? row->rent_usd : 0, BASE_DIM_MONEY);
-  g_autofree char *month = base_quantity_show (isfinite (row->own_usd) ? row->own_usd : 0, BASE_DIM_MONEY);
-  g_autofree char *cash = base_quantity_show (row->capital_usd, BASE_DIM_MONEY);
   g_string_append (out, "A month costs ");
-  if (isfinite (row->rent_usd))
-    g_string_append_printf (out, "%s rented", rent);
-  if (isfinite (row->own_usd))
-    g_string_append_printf (out, "%s%s owned, after %s of cash", isfinite (row->rent_usd) ? ", or " : "", month, cash);
-  g_autofree char *mtok = rep_money_fine (row->usd_per_Mtok, 3);
-  g_string_append_printf (out, ". %s, a million output tokens cost %s.\n", own ? "Owned" : "Rented", mtok);
+  if (rented) {
+    g_autofree char *rent = base_quantity_show (row->rent_usd, BASE_DIM_MONEY);
+    g_string_append_printf (out, "%s rented%s", rent, owned ? ", or " : "");
+  }
+  if (owned)
+    append_owned (row, out);
+  g_string_append_c (out, '.');
+  if (isfinite (row->usd_per_Mtok)) {
+    g_autofree char *mtok = rep_money_fine (row->usd_per_Mtok, 3);
+    g_string_append_printf (out, " %s, a million output tokens cost %s.",
+                            pln_fleet_basis (fleet) == PLN_ACQUISITION_BUY ? "Owned" : "Rented", mtok);
+  }
+  g_string_append_c (out, '\n');
+}
+
+/* Options that rank behind the others, as a part of their price is not known. */
+static void
+append_partial (const PlnFleet *fleet, const PlnFleetResult *result, GString *out)
+{
+  for (guint i = 1; i < result->rows->len; i++) {
+    const PlnFleetRow *row = &g_array_index (result->rows, PlnFleetRow, i);
+    gboolean seen = isfinite (row->usd_per_Mtok) || !isfinite (row->own_least_usd);
+    for (guint k = 0; k < i && !seen; k++)
+      seen = g_array_index (result->rows, PlnFleetRow, k).machine == row->machine;
+    if (seen)
+      continue;
+    g_string_append_printf (out, "%s ranks behind the others: %u nodes cost ", pln_fleet_topology (fleet, row->machine), row->nodes);
+    append_owned (row, out);
+    g_string_append (out, ".\n");
+  }
 }
 
 static const PlnFleetRow *
@@ -246,6 +279,7 @@ append_answer (const PlnFleet *fleet, const PlnFleetResult *result, GString *out
     g_string_append_printf (out, "It keeps %s by the closed form; --best 1 has the engine check it.\n", promises);
   append_money (fleet, row, out);
   append_other (fleet, result, out);
+  append_partial (fleet, result, out);
 }
 
 GPtrArray *

@@ -30,9 +30,12 @@ rep_efficiency_row (const TrnEfficiency *efficiency)
   if (efficiency->framework == NULL)
     return g_strdup_printf ("kernels at %.3g %% of their modelled speed, as the scenario says", 100 * efficiency->value);
   GString *out = g_string_new (NULL);
-  g_string_append_printf (out, "%s %.0f, compute capability %.0f, %s: kernels at %.3g %% of their modelled speed",
-                          efficiency->framework, efficiency->year, efficiency->capability, efficiency->format,
-                          100 * efficiency->value);
+  g_string_append_printf (out, "%s %.0f, ", efficiency->framework, efficiency->year);
+  if (efficiency->capability > 0)
+    g_string_append_printf (out, "compute capability %.0f", efficiency->capability);
+  else
+    g_string_append (out, "GPUs of other vendors than NVIDIA");
+  g_string_append_printf (out, ", %s: kernels at %.3g %% of their modelled speed", efficiency->format, 100 * efficiency->value);
   if (efficiency->attention < efficiency->value || efficiency->attention > efficiency->value)
     g_string_append_printf (out, ", attention at %.3g %%", 100 * efficiency->attention);
   if (efficiency->runs > 0)

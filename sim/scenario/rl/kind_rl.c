@@ -6,7 +6,10 @@
  *                  reference; of PPO the values of a critic
  *     update       `updates` training steps on the tokens that were generated; of PPO the critic's too
  *     sync         weights to the replicas: an all-gather over all GPUs if colocated; else a broadcast from the trainer to all GPUs
- *                  of the replicas while the trainer gathers, whichever takes longer
+ *                  of the replicas while the trainer gathers, whichever takes longer. A framework takes
+ *                  tensors · (tensor + rank · GPUs of a replica) more
+ *     change       two sleeps of the engine; with W weights and O optimizer states of a GPU: (W + O) / to_host + (W + O) / to_gpu, and
+ *                  for a reference model on the same GPUs W / to_host + 2 W / to_gpu
  *
  *     staleness 0: the sum.   1 and more, separated: max (generation + reward, logprobs + update) + sync
  *
@@ -15,6 +18,7 @@
  * * Source of the phases: HybridFlow (verl, 2409.19256) section 2, OpenRLHF (2405.11143) section 3. Check: law_rl. */
 #include <math.h>
 
+#include "models/engine.h"
 #include "scenario/loaded.h"
 #include "scenario/rl.h"
 #include "serving/closed.h"
@@ -80,8 +84,11 @@ static const BaseField fields[] = {
                 .help = "optimizer steps on the answers of a step (mini-batches)"),
   BASE_ROW_NUM (ScnRlSpec, "staleness", staleness, COUNT, .max = "100", .fallback = "0",
                 .help = "steps that the weights behind an answer may be old; from 1 on, generation and training overlap"),
-  BASE_ROW_NUM (ScnRlSpec, "change", change, TIME, .fallback = "0 s",
-                .help = "colocated: time between engine and training, each way (memory is freed and taken)"),
+  KEY ("framework", framework, STR,
+       .help = "colocated: framework whose refit and offload are counted (`nemo_rl`); default: they take no time"),
+  BASE_ROW_NUM (ScnRlSpec, "change", change, TIME,
+                .help = "colocated: time between engine and training, each way (memory is freed and taken); default: the "
+                        "framework's, or 0"),
   BASE_ROW_END,
 };
 const BaseSchema scn_schema_rl = { .name = "workload (rl)",
@@ -166,6 +173,34 @@ check_lengths (const ScnRlSpec *spec, GError **error)
   return (in && out) ||
          col_fail_at (error, spec->head.mark,
                       "how long are prompts and answers? write 'input' and 'output' in tokens, or laws in 'lengths'");
+}
+
+/* Of `framework`; NULL: none is given. */
+static const MdlRlFramework *
+framework_of (const Scn *scenario)
+{
+  const ScnRlSpec *spec = scenario->own;
+  return spec->framework.v != NULL ? mdl_rl_framework (scenario->system.engines, spec->framework.v) : NULL;
+}
+
+static gboolean
+check_framework (const Scn *scenario, GError **error)
+{
+  const ScnRlSpec *spec = scenario->own;
+  const MdlEngines *engines = scenario->system.engines;
+  if (spec->framework.v == NULL)
+    return TRUE;
+  if (spec->placement.v == SCN_RL_SEPARATED)
+    return col_fail_at (error, spec->framework.mark,
+                        "times of frameworks are known for generation and training on the same GPUs; leave 'framework' out, or "
+                        "write 'placement: colocated'");
+  if (framework_of (scenario) != NULL)
+    return TRUE;
+  g_autoptr (GString) known = g_string_new (NULL);
+  for (unsigned i = 0; engines != NULL && i < engines->frameworks.n; i++)
+    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", BASE_LIST_AT (engines->frameworks, MdlRlFramework, i)->name.v);
+  return col_fail_at (error, spec->framework.mark, "no times of framework '%s' are known; accepted: %s", spec->framework.v,
+                      known->str);
 }
 
 static gboolean
@@ -330,6 +365,41 @@ send_weights (const Scn *scenario, const Part *engine, const Part *trainer, doub
   return TRUE;
 }
 
+/* Tensors of a checkpoint. */
+static double
+tensors_of (const MdlLlm *llm)
+{
+  double n = 0;
+  for (int part = 0; part < MDL_PART_N; part++) {
+    const double layers = part == MDL_PART_EMBEDDING || part == MDL_PART_HEAD ? 1 : mdl_llm_n_part (llm, (MdlPart)part);
+    g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (MdlTensor));
+    if (layers > 0)
+      mdl_llm_tensors (llm, (MdlPart)part, 0, tensors);
+    for (guint i = 0; i < tensors->len; i++)
+      n += layers * g_array_index (tensors, MdlTensor, i).copies;
+  }
+  return n;
+}
+
+/* What the framework adds: weights are handed over one by one, and what training keeps makes room for the engine. */
+static void
+add_framework (const Scn *scenario, const TrnMemory *memory, ScnRlResult *out)
+{
+  const ScnRlSpec *spec = scenario->own;
+  const MdlRlFramework *its = framework_of (scenario);
+  if (its == NULL)
+    return;
+  const double all_B = memory->weights_B + memory->optimizer_B, weights_B = spec->reference.v ? memory->weights_B : 0;
+  const double refit_s =
+      tensors_of (&spec->llm) * (its->tensor.v + its->rank.v * srv_replica_gpus (&spec->rollout.replica));
+  out->phase_s[SCN_RL_SYNC] += refit_s;
+  if (!spec->change.set)
+    out->phase_s[SCN_RL_CHANGE] =
+        2 * its->sleep.v + (all_B + weights_B) / its->to_host.v + (all_B + 2 * weights_B) / its->to_gpu.v;
+  out->framework_s = refit_s + (spec->change.set ? 0 : out->phase_s[SCN_RL_CHANGE]);
+  out->framework_error = its->error.v;
+}
+
 /* ---- the step ---- */
 
 static void
@@ -366,8 +436,9 @@ summarise (const ScnRlSpec *spec, const Answers *answers, ScnRlResult *out)
   const double shorter = answers->lo.duration_s / run->duration_s, longer = answers->hi.duration_s / run->duration_s;
   double ignored, trains_s = 0;
   out->time_s = step_s (spec, out, out->phase_s[SCN_RL_GENERATION], &out->hidden_s);
-  out->time_lo_s = step_s (spec, out, out->phase_s[SCN_RL_GENERATION] * fmin (shorter, 1), &ignored);
-  out->time_hi_s = step_s (spec, out, out->phase_s[SCN_RL_GENERATION] * fmax (longer, 1), &ignored);
+  const double unsure_s = out->framework_s * out->framework_error;
+  out->time_lo_s = step_s (spec, out, out->phase_s[SCN_RL_GENERATION] * fmin (shorter, 1), &ignored) - unsure_s;
+  out->time_hi_s = step_s (spec, out, out->phase_s[SCN_RL_GENERATION] * fmax (longer, 1), &ignored) + unsure_s;
   for (int p = SCN_RL_OLD_LOGPROBS; p <= SCN_RL_UPDATE; p++)
     trains_s += out->phase_s[p];
   out->answers = (double)run->requests;
@@ -430,7 +501,7 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   result->own = own;
   take_part (scenario, TRUE, &engine);
   take_part (scenario, FALSE, &trainer);
-  if (!generate (scenario, &engine, &result->run, &answers, error))
+  if (!check_framework (scenario, error) || !generate (scenario, &engine, &result->run, &answers, error))
     return FALSE;
   TrnJob job = spec->training;
   job.system = &trainer.system;
@@ -446,7 +517,9 @@ run (const Scn *scenario, ScnResult *result, GError **error)
     take_training (spec, &step, own);
     own->weights_B =
         answers.memory.weights_B * srv_replica_gpus (&spec->rollout.replica) / fmax (spec->rollout.replica.parallel.dp_attn.v, 1);
+    own->phase_s[SCN_RL_CHANGE] = spec->placement.v == SCN_RL_COLOCATED ? 2 * spec->change.v : 0;
     good = send_weights (scenario, &engine, &trainer, own->weights_B, &own->phase_s[SCN_RL_SYNC], error);
+    add_framework (scenario, &step.fullest, own);
   }
   trn_result_clear (&step);
   if (!good)
@@ -454,7 +527,6 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   own->phase_s[SCN_RL_GENERATION] = spec->rollout.partial.v ? answers.steady_s : answers.run.duration_s;
   own->phase_s[SCN_RL_REWARD] =
       spec->reward.head.set ? ceil ((double)answers.run.requests / spec->reward.workers.v) * spec->reward.time.v : 0;
-  own->phase_s[SCN_RL_CHANGE] = spec->placement.v == SCN_RL_COLOCATED ? 2 * spec->change.v : 0;
   own->rollout_gpus = answers.replicas * srv_replica_gpus (&spec->rollout.replica);
   own->training_gpus = trainer.gpus->len;
   own->longest_s = answers.run.e2e.most;

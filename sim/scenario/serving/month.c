@@ -10,6 +10,7 @@
 #define MOST_STATES 64u
 #define LEAST_TIME  1e-5 /* of the month: states that are rarer together are not played */
 #define MOST_SHOWN  6u
+#define DRAIN_PART  0.25 /* of a run, in which replicas are lost: the rest has room for the queue */
 
 #define ROW(...)    BASE_ROW (ScnReliabilitySpec, __VA_ARGS__)
 #define NUMBER(...) BASE_ROW_NUM (ScnReliabilitySpec, __VA_ARGS__)
@@ -45,6 +46,8 @@ const BaseMember scn_serving_month_members[] = {
   MONTH ("healthy_fraction", healthy, BASE_SHOWN ("without failures (%)", 100, "%.3f")),
   MONTH ("lost_capacity", capacity, BASE_SHOWN ("capacity lost (%)", 100, "%.3f")),
   MONTH ("cut_off_fraction", bad, BASE_SHOWN ("cut off (ppm)", 1e6, "%.3g")),
+  MONTH ("drain_fraction", drain, BASE_SHOWN ("queues behind (ppm)", 1e6, "%.3g")),
+  MONTH ("slow_parts", slow, BASE_SHOWN ("slow parts, not counted", 1, "%.3g")),
   BASE_MEMBER_END,
 };
 
@@ -54,6 +57,7 @@ const BaseMember scn_serving_state_members[] = {
   STATE ("lost_decode_replicas", lost[1], .title = "decode replicas lost"),
   STATE ("time_fraction", fraction, BASE_SHOWN ("of the month (%)", 100, "%.3f")),
   STATE ("good_fraction", good, BASE_SHOWN ("within SLO (%)", 100, "%.2f")),
+  STATE ("drain_fraction", drain, BASE_SHOWN ("outside behind it (%)", 100, "%.2f")),
   BASE_MEMBER_END,
 };
 
@@ -118,6 +122,22 @@ causes_of (const ScnPlay *play)
   return out;
 }
 
+/* Parts that become slow in a month. */
+static double
+slow_of (const ScnPlay *play)
+{
+  const ScnServingSpec *spec = play->scenario->own;
+  const MdlFailureRates *rates = spec->reliability.rates.value;
+  const MdlJobSize size = size_of (play);
+  double rate_per_s = 0;
+  for (guint i = 0; i < rates->rows.n; i++) {
+    const MdlFailureRow *row = BASE_LIST_AT (rates->rows, MdlFailureRow, i);
+    if (row->effect.v == MDL_EFFECT_SLOW)
+      rate_per_s += spec->reliability.factor.v * mdl_failure_rate_per_s (row, &rates->observed, &size);
+  }
+  return rate_per_s * spec->reliability.days.v * DAY_S;
+}
+
 static SrvMonthSpec
 month_spec (const ScnPlay *play)
 {
@@ -178,6 +198,44 @@ play_counted (ScnPlay *play, Counted *counted, GError **error)
   return scn_play_run (play, 0, &out, error);
 }
 
+/* Sets the pools to all of their replicas, of which so many are lost for that time. Returned: full, until it has been played. */
+static SrvOutage *
+set_outages (ScnPlay *play, const guint lost[2], double from_s, double until_s)
+{
+  SrvOutage *outages = g_new0 (SrvOutage, lost[0] + lost[1]);
+  guint n = 0;
+  for (guint p = 0; p < play->n; p++)
+    for (guint i = 0; i < lost[p]; i++)
+      outages[n++] = (SrvOutage){ (p == 1 ? play->pools[0].replicas : 0) + i, from_s, until_s };
+  play->run.replicas = play->pools[0].replicas;
+  play->decode.replicas = play->n == 2 ? play->pools[1].replicas : 0;
+  play->run.outages = outages;
+  play->run.n_outages = n;
+  return outages;
+}
+
+static void
+clear_outages (ScnPlay *play, SrvOutage *outages)
+{
+  play->run.n_outages = 0;
+  play->run.outages = NULL;
+  g_free (outages);
+}
+
+/* A queue that has grown for a while, once all replicas are back. It grows and empties in proportion to that while: the part of one
+ * run holds for outages of any length. */
+static gboolean
+play_drain (ScnPlay *play, const ScnServingResult *own, double healthy, SrvMonthState *state, GError **error)
+{
+  Counted counted = { .from_s = own->run.duration_s * DRAIN_PART };
+  SrvOutage *outages = set_outages (play, state->lost, 0, counted.from_s);
+  const gboolean good = play_counted (play, &counted, error);
+  const double late = (double)(counted.n - counted.good) - (1 - healthy) * (double)counted.n;
+  state->drain = counted.before > 0 ? fmax (late, 0) / (double)counted.before : 0;
+  clear_outages (play, outages);
+  return good;
+}
+
 /* With so many replicas: of the later half of the requests, as a queue that grows is long by then. */
 static gboolean
 play_state (ScnPlay *play, const ScnServingResult *own, SrvMonthState *state, GError **error)
@@ -211,28 +269,17 @@ static gboolean
 play_loss (ScnPlay *play, const ScnServingResult *own, const SrvMonth *month, SrvMonthLoss *loss, GError **error)
 {
   Counted counted = { .from_s = own->run.duration_s / 2 };
-  SrvOutage *outages = g_new0 (SrvOutage, loss->lost[0] + loss->lost[1]);
-  guint n = 0;
   for (guint p = 0; p < play->n; p++)
     if (loss->lost[p] >= play->pools[p].replicas) { /* all that are on their way */
       loss->bad = (double)own->run.most_in_flight;
-      g_free (outages);
       return TRUE;
     }
-  for (guint p = 0; p < play->n; p++)
-    for (guint i = 0; i < loss->lost[p]; i++)
-      outages[n++] = (SrvOutage){ (p == 1 ? play->pools[0].replicas : 0) + i, counted.from_s, (double)INFINITY };
-  play->run.replicas = play->pools[0].replicas;
-  play->decode.replicas = play->n == 2 ? play->pools[1].replicas : 0;
-  play->run.outages = outages;
-  play->run.n_outages = n;
+  SrvOutage *outages = set_outages (play, loss->lost, counted.from_s, (double)INFINITY);
   const gboolean good = play_counted (play, &counted, error);
   const double healthy = g_array_index (month->states, SrvMonthState, 0).good;
   loss->bad = fmax (
       (double)counted.bad_all - (1 - healthy) * (double)counted.before - (1 - good_of (month, loss->lost)) * (double)counted.n, 0);
-  play->run.n_outages = 0;
-  play->run.outages = NULL;
-  g_free (outages);
+  clear_outages (play, outages);
   return good;
 }
 
@@ -268,7 +315,9 @@ play_states (ScnPlay *play, const ScnServingResult *own, SrvMonth *month, GError
     }
     if (most == NULL)
       return TRUE;
-    if (!play_state (play, own, most, error))
+    const double healthy = g_array_index (month->states, SrvMonthState, 0).good;
+    if (!play_state (play, own, most, error) ||
+        (most->lost[0] + most->lost[1] > 0 && most->good < healthy && !play_drain (play, own, healthy, most, error)))
       return FALSE;
     left -= most->fraction;
   }
@@ -284,11 +333,16 @@ take_month (const ScnPlay *play, const SrvMonth *month, GArray *causes, ScnServi
   ScnServingMonth row = { .days = spec->reliability.days.v,
                           .healthy = promised ? g_array_index (month->states, SrvMonthState, 0).good : (double)NAN,
                           .failures = month->failures,
+                          .slow = slow_of (play),
                           .capacity = month->capacity };
   row.good = promised ? srv_month_good (month, requests) : (SrvMonthBand){ (double)NAN, (double)NAN, (double)NAN };
   for (guint i = 0; i < month->losses->len; i++) {
     const SrvMonthLoss *loss = &g_array_index (month->losses, SrvMonthLoss, i);
     row.bad += loss->count * loss->bad / requests;
+  }
+  for (guint i = 0; i < month->states->len; i++) {
+    const SrvMonthState *state = &g_array_index (month->states, SrvMonthState, i);
+    row.drain += promised ? state->fraction * state->drain : 0;
   }
   own->of_month = row;
   own->month = g_array_new (FALSE, FALSE, sizeof row);

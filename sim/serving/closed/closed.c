@@ -5,6 +5,12 @@
 
 #define FINE 1e-3 /* of the sequences that may decode: how well their number is found */
 
+/* A step that was priced: n sequences of each rank decode, the first rank has `prompts` chunks, each the same piece of a prompt. */
+typedef struct {
+  guint n, prompts, pieces, piece;
+  double time_s; /* 0: none is kept here */
+} Known;
+
 typedef struct {
   SrvStepModel *model;
   const SrvSteady *load;
@@ -12,6 +18,8 @@ typedef struct {
   double window, tokens;
   SrvBatch *batches; /* of all ranks */
   SrvChunk chunks[64];
+  guint pieces, piece; /* which piece of a prompt stands in `chunks` */
+  Known known[32];     /* halving an interval comes to the same steps again and again */
 } Steady;
 
 /* Mean of min (window, context) while a request decodes. */
@@ -27,6 +35,10 @@ at (Steady *s, guint n, guint prompts)
 {
   const SrvSteady *load = s->load;
   const double context = load->input + 0.5 * load->output;
+  const guint pieces = prompts > 0 ? s->pieces : 0, piece = prompts > 0 ? s->piece : 0;
+  Known *known = &s->known[(n + 3 * prompts + 5 * piece) % G_N_ELEMENTS (s->known)];
+  if (known->time_s > 0 && known->n == n && known->prompts == prompts && known->pieces == pieces && known->piece == piece)
+    return known->time_s;
   for (guint i = 0; i < s->ranks; i++)
     s->batches[i] = (SrvBatch){ .chunks = s->chunks,
                                 .n_chunks = i == 0 ? prompts : 0,
@@ -34,7 +46,8 @@ at (Steady *s, guint n, guint prompts)
                                 .decode_context = n * context,
                                 .decode_windowed = n * seen (s, context),
                                 .n_sampled = n + (i == 0 ? prompts : 0) };
-  return srv_step_time_s (s->model, s->batches, NULL);
+  *known = (Known){ n, prompts, pieces, piece, srv_step_time_s (s->model, s->batches, NULL) };
+  return known->time_s;
 }
 
 /* The same for a number of sequences that is not whole. */
@@ -66,9 +79,11 @@ prompt_of (Steady *s, double n, double decode_s, double requests_per_s)
   guint group = 1;
   for (guint round = 0; round < 3; round++) { /* those that come during a step of prompts share the next one */
     p.own_s = 0;
+    s->pieces = pieces;
     for (guint piece = 0; piece < pieces; piece++) {
       for (guint i = 0; i < group; i++)
         s->chunks[i] = (SrvChunk){ .tokens = lacks / pieces, .cached = load->cached + piece * lacks / pieces };
+      s->piece = piece;
       p.own_s += step_s (s, beside, group);
     }
     const guint next = pieces > 1 ? 1 : (guint)CLAMP (round == 2 ? group : floor (requests_per_s * p.own_s / s->ranks), 1, most);

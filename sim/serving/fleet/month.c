@@ -1,6 +1,6 @@
 /* Months of failures, by events: between two of them the fleet stands in one state, the numbers of replicas that are lost.
  *
- *     good of a month = sum over states of (fraction of time · good of the state) - sum over failures of bad / requests
+ *     good of a month = sum over states of (fraction of time · (good - drain) of the state) - sum over failures of bad / requests
  *
  * A failure draws a GPU. Its replica, or all replicas on its node (or on the nodes of its switch) are lost until they have started
  * again: detect + restart, and repair before that where nodes are out of service and no spare is left. Planned ones drain.
@@ -282,8 +282,10 @@ srv_month_good (const SrvMonth *month, double requests)
   for (guint r = 0; r < month->runs->len; r++) {
     const GArray *row = month->runs->pdata[r];
     good[r] = 0;
-    for (guint i = 0; i < month->states->len; i++)
-      good[r] += g_array_index (row, double, i) * g_array_index (month->states, SrvMonthState, i).good;
+    for (guint i = 0; i < month->states->len; i++) {
+      const SrvMonthState *state = &g_array_index (month->states, SrvMonthState, i);
+      good[r] += g_array_index (row, double, i) * (state->good - state->drain);
+    }
     for (guint i = 0; i < month->losses->len; i++)
       good[r] -=
           g_array_index (row, double, month->states->len + i) * g_array_index (month->losses, SrvMonthLoss, i).bad / requests;

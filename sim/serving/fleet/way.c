@@ -38,7 +38,9 @@ gboolean
 srv_way_add (SrvWay *way, const ColSystem *system, ColNet *net, const StoCopies *copies, double part, GError **error)
 {
   StoFault fault;
-  g_autoptr (GPtrArray) priced = sto_copies_price (system->clu, &system->settings, copies, &fault, error);
+  ColSettings settings = system->settings;
+  settings.terse = TRUE;
+  g_autoptr (GPtrArray) priced = sto_copies_price (system->clu, &settings, copies, &fault, error);
   if (priced == NULL)
     return FALSE;
   for (guint k = 0; k < priced->len; k++) {

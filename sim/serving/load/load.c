@@ -178,10 +178,11 @@ give_turn (SrvLoad *load, Session session, guint32 input, guint32 output, SrvReq
   const guint64 prompt = session.context + input;
   out->input = (guint32)MIN (prompt, (guint64)SRV_TOKENS_MOST);
   out->output = output;
-  const gboolean shares = load->spec.turns.v > 1 || load->spec.prefix.v > 0;
+  const SrvLoadSpec *spec = &load->spec;
+  const gboolean shares = spec->turns.v > 1 || spec->prefix.v > 0 || spec->prompts.set;
+  const guint64 own = spec->prompts.set ? load->given % (guint64)spec->prompts.v + 1 : load->given + 1;
   if (shares)
-    hash_blocks (load, load->spec.turns.v > 1 ? session.id : load->given + 1, out->input + (load->spec.turns.v > 1 ? output : 0),
-                 out);
+    hash_blocks (load, spec->turns.v > 1 ? session.id : own, out->input + (spec->turns.v > 1 ? output : 0), out);
   if (load->spec.turns.v > 1) {
     out->session = session.id;
     session.turn++;
@@ -206,6 +207,7 @@ give_fresh (SrvLoad *load, double earliest_s, SrvRequest *out)
   }
   out->input = row->input;
   out->output = row->output;
+  out->mark = srv_trace_mark (load->trace);
   GArray *hashes = load->fresh_hashes;
   load->fresh_hashes = load->hashes;
   load->hashes = hashes;

@@ -6,7 +6,7 @@
 static const BaseName as_names[] = {
   { "none", SRV_LOAD_PLAIN, "as the other keys say" },
   { "vllm_bench", SRV_LOAD_VLLM_BENCH, "`vllm bench serve`: 1000 requests, gaps rescaled so that n requests take n / rate" },
-  { "aiperf", SRV_LOAD_AIPERF, "AIPerf: 10 requests per slot" },
+  { "aiperf", SRV_LOAD_AIPERF, "AIPerf: 10 requests per slot, 100 different prompts" },
   { "inferencex", SRV_LOAD_INFERENCEX, "InferenceX: closed, 10 requests per slot, lengths uniform in 0.8 L … L" },
   { "mlperf_server", SRV_LOAD_MLPERF_SERVER, "MLPerf Inference, Server: Poisson arrivals for 600 s" },
   { NULL, 0, NULL },
@@ -75,6 +75,8 @@ static const BaseField load_fields[] = {
        .help = "lengths are uniform in L (1 - range) … L (1 + range); as inferencex: L (1 - range) … L"),
   BASE_ROW (SrvLoadSpec, "lengths", lengths, MAP, .sub = &srv_schema_lengths, .help = "random lengths"),
   NUM ("prefix", prefix, COUNT, .max = "100 M", .fallback = "0", .help = "tokens that all prompts begin with, on top of `input`"),
+  NUM ("prompts", prompts, COUNT, .min = "1", .max = "1 G",
+       .help = "different prompts, which requests take in turn, so that a prefix cache finds them; default: each has its own"),
   NUM ("turns", turns, COUNT, .min = "1", .max = "1 M", .fallback = "1",
        .help = "requests of a session; each prompt repeats all questions and answers before it"),
   NUM ("think", think, TIME, .fallback = "0 s", .help = "from an answer to the session's next request"),
@@ -131,7 +133,10 @@ fill_preset (SrvLoadSpec *spec)
       if (!spec->requests.set && !spec->trace.set)
         fill (&spec->duration, 600);
       break;
-    case SRV_LOAD_AIPERF:
+    case SRV_LOAD_AIPERF: /* ai-dynamo/aiperf docs/cli_options.md: --num-dataset-entries, 100, "reused until benchmarking is complete" */
+      if (!spec->trace.set && !(spec->turns.v > 1))
+        fill (&spec->prompts, 100);
+      break;
     case SRV_LOAD_PLAIN:
     default:
       break;
@@ -221,6 +226,7 @@ check_lengths (const SrvLoadSpec *spec, GError **error)
                       KEY ("output", output),
                       KEY ("range", range),
                       KEY ("prefix", prefix),
+                      KEY ("prompts", prompts),
                       { "lengths", lengths->head.set, lengths->head.mark },
                       KEY ("turns", turns),
                       KEY ("think", think) };
@@ -235,6 +241,8 @@ check_lengths (const SrvLoadSpec *spec, GError **error)
     return refuse (file, G_N_ELEMENTS (file), "is in the file of lengths already; leave it out", error);
   if (spec->think.set && spec->think.v > 0 && !(spec->turns.v > 1))
     return base_fail_at (error, spec->think.mark, "'think' is between requests of a session; give 'turns', at least 2");
+  if (spec->prompts.set && spec->turns.v > 1)
+    return base_fail_at (error, spec->prompts.mark, "'prompts' differs from 'turns', with which each session has its own; give one");
   const Key fixed[] = { KEY ("input", input), KEY ("output", output) };
   const SrvLengthSpec *const laws[] = { &lengths->input, &lengths->output };
   for (guint i = 0; i < 2; i++) {

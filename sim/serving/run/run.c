@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "run/sim-private.h"
@@ -22,10 +23,9 @@ typedef struct {
 static gboolean
 refuse (const SrvRequest *request, const char *what, double limit, const char *remedy, GError **error)
 {
-  g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
-               "request %" G_GUINT64_FORMAT " has %u tokens in its prompt and %u to answer; %s %.0f; %s", request->index,
-               request->input, request->output, what, limit, remedy);
-  return FALSE;
+  return base_fail_at (error, request->mark,
+                       "request %" G_GUINT64_FORMAT " has %u tokens in its prompt and %u to answer; %s %.0f; %s", request->index,
+                       request->input, request->output, what, limit, remedy);
 }
 
 /* Whether it can ever be answered. */

@@ -1,4 +1,7 @@
-/* KV blocks: a queue of free ones by last use, and nodes of known prefixes in a table by hash. */
+/* KV blocks: a queue of free ones by last use, and nodes of known prefixes in a table by hash.
+ *
+ * * Nodes come from chunks and are never freed, so those of a prompt mostly stand side by side. A key is first sought beside the node
+ * of the key before it, and in the table only where it is not there. */
 #include "serving/blocks.h"
 
 #include "base/hash.h"
@@ -27,9 +30,12 @@ struct SrvKv {
   Slot *slots;
   guint64 n_slots, n_named; /* n_slots: a power of two */
   SrvNode *spare;           /* nodes to use again, by `after` */
+  GPtrArray *chunks;        /* of nodes; owned. The first and the last of each are never named */
+  guint n_used;             /* of the last chunk */
 };
 
 #define FIRST_SLOTS 1024u
+#define CHUNK       1024u /* nodes */
 
 /* ---- nodes ---- */
 
@@ -37,8 +43,13 @@ static SrvNode *
 node_new (SrvKv *kv)
 {
   SrvNode *node = kv->spare;
-  if (node == NULL)
-    return g_new0 (SrvNode, 1);
+  if (node == NULL) {
+    if (kv->n_used == CHUNK - 1) {
+      g_ptr_array_add (kv->chunks, g_new0 (SrvNode, CHUNK));
+      kv->n_used = 1;
+    }
+    return &((SrvNode *)kv->chunks->pdata[kv->chunks->len - 1])[kv->n_used++];
+  }
   kv->spare = node->after;
   *node = (SrvNode){ 0 };
   return node;
@@ -47,6 +58,7 @@ node_new (SrvKv *kv)
 static void
 node_drop (SrvKv *kv, SrvNode *node)
 {
+  node->named = FALSE;
   node->after = kv->spare;
   kv->spare = node;
 }
@@ -93,9 +105,14 @@ slot_of (const SrvKv *kv, guint64 key)
   return base_hash_mix (key) & (kv->n_slots - 1);
 }
 
+/* near: a node of this cache beside which it may stand, or NULL. */
 static SrvNode *
-find (const SrvKv *kv, guint64 key)
+find (const SrvKv *kv, SrvNode *near, guint64 key)
 {
+  if (near != NULL && near[1].key == key && near[1].named)
+    return near + 1;
+  if (near != NULL && near[-1].key == key && near[-1].named)
+    return near - 1;
   if (kv->n_slots == 0)
     return NULL;
   for (guint64 i = slot_of (kv, key);; i = (i + 1) & (kv->n_slots - 1))
@@ -157,6 +174,8 @@ srv_kv_new (guint64 blocks, guint block, gboolean caching)
   kv->caching = caching;
   kv->ends.before = kv->ends.after = &kv->ends;
   kv->ends.named = TRUE;
+  kv->chunks = g_ptr_array_new_with_free_func (g_free);
+  kv->n_used = CHUNK - 1;
   for (guint64 left = blocks; left > 0;) { /* a node counts with 32 bits */
     SrvNode *node = node_new (kv);
     node->cached = (guint32)MIN (left, G_MAXUINT32 / 2);
@@ -180,19 +199,7 @@ srv_kv_free (SrvKv *kv)
 {
   if (kv == NULL)
     return;
-  for (SrvNode *node = kv->ends.after; node != &kv->ends;) {
-    SrvNode *next = node->after;
-    if (!node->named && !node->lent)
-      g_free (node);
-    node = next;
-  }
-  for (guint64 i = 0; i < kv->n_slots; i++)
-    g_free (kv->slots[i].node);
-  while (kv->spare != NULL) {
-    SrvNode *next = kv->spare->after;
-    g_free (kv->spare);
-    kv->spare = next;
-  }
+  g_ptr_array_free (kv->chunks, TRUE);
   g_free (kv->slots);
   g_free (kv);
 }
@@ -240,8 +247,9 @@ srv_kv_match (const SrvKv *kv, const SrvHold *hold, guint tokens)
 {
   const guint most = (tokens - 1) / kv->block;
   SrvHit hit = { 0 };
+  SrvNode *node = NULL;
   for (guint i = 0; i < hold->n_keys && hit.blocks < most; i++) {
-    const SrvNode *node = find (kv, hold->keys[i]);
+    node = find (kv, node, hold->keys[i]);
     if (node == NULL)
       break;
     hit.blocks += node->cached;
@@ -275,8 +283,9 @@ void
 srv_kv_take (SrvKv *kv, SrvHold *hold, SrvHit hit)
 {
   guint got = 0;
+  SrvNode *node = NULL;
   for (guint i = 0; got < hit.blocks && i < hold->n_keys; i++) {
-    SrvNode *node = find (kv, hold->keys[i]);
+    node = find (kv, node, hold->keys[i]);
     if (node == NULL)
       break;
     if (node->refs++ == 0)
@@ -340,7 +349,7 @@ srv_kv_commit (SrvKv *kv, SrvHold *hold, guint tokens)
   while (!hold->fills && hold->n_nodes < full) {
     const guint64 key = hold->keys[hold->n_nodes];
     SrvNode *node = NULL;
-    if (find (kv, key) == NULL) { /* else another has computed the same: these blocks stay its own */
+    if (find (kv, NULL, key) == NULL) { /* else another has computed the same: these blocks stay its own */
       node = node_new (kv);
       node->key = key;
       node->cached = kv->unit;
@@ -356,8 +365,9 @@ srv_kv_commit (SrvKv *kv, SrvHold *hold, guint tokens)
 static void
 refresh (SrvKv *kv, const SrvHold *hold, guint units)
 {
+  SrvNode *node = NULL;
   for (guint i = units; i-- > 0;) {
-    SrvNode *node = find (kv, hold->keys[i]);
+    node = find (kv, node, hold->keys[i]);
     if (node == NULL || node->refs > 0 || node->cached == 0)
       continue;
     queue_remove (kv, node);
@@ -370,12 +380,14 @@ srv_kv_install (SrvKv *kv, const SrvHold *hold, guint from, guint to)
 {
   refresh (kv, hold, to);
   guint64 room = kv->idle;
+  SrvNode *node = NULL;
   for (guint i = 0; i < to; i++) {
-    const SrvNode *node = find (kv, hold->keys[i]);
+    node = find (kv, node, hold->keys[i]);
     room -= node != NULL && node->refs == 0 ? node->cached : 0;
   }
+  node = NULL;
   for (guint i = from; i < to; i++) {
-    SrvNode *node = find (kv, hold->keys[i]);
+    node = find (kv, node, hold->keys[i]);
     const guint lacks = kv->unit - (node != NULL ? node->cached : 0);
     if (lacks > room || (lacks > 0 && node != NULL && node->refs > 0)) /* whoever has its begin computes the rest */
       break;
@@ -482,7 +494,7 @@ srv_kv_sums (const SrvKv *kv, guint64 private_blocks)
     if (kv->slots[i].node != NULL) {
       named++;
       used += kv->slots[i].node->refs > 0 ? kv->slots[i].node->cached : 0;
-      if (find (kv, kv->slots[i].key) != kv->slots[i].node)
+      if (find (kv, NULL, kv->slots[i].key) != kv->slots[i].node)
         return FALSE;
     }
   return idle == kv->idle && named == kv->n_named && idle + used + private_blocks == kv->blocks;

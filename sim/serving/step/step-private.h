@@ -59,6 +59,7 @@ struct SrvStepModel {
   MdlEngineTimes times;
   SrvGroups groups;
   double tp, pp, dp;
+  MdlDecode decode;          /* attention of sequences that decode: all but sequences, context and queries */
   double n_dense, n_moe;     /* layers of the fullest stage */
   double n_full, n_windowed; /* the same, by attention */
   gboolean last;             /* that stage has the head */

@@ -61,6 +61,25 @@ take_stage (SrvStepModel *model)
   }
 }
 
+/* What all attention of sequences that decode has in common. */
+static MdlDecode
+decode_kind (const SrvStepModel *model)
+{
+  const MdlLlm *llm = model->llm;
+  const SrvFormat kv = (SrvFormat)model->spec.precision.kv.v;
+  const gboolean latent = llm->attention.kind.v == MDL_ATTENTION_MLA;
+  MdlDecode d = { .heads = llm->attention.heads.v / model->tp };
+  d.kv_heads = latent ? 1 : fmax (mdl_llm_kv_heads (llm) / model->tp, 1);
+  d.head_dim = latent ? llm->attention.kv_lora.v + llm->attention.rope.v : mdl_llm_qk_dim (llm);
+  d.value_dim = latent ? llm->attention.kv_lora.v : mdl_llm_value_dim (llm);
+  d.kv_B = srv_format_B (kv);
+  d.token_B = srv_layer_kv_B (llm, kv, model->tp);
+  d.dtype = model->gpu.peak_flop_per_s[MDL_PRECISION_BF16] > 0 ? MDL_PRECISION_BF16 : MDL_PRECISION_FP16;
+  d.latent = latent;
+  d.terse = TRUE;
+  return d;
+}
+
 SrvStepModel *
 srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec, GError **error)
 {
@@ -81,6 +100,7 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
   model->load_factor = llm->moe.experts.v >= 1 ? srv_expert_load_factor (llm, spec) : 1;
   col_gpu_facts (system->clu, srv_slowest_node (system, spec), &model->gpu);
   take_stage (model);
+  model->decode = decode_kind (model);
   const char *name = base_name (srv_engine_names, spec->engine.name.v);
   const MdlEngineRow *row = mdl_engine_find (system->engines, name, spec->engine.version.v, NULL);
   const MdlEngineTimes *times = row != NULL ? mdl_engine_times (row, model->gpu.capability) : NULL;
@@ -206,18 +226,10 @@ attention_efficiency (const SrvStepModel *model)
 static MdlDecode
 decode_of (const SrvStepModel *model, double sequences, double context, double queries)
 {
-  const MdlLlm *llm = model->llm;
-  const SrvFormat kv = (SrvFormat)model->spec.precision.kv.v;
-  const gboolean latent = llm->attention.kind.v == MDL_ATTENTION_MLA;
-  MdlDecode d = { .sequences = sequences, .context = context, .heads = llm->attention.heads.v / model->tp, .queries = queries };
-  d.kv_heads = latent ? 1 : fmax (mdl_llm_kv_heads (llm) / model->tp, 1);
-  d.head_dim = latent ? llm->attention.kv_lora.v + llm->attention.rope.v : mdl_llm_qk_dim (llm);
-  d.value_dim = latent ? llm->attention.kv_lora.v : mdl_llm_value_dim (llm);
-  d.kv_B = srv_format_B (kv);
-  d.token_B = srv_layer_kv_B (llm, kv, model->tp);
-  d.dtype = model->gpu.peak_flop_per_s[MDL_PRECISION_BF16] > 0 ? MDL_PRECISION_BF16 : MDL_PRECISION_FP16;
-  d.latent = latent;
-  d.terse = TRUE;
+  MdlDecode d = model->decode;
+  d.sequences = sequences;
+  d.context = context;
+  d.queries = queries;
   return d;
 }
 
@@ -248,12 +260,13 @@ attention_line (const SrvStepModel *model, const Shape *shape, double n, double 
 {
   const double parts = shape->micro * shape->halves, per = n / parts, queries = 1 + model->drafts;
   *line = (SrvDecodeLine){ .to = HUGE_VAL };
-  MdlDecode full = decode_of (model, per, context / parts, queries);
-  MdlDecode draft = decode_of (model, per, context / parts, 1);
-  MdlDecode cut = decode_of (model, per, windowed / parts, queries);
-  add_layers (model, shape, &full, model->n_full, TRUE, line);
-  add_layers (model, shape, &draft, model->last ? model->drafts : 0, TRUE, line);
-  add_layers (model, shape, &cut, model->n_windowed, FALSE, line);
+  MdlDecode decode = decode_of (model, per, context / parts, queries);
+  add_layers (model, shape, &decode, model->n_full, TRUE, line);
+  decode.queries = 1;
+  add_layers (model, shape, &decode, model->last ? model->drafts : 0, TRUE, line);
+  decode.queries = queries;
+  decode.context = windowed / parts;
+  add_layers (model, shape, &decode, model->n_windowed, FALSE, line);
   const double all_cut = n * model->window;
   if (model->n_windowed > 0 && windowed < all_cut) /* a sequence may reach its window at the next token */
     line->from = line->to = context;
@@ -266,21 +279,29 @@ chunks_s (const SrvStepModel *model, const SrvBatch *batch, double window, doubl
   const MdlLlm *llm = model->llm;
   const gboolean latent = llm->attention.kind.v == MDL_ATTENTION_MLA;
   const double heads = llm->attention.heads.v / model->tp, n = batch->n_chunks;
-  double sum_s = 0;
+  double sum_s = 0, each_s = 0, each_flop = 0;
   for (guint i = 0; i < batch->n_chunks; i++) {
+    const SrvChunk *chunk = &batch->chunks[i];
+    if (i > 0 && chunk->tokens == chunk[-1].tokens && chunk->cached == chunk[-1].cached) {
+      sum_s += each_s;
+      *flop += each_flop;
+      continue;
+    }
     const MdlAttention a = { .batch = n,
                              .heads = heads,
                              .kv_heads = latent ? heads : fmax (mdl_llm_kv_heads (llm) / model->tp, 1),
-                             .q_length = batch->chunks[i].tokens,
-                             .kv_length = batch->chunks[i].cached + batch->chunks[i].tokens,
+                             .q_length = chunk->tokens,
+                             .kv_length = chunk->cached + chunk->tokens,
                              .head_dim = mdl_llm_qk_dim (llm),
                              .value_dim = mdl_llm_value_dim (llm),
                              .window = window,
                              .causal = TRUE,
                              .dtype = MDL_PRECISION_BF16,
                              .terse = TRUE };
-    sum_s += mdl_attention_time_s (model->kernels, &model->gpu, &a) / n;
-    *flop += mdl_attention_flop (&a) / n;
+    each_s = mdl_attention_time_s (model->kernels, &model->gpu, &a) / n;
+    each_flop = mdl_attention_flop (&a) / n;
+    sum_s += each_s;
+    *flop += each_flop;
   }
   return sum_s;
 }

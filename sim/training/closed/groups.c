@@ -589,12 +589,14 @@ count_of (const Rank *r)
   return sum;
 }
 
-/* ZeRO 2 reduces behind every backward pass: what the last one's reduction slows it, or is longer than a round, all have. */
+/* ZeRO 2 reduces behind every backward pass, or behind a row of them through a chunk: what the last one's reduction slows it, or is
+ * longer than a round, all have. */
 static double
 reduce_always_s (const Rank *r, double busy_s)
 {
+  const double row = trn_model_reduces_in_rows (r->model) ? r->model->pipe.p : 1;
   double moved_s = fmax (r->free_s[0], r->free_s[1]) - (r->end_s - r->slowed_s);
-  return r->model->sync == TRN_SYNC_GRADIENTS ? fmax (r->slowed_s, moved_s - busy_s) : 0;
+  return r->model->sync == TRN_SYNC_GRADIENTS ? fmax (r->slowed_s, moved_s - row * busy_s) / row : 0;
 }
 
 static gboolean

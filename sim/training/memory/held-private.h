@@ -90,7 +90,8 @@ TrnHeldLoad trn_held_walk (const TrnHeld *plan, const TrnHeldChunk *chunk, guint
 /* Of a stage: what its turns make, however its states are shared. */
 typedef struct {
   TrnHeldLoad most;
-  double in_flight, buffers_B, largest_B, layers, away_B;
+  double in_flight, buffers_B, layers, away_B;
+  double largest_B, chunk_B; /* gradients of a unit and of a chunk, in the format of their reduction */
   TrnHeldCount count;
 } TrnHeldTurns;
 

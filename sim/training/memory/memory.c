@@ -81,10 +81,14 @@ trn_held_turns (const TrnHeld *plan, guint32 stage, const GArray *order)
   TrnHeldTurns out = { 0 };
   for (guint32 c = 0; c < chunks; c++) {
     chunk[c] = trn_held_chunk (plan, mdl_schedule_position (&model->pipe, (MdlPlace){ stage, c }), &out.buffers_B);
+    double chunk_B = 0;
     for (guint32 u = 0; u < trn_held_units (plan, chunk[c].position); u++) {
       const TrnHeldCount one = trn_held_count (trn_held_unit (plan, chunk[c].position, u));
-      out.largest_B = fmax (out.largest_B, (one.trained_dense + one.trained_expert) * plan->reduce_B);
+      const double unit_B = (one.trained_dense + one.trained_expert) * plan->reduce_B;
+      out.largest_B = fmax (out.largest_B, unit_B);
+      chunk_B += unit_B;
     }
+    out.chunk_B = fmax (out.chunk_B, chunk_B);
   }
   out.count = count_stage (plan, chunk, chunks, &out.layers);
   out.most = trn_held_walk (plan, chunk, chunks, order != NULL ? order : own, &out.in_flight, &out.away_B);
@@ -98,7 +102,9 @@ stage_memory (const TrnHeld *plan, const TrnHeldTurns *turns, guint32 stage, dou
   const MdlMemorySpec *spec = plan->spec;
   const TrnHeldCount *count = &turns->count;
   double buffers_B = turns->buffers_B;
-  if (model->sync == TRN_SYNC_GRADIENTS) /* whole gradients on their way */
+  if (trn_model_reduces_in_rows (model)) /* one chunk's add up while another's leave */
+    buffers_B += 2 * turns->chunk_B;
+  else if (model->sync == TRN_SYNC_GRADIENTS) /* whole gradients on their way */
     buffers_B += model->spec->ddp.bucket.set ? model->spec->ddp.bucket.v : turns->largest_B;
   TrnMemory m = {
     .stage = stage, .rank = trn_grid_rank (&model->grid, stage, 0), .capacity_B = capacity, .in_flight = turns->in_flight

@@ -39,6 +39,12 @@ trn_model_fsdp_copies (const TrnModel *model)
   return !fsdp->head.set || fsdp->copies.v;
 }
 
+gboolean
+trn_model_reduces_in_rows (const TrnModel *model)
+{
+  return model->sync == TRN_SYNC_GRADIENTS && model->pipe.v > 1 && mdl_schedule_cuts (model->pipe.schedule) == 0;
+}
+
 /* Shards of FSDP2 are parameters, and so are their gradients; Megatron-FSDP's have buffers of their own. */
 MdlFormat
 trn_model_held_gradients (const TrnModel *model)

@@ -434,7 +434,7 @@ read_gpt_oss (const TrnHf *hf)
   trn_hf_read_llama_like (hf);
   const gboolean bias = trn_hf_truth (hf, "attention_bias", TRUE);
   trn_hf_set_biases (hf, bias, bias);
-  llm->attention.sinks = llm->mlp.fused = llm->moe.bias = llm->moe.router_bias = trn_hf_yes (TRUE);
+  llm->attention.sinks = llm->mlp.fused = llm->mlp.clamp = llm->moe.bias = llm->moe.router_bias = trn_hf_yes (TRUE);
   trn_hf_read_experts (hf, "num_local_experts|num_experts", "intermediate_size");
   llm->mlp.ffn = (BaseNum){ .set = FALSE };
   trn_hf_may (hf, "sliding_window", &llm->attention.window);

@@ -311,6 +311,12 @@ set_pipeline (TrnModel *model, GError **error)
   if (spec->model.overlap.wgrad.v && !experts->v)
     return col_fail_at (error, spec->model.overlap.wgrad.mark,
                         "'delay_wgrad' is of passes that run beside each other; write ep: true too, or leave it out");
+  const double tp = model->grid.size[TRN_DIM_TP], cp = model->grid.size[TRN_DIM_CP];
+  if (spec->model.overlap.wgrad.v && !model->job->any_cut && (tp > 1 || cp > 1))
+    return col_fail_at (error, spec->model.overlap.wgrad.mark,
+                        "'delay_wgrad' would change nothing with tp %.0f and cp %.0f, whose collectives hide behind weight "
+                        "gradients; leave it out, or write tp: 1 and cp: 1",
+                        tp, cp);
   model->pipe.combined = experts->v;
   g_autofree char *message = mdl_schedule_check (&model->pipe, &key);
   model->grid.copies = message == NULL ? mdl_schedule_copies (&model->pipe) : 1;

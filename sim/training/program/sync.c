@@ -6,7 +6,8 @@
  * OPTIMIZER: they are reduce-scattered, each rank updates its part, and parameters are gathered: before the first forward pass of
  * what they belong to, or at the end (Megatron-LM core/distributed/distributed_data_parallel.py; buckets of max (`least`,
  * `per_rank` x ranks) parameters on the first pipeline rank, one a chunk on others). GRADIENTS: the same in every micro-batch
- * (Rajbhandari et al. 1910.02054, 5.2).
+ * (Rajbhandari et al. 1910.02054, 5.2); where a rank has several chunks, behind the last of the micro-batches that go back through
+ * one in a row, so that whole gradients of two chunks are held at most.
  * SHARDS: a layer's parameters are gathered before each of its passes, one layer ahead, copied out on the compute stream, and its
  * gradients are copied in and scattered behind it, one scatter in flight; embedding and head of a rank are one group, gathered
  * first and kept (PyTorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Gathers and scatters share a communicator.
@@ -28,6 +29,20 @@ static gboolean
 reduces_always (const TrnModel *model)
 {
   return model->sync == TRN_SYNC_GRADIENTS || model->sync == TRN_SYNC_SHARDS || model->sync == TRN_SYNC_REPLICAS;
+}
+
+/* Of the turns behind which gradients leave, those that a turn of another chunk follows, and each chunk's last. */
+static void
+keep_ends_of_rows (TrnSyncer *sync, const GArray *turns)
+{
+  guint32 before = G_MAXUINT32;
+  for (guint32 i = 0; i < turns->len; i++) {
+    if (!sync->scatters[i])
+      continue;
+    if (before != G_MAXUINT32 && g_array_index (turns, MdlTurn, before).chunk == g_array_index (turns, MdlTurn, i).chunk)
+      sync->scatters[before] = sync->final[before];
+    before = i;
+  }
 }
 
 TrnSyncer *
@@ -61,6 +76,8 @@ trn_sync_new (TrnBuild *b, guint32 lane, const GArray *turns)
   }
   for (guint32 c = 0; c < sync->chunks; c++)
     sync->final[last[c]] = sync->scatters[last[c]] = TRUE;
+  if (trn_model_reduces_in_rows (b->model))
+    keep_ends_of_rows (sync, turns);
   return sync;
 }
 

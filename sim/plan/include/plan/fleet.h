@@ -34,6 +34,7 @@ typedef struct {
   double tokens_per_s_gpu;  /* output tokens, of all GPUs that are bought */
   double capital_usd;       /* cash to buy; 0: no price */
   double own_usd, rent_usd; /* of a month of 30 days; NAN: no price */
+  double own_least_usd;     /* of a month, where the network of what is bought has no price: without it; else NAN */
   double usd_per_Mtok;      /* output tokens, by what is ranked; NAN: no price */
   double power_W;           /* at that load, with the building's share */
 } PlnFleetRow;

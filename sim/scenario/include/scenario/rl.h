@@ -36,7 +36,8 @@ typedef struct {
   ScnRolloutSpec rollout;
   ScnRewardSpec reward;
   BaseBool reference, old_logprobs;
-  BaseNum change; /* s between engine and training, each way */
+  BaseStr framework; /* a name of MdlEngines.frameworks; absent: what it adds is not counted */
+  BaseNum change;    /* s between engine and training, each way */
   MdlLlm llm;
   TrnJob training; /* of `train`; its system is made where it runs */
 } ScnRlSpec;
@@ -75,6 +76,7 @@ typedef struct {
   double replicas, rollout_gpus, training_gpus;
   double staleness; /* steps that the weights behind an answer may be old */
   double weights_B; /* that are sent to a replica */
+  double framework_s, framework_error; /* of sync and change, what the framework adds, and its relative error */
   double mfu;       /* of the update */
   double gpu_s_per_answer;
   const char *bound_by;

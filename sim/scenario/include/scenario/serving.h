@@ -40,6 +40,7 @@ typedef struct {
   SrvLoadSpec load;
   ScnSloSpec slo;
   BaseNum gpu_price; /* USD/s of one GPU */
+  BaseNum gpu_power; /* W of one GPU that computes */
   BaseNum watch;     /* index of a request that is taken apart */
   MdlLlm llm;        /* of `model` */
 } ScnServingSpec;
@@ -74,7 +75,9 @@ typedef struct {
   SrvMonthBand good; /* requests within the SLO; NAN without one */
   double healthy;    /* the same while nothing is lost */
   double failures, capacity;
-  double bad; /* of all requests, outside the SLO because of the moment of a failure */
+  double bad;   /* of all requests, outside the SLO because of the moment of a failure … */
+  double drain; /* … and behind lost replicas, until the queue is empty */
+  double slow;  /* parts that become slow, which are not counted */
 } ScnServingMonth;
 
 /* ScnResult.own */
@@ -88,6 +91,7 @@ typedef struct {
   double gpus, requests, output_tokens_per_s_gpu;
   double hits;          /* fraction of prompts' tokens that the prefix cache had */
   double good;          /* fraction of requests within the SLO; NAN without one */
+  double energy_per_token_J; /* of GPUs, for an output token; NAN without `gpu_power` */
   double cost_per_Mtok; /* USD, of output tokens, tiers included; NAN without a price */
   gboolean scales;      /* replicas follow the load */
   double replicas_most;
@@ -102,6 +106,8 @@ typedef struct {
   const char *bound_by;
   GArray *steps; /* owned: SrvStepSeen, all of the run, where spans were wanted; else NULL */
 } ScnServingResult;
+
+extern const BaseSchema scn_schema_serving;
 
 /* What a scenario of kind `serving` is, complete. NULL: it is of another kind. Borrowed. */
 const ScnServingSpec *scn_serving (const Scn *scenario);

@@ -14,6 +14,7 @@ typedef struct {
                         * hashes in a row from the first are a shared prefix */
   guint32 n_hashes;      /* borrowed until the next request is taken; 0: nothing shared */
   guint32 hash_tokens;   /* tokens that one stands for: Mooncake 512, Bailian 16 */
+  BaseMark mark;         /* its line of a trace; its file is borrowed from the load */
 } SrvRequest;
 
 typedef enum { SRV_LOAD_PLAIN, SRV_LOAD_VLLM_BENCH, SRV_LOAD_AIPERF, SRV_LOAD_INFERENCEX, SRV_LOAD_MLPERF_SERVER } SrvLoadAs;
@@ -61,6 +62,7 @@ typedef struct {
   BaseNum range;          /* lengths uniform in L(1 - r) … L(1 + r), as vllm bench serve */
   SrvLengthsSpec lengths; /* laws of both */
   BaseNum prefix;         /* tokens that all prompts begin with, on top of `input` */
+  BaseNum prompts;        /* different prompts, which requests take in turn; absent: each has its own */
   BaseNum turns, think;   /* of a session: requests, s between answer and next request */
   BaseStr trace;          /* path */
   BaseEnum format;        /* SrvTraceFormat */

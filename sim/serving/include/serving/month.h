@@ -36,6 +36,7 @@ typedef struct {
   guint lost[2];
   double fraction; /* of all months */
   double good;     /* of requests that come meanwhile, within the SLO: filled by the caller; 0 where it plays none */
+  double drain;    /* requests outside it behind this state, until the queue is empty, over those that come in it: likewise */
   gboolean played;
 } SrvMonthState;
 
