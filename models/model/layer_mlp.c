@@ -300,14 +300,14 @@ pad_rows (MdlBuild *build, const Moe *moe, const char *name)
     move (build, name, moe->rows, moe->rows, 1);
 }
 
-/* Results of gate and up between their limits. Fused code with kernels by expert has them apart from the activation: two kernels, and
- * one that joins both halves again (Megatron-LM fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl); backward the halves'
- * gradients, each with the input that it masks by, and a join. Kernels of all experts have them inside. */
+/* Results of gate and up between their limits. Fused code with kernels by expert has them apart from the activation: two kernels,
+ * and one that joins both halves again (Megatron-LM fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl); backward the
+ * halves' gradients, each with the input that it masks by, and a join. Kernels of all experts have them inside. */
 static void
 clamp (MdlBuild *build, const Moe *moe, gboolean back)
 {
   const double wide_B = 2 * moe->rows * moe->ffn * build->element_B;
-  if (build->llm->mlp.clamp.v && build->query->experts != MDL_EXPERTS_GROUPED)
+  if (build->fused && build->llm->mlp.clamp.v && build->query->experts != MDL_EXPERTS_GROUPED)
     mdl_build_memory (build, "clamp", (back ? 3 : 2) * wide_B, 2 * wide_B, 3)->kernels = 3;
 }
 

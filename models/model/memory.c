@@ -226,7 +226,7 @@ keep_mlp (Sum *sum, double rows, double ffn, double matrix, unsigned down)
     keep (sum, wide_B, act);
   if (relu && !trained (sum, down))
     keep (sum, wide_B, act);
-  if (sum->llm->mlp.clamp.v && sum->query->experts != MDL_EXPERTS_GROUPED) /* both halves as they are clamped */
+  if (down == 0 && !sum->eager && sum->llm->mlp.clamp.v && sum->query->experts != MDL_EXPERTS_GROUPED) /* both as clamped */
     keep (sum, 2 * wide_B, act);
   keep_operand (sum, rows, ffn, act, down);
   /* the product's gradient; then the larger of a gradient of the matrix on its way and those of gate and up, which take the

@@ -169,11 +169,22 @@ biases_of_experts_are_added_outside (void)
     TEST_NEAR (there.kernels, wide ? 2 * 8 + 2 : 2 * 8 + 1, 0);
     TEST_NEAR (back.kernels, wide ? 5 * 8 + 2 : 4 * 8 + 1, 0);
   }
+  /* gate and up, 2 B each: forward clamped and joined, backward the gradients by their masks, and joined */
+  const Found there = find (&f->llm, &query, FALSE, "clamp"), back = find (&f->llm, &query, TRUE, "clamp");
+  TEST_NEAR (there.read_B + there.write_B, 2 * elements * 2 * 4, 1e-12);
+  TEST_NEAR (back.read_B + back.write_B, 2 * elements * 2 * 5, 1e-12);
+  const MdlMemorySpec spec = { 0 };
+  MdlActivationBytes kept, without;
+  mdl_memory_block (&spec, &f->llm, &query, MDL_BLOCK_MOE, FALSE, &kept);
   query.experts = MDL_EXPERTS_GROUPED;
+  mdl_memory_block (&spec, &f->llm, &query, MDL_BLOCK_MOE, FALSE, &without);
+  TEST_NEAR (kept.kept_B - without.kept_B, 2 * elements * 2, 1e-9);
   TEST_NEAR (find (&f->llm, &query, FALSE, "weighted_bias").count, 0, 0);
+  TEST_NEAR (find (&f->llm, &query, FALSE, "clamp").count, 0, 0);
   query.experts = MDL_EXPERTS_SORTED;
   query.framework = MDL_FRAMEWORK_EAGER;
   TEST_NEAR (find (&f->llm, &query, FALSE, "weighted_bias").count, 0, 0);
+  TEST_NEAR (find (&f->llm, &query, FALSE, "clamp").count, 0, 0);
 }
 
 static void

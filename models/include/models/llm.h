@@ -46,7 +46,7 @@ typedef struct {
   BaseNum ffn;    /* width */
   BaseBool bias;
   BaseBool fused; /* its source code has gate and up in one matrix */
-  BaseBool clamp; /* results of gate and up are clamped before the activation */
+  BaseBool clamp; /* experts' results of gate and up are clamped before the activation */
 } MdlLlmMlp;
 
 typedef struct {

@@ -44,7 +44,8 @@ static const BaseField mlp_fields[] = {
                 .help = "intermediate width of a dense layer; required if there is one"),
   BASE_ROW (MdlLlmMlp, "bias", bias, BOOL, .fallback = "false", .help = "biases on its matrices"),
   BASE_ROW (MdlLlmMlp, "fused", fused, BOOL, .fallback = "false", .help = "gate and up projections in one matrix"),
-  BASE_ROW (MdlLlmMlp, "clamp", clamp, BOOL, .fallback = "false", .help = "results of gate and up are clamped before the activation"),
+  BASE_ROW (MdlLlmMlp, "clamp", clamp, BOOL, .fallback = "false",
+            .help = "experts' results of gate and up are clamped before the activation"),
   BASE_ROW_END,
 };
 static const BaseSchema mlp_schema = { .name = "mlp", .help = "The feed-forward part of a layer.", .fields = mlp_fields };
