@@ -4,7 +4,8 @@
  * What was `tested`, by operation and algorithm, has the error found; over more nodes, at least that in a node. In one node: the
  * calibration's `error` by size, of points that were held out; `assumed_error` where a constant is assumed. Over other networks:
  * the error of clusters that nothing was fitted to, by kind of network, at least that in a node; `unmeasured` where no cluster of
- * that kind was measured, at least `assumed_error`, and where the mechanism was measured nowhere (registered buffers between nodes).
+ * that kind was measured, and where the mechanism was measured nowhere (registered buffers between nodes); at least
+ * `assumed_error`.
  * Source: calibrate/defaults/networks.yaml. Check: law_models_band. */
 #include <math.h>
 #include <string.h>

@@ -135,9 +135,9 @@ check_calibration (Cli *cli, const char *path, GError **error)
 static char *
 find_file (const Cli *cli, const char *word, GError **error)
 {
-  static const char folders[] = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER ":topologies:scenarios/plans:" TRN_LLM_FOLDER ":" TRN_NET_FOLDER
-                                                    ":scenarios/offers:scenarios/prices:calibrate/defaults:topologies/gpus:topologies/nics:"
-                                                    "topologies/links:topologies/switches:topologies/storage";
+  static const char folders[] = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER ":topologies:scenarios/plans:" TRN_LLM_FOLDER
+                                                    ":" TRN_NET_FOLDER ":scenarios/offers:calibrate/defaults:topologies/gpus:"
+                                                    "topologies/nics:topologies/links:topologies/switches:topologies/storage";
   if (strchr (word, '/') != NULL || strchr (word, '.') != NULL || g_file_test (word, G_FILE_TEST_EXISTS))
     return g_strdup (word);
   char *path = base_lookup_find (cli->lookup, word, folders, NULL, NULL);
@@ -272,10 +272,10 @@ const CliVerb cli_verb_check = {
   .usage = "FILE|NAME... [flags]",
   .example = "forerun check scenarios/*.yaml topologies/*.yaml",
   .notes =
-      "NAME is a shipped one, as in forerun list. The first key of a file names its kind: topology, scenario, gpu, nic, switch, drive, link_class, storage_type, "
-      "failures, calibration, llm, network, plan, prices, offers or sizes. A model may also be config.json of HuggingFace. Valid "
-      "files are listed on stdout. Errors in other files are listed on stderr as path:line:column, and the exit status "
-      "is then 2.\n",
+      "NAME is a shipped one, as in forerun list. The first key of a file names its kind: topology, scenario, gpu, nic, switch, "
+      "drive, link_class, storage_type, failures, calibration, llm, network, plan, prices, offers or sizes. A model may also be "
+      "config.json of HuggingFace. Valid files are listed on stdout. Errors in other files are listed on stderr as "
+      "path:line:column, and the exit status is then 2.\n",
   .formats = CLI_FORMAT_CSV,
   .run = run,
 };

@@ -138,8 +138,8 @@ pieces_fill_the_pipeline (void)
 static void
 rounds_of_a_node_wait_for_each_other (void)
 {
-  /* 400 MB on one node of 4, 2 channels: rounds of 8 MB, 0.2 ms at 40 GB/s x .5 of links: 0.4 ms. Channels of 20 GB/s take 0.2 ms
-   * and wait 0.3: 0.1 longer than the links, 49 times. A wait of 0.1 ms is hidden; several nodes and registered buffers have none. */
+  /* 400 MB on one node of 4, 2 channels: rounds of 8 MB, 0.4 ms at 40 GB/s x .5 of the links. Channels of 20 GB/s take 0.2 ms and
+   * wait 0.3: 0.1 longer than the links, 49 times. A wait of 0.1 ms is hidden; several nodes and registered buffers have none. */
   MdlLibrary l = nccl ();
   MdlCollQuestion q = question (MDL_OP_ALL_REDUCE, 400e6, 1, 4);
   l.nvls.rate = num (20e9);

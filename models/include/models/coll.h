@@ -112,7 +112,7 @@ typedef struct {
   gboolean cpu_bound;       /* the node's cores limit what the channels move */
   gboolean link_bound;      /* the links limit, not the channels, in the size term */
   BaseSource source;        /* weakest constant used */
-  gboolean untried;         /* the mechanism was never measured, whatever was on this network: the band is that of nothing measured */
+  gboolean untried;         /* no one measured the mechanism: the band is that of a network that no one measured */
   double band;              /* relative half-width of the error band: 0.05 means +-5 % */
   MdlNear near;             /* what was measured that is nearest to the question: the band is of it */
   const struct MdlFabric *fabric; /* kind of network, see mdl_fabric */

@@ -542,9 +542,9 @@ const CliVerb cli_verb_explain = {
   .usage = "OP --topology T [flags] | SCENARIO.yaml [flags]",
   .example = "forerun explain all_reduce --topology hgx_h200 -n 2 -b 256M --algo ring",
   .completes = "ops",
-  .notes = "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv, moe_dispatch, moe_combine, "
-           "moe_prepare. The terms add up to the time of the closed formula. Each term names its constants and where they come from (measured, datasheet, assumed). "
-           "With a scenario, only --mode, --steps and the common flags apply.\n",
+  .notes = "OP is one of all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv, moe_dispatch, "
+           "moe_combine, moe_prepare. The terms add up to the time of the closed formula. Each term names its constants and where "
+           "they come from (measured, datasheet, assumed). With a scenario, only --mode, --steps and the common flags apply.\n",
   .flags = { cli_coll_flags_where, size_flags, cli_explain_moe_flags, cli_coll_flags_how },
   .size = sizeof (CliExplainFlags),
   .formats = CLI_FORMAT_CSV,
