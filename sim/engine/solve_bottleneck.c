@@ -93,9 +93,8 @@ static inline Change
 change_of (double from, double to)
 {
   const double change = to - from, part = change - to, split = change * SPLIT, high = split - (split - change);
-  return (Change){
-    .to = to, .change = change, .rest = (to - (change - part)) + (-from - part), .high = high, .low = change - high
-  };
+  return (
+      Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part), .high = high, .low = change - high };
 }
 
 /* To a link of members. `calm`: looks besides whether it may be quiet. */
