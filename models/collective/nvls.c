@@ -157,7 +157,7 @@ gaps (const MdlLibrary *library, const MdlCollQuestion *q, double round_B, doubl
 {
   const MdlNvlsSpec *spec = &library->nvls;
   const double further = q->size_B / round_B - 1.0;
-  if (!spec->round.set || q->n_nodes > 1 || further <= 0.0 || mdl_nvls_stages (library, q)->v <= 1.0)
+  if (!spec->round.set || q->n_nodes > 1 || q->size_B <= round_B || mdl_nvls_stages (library, q)->v <= 1.0)
     return;
   const double reduce_s = spec->round.v + mdl_time_s (round_B, channels * spec->rate.v);
   const double gap_s = fmax (reduce_s - mdl_time_s (round_B, mdl_cost_rate (q, cost)), 0.0);

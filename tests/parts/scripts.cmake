@@ -1,7 +1,7 @@
 # What no C test reaches: rules that a compiler does not check, with the proof that each can be broken; the plots; bootstrap.sh.
 function(forerun_script_test name)
   add_test(NAME unit.${name} COMMAND ${ARGN})
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
 endfunction()
 
 # Rules of the sources: once is enough, on the release build.

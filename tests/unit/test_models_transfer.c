@@ -145,7 +145,7 @@ streams_of_tcp_add_up_to_what_the_route_carries (void)
   static const double rates_Bps[] = { 1e9, 4e9, 10e9 }, streams[] = { 0, 4, 16 };
   for (unsigned i = 0; i < G_N_ELEMENTS (streams); i++) {
     mdl_transfer_cost (&library,
-                       &(MdlTransfer){ .copy = MDL_COPY_TCP, .size_B = 1e9, .route_rate_Bps = 10e9, .streams = streams[i], FALSE }, &cost);
+                       &(MdlTransfer){ .copy = MDL_COPY_TCP, .size_B = 1e9, .route_rate_Bps = 10e9, .streams = streams[i] }, &cost);
     TEST_NEAR (cost.time_s, 1e9 / rates_Bps[i], 1e-12);
   }
 }
