@@ -177,6 +177,9 @@ G_NORETURN void cli_no_memory (void);
 
 /* Finds the shipped data once. FALSE and *error when there is none: says where it was looked for. */
 gboolean cli_lookup (Cli *cli, GError **error);
+/* Folders of all shipped files, separated by ':': parts of topologies last, as a GPU's name is its calibration's too (cmd_list.c).
+ * Returned: full. */
+char *cli_shipped_folders (void);
 /* Warnings gathered so far, each once. */
 void cli_warn (Cli *cli, const char *text);
 void cli_warn_all (Cli *cli, const BaseDiag *diag);

@@ -135,11 +135,9 @@ check_calibration (Cli *cli, const char *path, GError **error)
 static char *
 find_file (const Cli *cli, const char *word, GError **error)
 {
-  static const char folders[] = FR_SCENARIOS_FOLDER ":" FR_CASES_FOLDER ":topologies:scenarios/plans:" TRN_LLM_FOLDER
-                                                    ":" TRN_NET_FOLDER ":scenarios/offers:calibrate/defaults:topologies/gpus:"
-                                                    "topologies/nics:topologies/links:topologies/switches:topologies/storage";
   if (strchr (word, '/') != NULL || strchr (word, '.') != NULL || g_file_test (word, G_FILE_TEST_EXISTS))
     return g_strdup (word);
+  g_autofree char *folders = cli_shipped_folders ();
   char *path = base_lookup_find (cli->lookup, word, folders, NULL, NULL);
   if (path == NULL)
     cli_fail (cli, error, "no file '%s', and nothing shipped has this name; forerun list names what is shipped", word);

@@ -194,12 +194,36 @@ write_list (Cli *cli, const BaseTable *table, const char *summary)
   }
 }
 
+/* Folders of a kind's shipped files, separated by ':'; NULL: it is a table of names. */
+static const char *
+folders_of (const ListKind *kind)
+{
+  return kind->fill_all == cli_list_llms ? TRN_LLM_FOLDER : kind->folder;
+}
+
+static gboolean
+is_part_of_a_topology (const ListKind *kind)
+{
+  return g_str_has_prefix (folders_of (kind), "topologies/");
+}
+
+char *
+cli_shipped_folders (void)
+{
+  GString *out = g_string_new (NULL);
+  for (int parts = 0; parts < 2; parts++)
+    for (const ListKind *kind = kinds; kind->kind != NULL; kind++)
+      if (folders_of (kind) != NULL && is_part_of_a_topology (kind) == parts)
+        g_string_append_printf (out, "%s%s", out->len > 0 ? ":" : "", folders_of (kind));
+  return g_string_free (out, FALSE);
+}
+
 /* The kind that has a member `word`, under its own name or an alias; NULL: none. */
 static const char *
 kind_with (const Cli *cli, const char *word)
 {
   for (const ListKind *kind = kinds; kind->kind != NULL; kind++) {
-    const char *folder = kind->fill_all == cli_list_llms ? "scenarios/llms" : kind->folder;
+    const char *folder = folders_of (kind);
     g_autofree char *path = folder != NULL ? base_lookup_find (cli->lookup, word, folder, NULL, NULL) : NULL;
     if (path != NULL || (kind->names != NULL && base_name_find (kind->names, word) != NULL))
       return kind->kind;

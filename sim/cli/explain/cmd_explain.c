@@ -528,7 +528,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
     return cli_name_value (cli, "operation", words[0], mdl_moe_op_names, &none, error);
   const char *experts = cli_explain_moe_flag (all);
   if (experts != NULL)
-    return cli_fail (cli, error, "%s goes with moe_dispatch, moe_combine or moe_prepare, not with '%s'", experts, words[0]);
+    return cli_fail (cli, error, "--%s goes with moe_dispatch, moe_combine or moe_prepare, not with '%s'", experts, words[0]);
   if (base_name_find (mdl_op_names, words[0]) == NULL && (is_path || (flags->topology == NULL && !is_near_op (words[0]))))
     return explain_scenario (cli, flags, words[0], error);
   g_auto (FrCollQuery) question = { 0 };

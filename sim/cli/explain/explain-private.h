@@ -13,7 +13,7 @@ typedef struct {
 
 extern const CliFlag cli_explain_moe_flags[];
 
-/* The first flag of experts that was given, with its dashes; NULL: none. */
+/* The first flag of experts that was given, without its dashes; NULL: none. */
 const char *cli_explain_moe_flag (const CliExplainFlags *flags);
 /* Writes what moe_dispatch, moe_combine or moe_prepare (`op`) takes on a cluster, term by term. FALSE and *error on a flag that is
  * wrong, and where the library cannot run. */

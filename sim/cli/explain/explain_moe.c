@@ -30,14 +30,9 @@ const CliFlag cli_explain_moe_flags[] = {
 const char *
 cli_explain_moe_flag (const CliExplainFlags *flags)
 {
-  const struct {
-    const char *name, *value;
-  } rows[] = { { "--tokens", flags->tokens },   { "--hidden", flags->hidden },         { "--experts", flags->experts },
-               { "--top-k", flags->top_k },     { "--groups", flags->groups },         { "--top-groups", flags->top_groups },
-               { "--backend", flags->backend }, { "--routing", flags->routing },       { "--sms", flags->sms } };
-  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].value != NULL)
-      return rows[i].name;
+  for (const CliFlag *flag = cli_explain_moe_flags; flag->name != NULL; flag++)
+    if (flag->kind == CLI_FLAG_TEXT && *(char *const *)G_STRUCT_MEMBER_P (flags, flag->offset) != NULL)
+      return flag->name;
   return NULL;
 }
 
