@@ -15,6 +15,13 @@ typedef struct {
   uint32_t n, allocated;
 } EngHeap;
 
+/* Without branches: which of two it is cannot be foretold. */
+static inline bool
+eng_heap_before (EngHeapItem a, EngHeapItem b)
+{
+  return (a.key < b.key) | ((a.key <= b.key) & (a.id < b.id));
+}
+
 void eng_heap_clear (EngHeap *heap);
 /* Appends without order; eng_heap_build() then orders all. */
 void eng_heap_append (EngHeap *heap, double key, uint32_t id);

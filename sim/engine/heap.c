@@ -2,13 +2,6 @@
 
 #include <glib.h>
 
-/* Without branches: which of two it is cannot be foretold. */
-static inline bool
-before (EngHeapItem a, EngHeapItem b)
-{
-  return (a.key < b.key) | ((a.key <= b.key) & (a.id < b.id));
-}
-
 static void
 sift_down (EngHeap *heap, uint32_t at)
 {
@@ -18,8 +11,8 @@ sift_down (EngHeap *heap, uint32_t at)
     if (child >= heap->n)
       break;
     if (child + 1 < heap->n)
-      child += before (heap->items[child + 1], heap->items[child]);
-    if (!before (heap->items[child], item))
+      child += eng_heap_before (heap->items[child + 1], heap->items[child]);
+    if (!eng_heap_before (heap->items[child], item))
       break;
     heap->items[at] = heap->items[child];
     at = child;
@@ -31,7 +24,7 @@ static inline void
 sift_up (EngHeap *heap, uint32_t at)
 {
   EngHeapItem item = heap->items[at];
-  while (at > 0 && before (item, heap->items[(at - 1) / 2])) {
+  while (at > 0 && eng_heap_before (item, heap->items[(at - 1) / 2])) {
     heap->items[at] = heap->items[(at - 1) / 2];
     at = (at - 1) / 2;
   }
@@ -87,7 +80,7 @@ eng_heap_pop (EngHeap *heap)
   const uint32_t n = --heap->n;
   uint32_t at = 0, child;
   while ((child = 2 * at + 1) + 1 < n) {
-    child += before (heap->items[child + 1], heap->items[child]);
+    child += eng_heap_before (heap->items[child + 1], heap->items[child]);
     heap->items[at] = heap->items[child];
     at = child;
   }

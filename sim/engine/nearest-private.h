@@ -15,17 +15,11 @@ typedef struct {
   EngHeap far;
 } EngNearest;
 
-static inline bool
-eng_nearest_before (EngHeapItem a, EngHeapItem b)
-{
-  return a.key < b.key || (a.key <= b.key && a.id < b.id);
-}
-
 static inline void
 eng_nearest_push (EngNearest *nearest, double key, uint32_t id)
 {
   const EngHeapItem item = { .key = key, .id = id };
-  if (nearest->far.n > 0 && eng_nearest_before (nearest->far.items[0], item)) {
+  if (nearest->far.n > 0 && eng_heap_before (nearest->far.items[0], item)) {
     eng_heap_push (&nearest->far, key, id);
     return;
   }
@@ -34,13 +28,13 @@ eng_nearest_push (EngNearest *nearest, double key, uint32_t id)
       eng_heap_push (&nearest->far, nearest->items[i].key, nearest->items[i].id);
     memmove (nearest->items, nearest->items + ENG_NEAREST / 2u, ENG_NEAREST / 2u * sizeof *nearest->items);
     nearest->n = ENG_NEAREST / 2u;
-    if (eng_nearest_before (nearest->far.items[0], item)) {
+    if (eng_heap_before (nearest->far.items[0], item)) {
       eng_heap_push (&nearest->far, key, id);
       return;
     }
   }
   uint32_t at = nearest->n++;
-  for (; at > 0 && eng_nearest_before (nearest->items[at - 1u], item); at--)
+  for (; at > 0 && eng_heap_before (nearest->items[at - 1u], item); at--)
     nearest->items[at] = nearest->items[at - 1u];
   nearest->items[at] = item;
 }

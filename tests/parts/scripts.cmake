@@ -4,7 +4,7 @@ function(forerun_script_test name)
   set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
 endfunction()
 
-# Rules of the sources: once is enough, on the release build.
+# Rules of the sources, and builds of their own: once is enough, on the release build.
 if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
   forerun_script_test(lint_finds_nothing ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh ${PROJECT_SOURCE_DIR})
   forerun_script_test(lint_finds_what_is_planted ${CMAKE_CURRENT_SOURCE_DIR}/lint.sh --self-test)
@@ -23,7 +23,22 @@ if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
   forerun_script_test(architecture_is_what_is_built ${CMAKE_CURRENT_SOURCE_DIR}/architecture.sh ${PROJECT_SOURCE_DIR}
                       $<TARGET_FILE:forerun>)
   forerun_script_test(bootstrap_on_other_machines ${CMAKE_CURRENT_SOURCE_DIR}/bootstrap.sh ${PROJECT_SOURCE_DIR})
+
+  # A collective, a schedule, a link class, a storage type, a kind of workload and a verb, added to a copy of the tree and run.
+  forerun_script_test(extending_touches_few_files ${CMAKE_CURRENT_SOURCE_DIR}/extend.sh ${PROJECT_SOURCE_DIR}
+                      ${CMAKE_CURRENT_BINARY_DIR}/extend)
+  set_tests_properties(unit.extending_touches_few_files PROPERTIES TIMEOUT 1800 PROCESSORS 2)
+
+  # A warning of clang is found before the slow builds of tests/repro: of the layers with the suite, of tests with the slow ones.
+  forerun_script_test(clang_accepts_the_layers ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR})
+  forerun_script_test(clang_accepts_all ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR} all)
+  set_tests_properties(unit.clang_accepts_the_layers unit.clang_accepts_all PROPERTIES TIMEOUT 900)
+
+  # Packages hold what a user runs: not where a build is instrumented.
+  forerun_script_test(packages_install_and_run ${CMAKE_CURRENT_SOURCE_DIR}/package.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  set_tests_properties(unit.packages_install_and_run PROPERTIES TIMEOUT 600)
 endif()
+
 forerun_script_test(plots_draw_what_they_are_given ${CMAKE_CURRENT_SOURCE_DIR}/plots.sh ${PROJECT_SOURCE_DIR})
 forerun_script_test(gallery_draws_what_its_page_shows ${PROJECT_SOURCE_DIR}/plots/gallery.sh $<TARGET_FILE:forerun>
                     ${CMAKE_CURRENT_BINARY_DIR}/gallery)
@@ -36,26 +51,6 @@ forerun_script_test(record_is_that_of_the_document ${CMAKE_CURRENT_SOURCE_DIR}/r
 add_test(NAME page.in_a_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
 set_tests_properties(page.in_a_browser PROPERTIES LABELS page TIMEOUT 500 SKIP_RETURN_CODE 77)
 forerun_script_test(manuals_say_what_help_says ${CMAKE_CURRENT_SOURCE_DIR}/manuals.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR})
-
-# A collective, a schedule, a link class, a storage type, a kind of workload and a verb, added to a copy of the tree and run.
-if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
-  forerun_script_test(extending_touches_few_files ${CMAKE_CURRENT_SOURCE_DIR}/extend.sh ${PROJECT_SOURCE_DIR}
-                      ${CMAKE_CURRENT_BINARY_DIR}/extend)
-  set_tests_properties(unit.extending_touches_few_files PROPERTIES TIMEOUT 1800 PROCESSORS 2)
-endif()
-
-# A warning of clang is found before the slow builds of tests/repro: of the layers with the suite, of tests with the slow ones.
-if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ OR FORERUN_TSAN))
-  forerun_script_test(clang_accepts_the_layers ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR})
-  forerun_script_test(clang_accepts_all ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR} all)
-  set_tests_properties(unit.clang_accepts_the_layers unit.clang_accepts_all PROPERTIES TIMEOUT 900)
-endif()
-
-# Packages hold what a user runs: not where a build is instrumented.
-if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
-  forerun_script_test(packages_install_and_run ${CMAKE_CURRENT_SOURCE_DIR}/package.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-  set_tests_properties(unit.packages_install_and_run PROPERTIES TIMEOUT 600)
-endif()
 
 # A plan by many processes. A build without MPI says so to who starts several.
 if(FORERUN_WITH_MPI AND NOT MPIEXEC_EXECUTABLE)

@@ -87,15 +87,14 @@ scale_of (const BaseTable *table, unsigned column)
   BaseScale scale = base_scale_of (dim, span.least, span.most);
   if (dim != BASE_DIM_MONEY || span.most == 0)
     return scale;
-  Span all = span;
+  double most = span.most;
   for (unsigned c = 0; c < table->n_columns; c++) {
     const BaseColumn *other = &table->columns[c];
     if (other->title == NULL || !chooses_unit (other) || base_dim_of_key (other->key) != dim)
       continue;
-    const Span beside = span_of (table, c);
-    all.most = MAX (all.most, beside.most);
+    most = MAX (most, span_of (table, c).most);
   }
-  const BaseScale shared = base_scale_of (dim, all.least, all.most);
+  const BaseScale shared = base_scale_of (dim, span.least, most);
   if (shared.scale == scale.scale || span.most * shared.scale < LEAST_SHARE)
     return scale;
   scale = shared;

@@ -1,6 +1,6 @@
 /* KV blocks: a queue of free ones by last use, and nodes of known prefixes in a table by hash.
  *
- * * Nodes come from chunks and are never freed, so those of a prompt mostly stand side by side. A key is first sought beside the
+ * Nodes come from chunks and are never freed, so those of a prompt mostly stand side by side. A key is first sought beside the
  * node of the key before it, and in the table only where it is not there. */
 #include "serving/blocks.h"
 

@@ -1,6 +1,6 @@
 /* Keys in one tier, by last use: records in one array, and a table of their numbers with linear probing.
  *
- * * Keys of a prompt come one after the other and get records side by side. So a key is first sought next to the record that was
+ * Keys of a prompt come one after the other and get records side by side. So a key is first sought next to the record that was
  * found last, and in the table only where it is not there. */
 #include "base/hash.h"
 #include "serving/tiers.h"
