@@ -5,8 +5,8 @@
  *
  *     T = start + latency + net + (stages - 1) x round + net piece + gaps + S / min (ch rate, link rate / wire)
  *     round = heads ch piece / min (…):  one round of pieces over all heads and channels
- *     gaps = (S / (heads ch piece) - 1) x max (wait + heads piece / rate - round, 0), on one node: the reducing threads
- *            wait for flags before each further piece. The links hide that where pieces are long.
+ *     gaps = (S / (heads ch piece) - 1) x max (wait heads / 8 + heads piece / rate - round, 0), on one node: the reducing
+ *            threads wait for the heads' flags before each further piece. The links hide that where pieces are long.
  *     wire = 1 / efficiency on one node; over several the link rate has it, on the links inside the nodes alone
  * The traffic (egress and ingress S (1 + 1/n) for all-reduce; S/h each way a NIC; all-gather over nodes: S/n out of a NIC, S/h into
  * it, S/h stored, S received, and reduce-scatter the mirror) is in the link rate of the question. piece B,
@@ -24,6 +24,8 @@
 #include <math.h>
 
 #include "collective/terms-private.h"
+
+#define ROUND_HEADS 8.0 /* of which `round` was measured */
 
 static unsigned
 n_steps (const MdlCollQuestion *q)
@@ -153,17 +155,17 @@ mdl_nvls_bound_Bps (const MdlLibrary *library, const MdlCollQuestion *q)
 
 /* What further rounds take beyond the links' time. On registered buffers there are no pieces to wait for. */
 static void
-gaps (const MdlLibrary *library, const MdlCollQuestion *q, double round_B, double channels, MdlCollCost *cost)
+gaps (const MdlLibrary *library, const MdlCollQuestion *q, double round_B, double channels, double heads, MdlCollCost *cost)
 {
   const MdlNvlsSpec *spec = &library->nvls;
   const double further = q->size_B / round_B - 1.0;
   if (!spec->round.set || q->n_nodes > 1 || q->size_B <= round_B || mdl_nvls_stages (library, q)->v <= 1.0)
     return;
-  const double reduce_s = spec->round.v + mdl_time_s (round_B, channels * spec->rate.v);
+  const double wait_s = spec->round.v * heads / ROUND_HEADS, reduce_s = wait_s + mdl_time_s (round_B, channels * spec->rate.v);
   const double gap_s = fmax (reduce_s - mdl_time_s (round_B, mdl_cost_rate (q, cost)), 0.0);
   mdl_cost_term (q, cost, "gaps between rounds", further * gap_s, &spec->round,
                  "%.4g more rounds x %.3g us: a wait of %.3g us and the copy, less the links' time", further, gap_s * 1e6,
-                 spec->round.v * 1e6);
+                 wait_s * 1e6);
 }
 
 static void
@@ -200,7 +202,7 @@ nvls_cost (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
     fill_s += mdl_time_s (round_B, q->inter_rate_Bps * fmax ((double)q->n_nics, 1.0));
   mdl_cost_term (q, cost, "pipeline fill", fill_s, &spec->piece, "%.3g rounds of %.0f B per head and channel%s", behind, piece_B,
                  wide ? ", and one over the network" : "");
-  gaps (library, q, round_B, channels, cost);
+  gaps (library, q, round_B, channels, heads, cost);
   cost->piece_B = round_B;
 }
 

@@ -2,7 +2,7 @@
  *
  *     T = start + late ranks + further (w - 1) + rounds x hop + posts + fill + S / min (ch rate, link rate / wire)
  *
- * late ranks = doubling x log2 (ranks of a node / 4), none up to 4: the last of more kernels starts later.
+ * late ranks = doubling x log2 (ranks of a node / 2): the last of more kernels starts later.
  * A message of m bytes (S/n to each rank in an all-to-all, the own included, which is copied; S in a send/receive) is cut over c
  * channels. One peer may have p of the library's P channels: all over NVLink, 2 over PCIe and host memory, fewer over the network
  * (below). c begins at p, halved while c n > P; falls to m / least part; doubles, up to p, while m/c is above the largest part.
@@ -162,8 +162,8 @@ latencies (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, 
 {
   const MdlPairSpec *spec = &library->pairwise;
   mdl_cost_begin (q, cost, &spec->start.at[proto]);
-  double doublings = log2 ((double)MAX (MIN (q->ranks_per_node, q->n_ranks), 4)) - 2.0, late_s = doublings * spec->per_doubling.v;
-  mdl_cost_term (q, cost, "late ranks", late_s, &spec->per_doubling, "%.3g doublings of four ranks x %.3g us", doublings,
+  double doublings = log2 ((double)MAX (MIN (q->ranks_per_node, q->n_ranks), 2)) - 1.0, late_s = doublings * spec->per_doubling.v;
+  mdl_cost_term (q, cost, "late ranks", late_s, &spec->per_doubling, "%.3g doublings of two ranks x %.3g us", doublings,
                  spec->per_doubling.v * 1e6);
   double further_s = (s->works - 1.0) * spec->per_peer.v;
   mdl_cost_term (q, cost, "further peers", further_s, &spec->per_peer, "%.4g more on the same channel x %.3g us", s->works - 1.0,

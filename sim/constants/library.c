@@ -238,7 +238,7 @@ static SCHEMA (pat_schema, "pat", "Parallel aggregated trees.", NUM (MdlPatSpec,
 
 static SCHEMA (pairwise_schema, "pairwise", "Sends and receives.",
                MAP (MdlPairSpec, start, &times_schema, "start and end of the kernel"),
-               NUM (MdlPairSpec, per_doubling, TIME, "added per doubling of a node's ranks, from four", .was = "doubling"),
+               NUM (MdlPairSpec, per_doubling, TIME, "added per doubling of a node's ranks, from two", .was = "doubling"),
                NUM (MdlPairSpec, per_peer, TIME, "added per further peer on the same channel", .was = "further"),
                HOPS (MdlPairSpec), FROM (MdlPairSpec, peers, COUNT, "1", "peers at once on a channel"),
                NUM (MdlPairSpec, registered, RATIO, "share by which Simple's channel is faster on registered buffers, over NVLink"),

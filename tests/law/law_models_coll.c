@@ -296,7 +296,7 @@ check_ranks (const Case *c)
       double time_s = cost_of (&more, size_B, 100e9).time_s;
       /* Larger groups spread the data over more heads or parts: only the small message must not get faster, and of its time at most
        * the share of its few bytes. */
-      hold (size_B > 8.0 || time_s >= before_s * (1.0 - 1e-3), "more ranks are not faster", &more, size_B);
+      hold (size_B > 8.0 || time_s >= before_s * (1.0 - 1e-4), "more ranks are not faster", &more, size_B);
       before_s = time_s;
     }
     before_s = 0.0;

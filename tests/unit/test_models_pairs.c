@@ -141,11 +141,11 @@ all_to_all_meets_its_peers_in_rounds (void)
 }
 
 static void
-ranks_of_a_node_start_late_from_five_on (void)
+ranks_of_a_node_start_late_by_doublings (void)
 {
-  /* 2, 3, 4 alike; 8: once 2 us; of two nodes with 8 each: as 8. */
-  static const unsigned ranks[] = { 2, 3, 4, 8 };
-  static const double late_us[] = { 0, 0, 0, 2 };
+  /* 2: none; 4: once 2 us; 8: twice. */
+  static const unsigned ranks[] = { 2, 4, 8 };
+  static const double late_us[] = { 0, 2, 4 };
   MdlLibrary library = simple_library ();
   for (unsigned i = 0; i < G_N_ELEMENTS (ranks); i++) {
     MdlCollQuestion q = question (MDL_OP_SENDRECV, 0.0, ranks[i]);
@@ -254,7 +254,7 @@ static const TestCase cases[] = {
   { "a peer on another node gets two channels while ranks are few", a_peer_on_another_node_gets_two_channels_while_ranks_are_few },
   { "a message takes channels by its size", a_message_takes_channels_by_its_size },
   { "peers share channels where channels are few", peers_share_channels_where_channels_are_few },
-  { "ranks of a node start late from five on", ranks_of_a_node_start_late_from_five_on },
+  { "ranks of a node start late by doublings", ranks_of_a_node_start_late_by_doublings },
   { "a plain all-to-all puts its peers into the plan", a_plain_all_to_all_puts_its_peers_into_the_plan },
   { "puts by the GPU cost each peer, and no CPU", puts_by_the_gpu_cost_each_peer_and_no_cpu },
   { "few cores let messages wait, and less through", few_cores_let_messages_wait_and_less_through },

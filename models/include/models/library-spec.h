@@ -166,7 +166,7 @@ typedef struct {
   BaseNum piece;           /* B of one head and channel */
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* pieces in flight before the first comes out: copy in, reduce, copy out */
-  BaseNum round;           /* s from one round of pieces to the next without their bytes, on one node; absent: none */
+  BaseNum round;           /* s from one round of pieces of eight heads to the next without their bytes, on one node; absent: none */
   BaseNum heads;           /* GPUs of a domain that are heads, at most; absent: all */
   /* In place of efficiency and stages where a domain has more GPUs than heads; absent: those. */
   BaseNum rack_efficiency, rack_stages;
@@ -233,7 +233,7 @@ typedef struct {
 typedef struct {
   BaseHead head;
   MdlByProto start;      /* s */
-  BaseNum per_doubling;  /* s, on top for each doubling of a node's ranks from four on: the last of more kernels starts later */
+  BaseNum per_doubling;  /* s, on top for each doubling of a node's ranks from two on: the last of more kernels starts later */
   BaseNum per_peer;      /* s, on top for each further peer on the busiest channel */
   MdlHopSteps hop[MDL_HOP_N]; /* latency: of a batch of peers; rate: of a channel, whatever the number of its peers */
   BaseNum peers;         /* at once on a channel: a batch */
