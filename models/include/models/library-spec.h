@@ -166,7 +166,7 @@ typedef struct {
   BaseNum piece;           /* B of one head and channel */
   BaseList cuts;           /* MdlCut */
   BaseNum stages;          /* pieces in flight before the first comes out: copy in, reduce, copy out */
-  BaseNum round;           /* s from one round of pieces of eight heads to the next without their bytes, on one node; absent: none */
+  BaseNum round;           /* s between rounds of pieces of eight heads, without their bytes, on one node; absent: 0 */
   BaseNum heads;           /* GPUs of a domain that are heads, at most; absent: all */
   /* In place of efficiency and stages where a domain has more GPUs than heads; absent: those. */
   BaseNum rack_efficiency, rack_stages;
