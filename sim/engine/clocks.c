@@ -54,7 +54,7 @@ eng_clocks_clear (EngNet *net)
   g_array_unref (net->clocks.calm);
   g_array_unref (net->clocks.stirred);
   eng_heap_clear (&net->clocks.faster);
-  eng_heap_clear (&net->clocks.nearest.far);
+  eng_nearest_clear (&net->clocks.nearest);
 }
 
 /* The same words with zeros behind them; memory that is not touched takes none. */

@@ -62,6 +62,17 @@ left_by_others (const EngBottleneck *one)
   return sum + (((one->room - (sum - part)) + (-one->others - part)) - one->others_rest);
 }
 
+/* To be looked at, if it is a bottleneck or over its capacity: it has so much left, and `top` as it was then. */
+static inline void
+push (EngNet *net, EngLink link, double left, double top)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n == 0 && left >= -one->room * REL_SAME)
+    return;
+  one->queued = true;
+  eng_nearest_push (&net->clocks.nearest, one->n > 0 ? left / one->n : left + top, link);
+}
+
 static void
 look_at (EngNet *net, EngLink link)
 {
@@ -73,11 +84,7 @@ look_at (EngNet *net, EngLink link)
       return;
     eng_bottleneck_make_loud (net, link);
   }
-  const double left = one->room - one->others;
-  if (one->n == 0 && left >= -one->room * REL_SAME)
-    return;
-  one->queued = true;
-  eng_nearest_push (&net->clocks.nearest, one->n > 0 ? left / one->n : left + one->top, link);
+  push (net, link, one->room - one->others, one->top);
 }
 
 /* Flows go from one rate to another: by how much, and what this number lacks. */
@@ -97,25 +104,49 @@ change_of (double from, double to)
       Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part), .high = high, .low = change - high };
 }
 
-/* To a link of members. `calm`: looks besides whether it may be quiet. */
-static inline void
-pass_on (EngNet *net, const EngSpread *to, const Change *change, bool calm)
+/* A link of members that may have to be looked at, as it was when it learned of the change. */
+typedef struct {
+  double others, top;
+  EngLink link;
+} Told;
+
+/* Links that learn of a change before the first of them is looked at. */
+#define TOLD 64u
+
+/* To links of members, at most TOLD. Returns how many of them are to be looked at, or, when `calm`, may be quiet. Which these are
+ * cannot be foretold, so no branch depends on it. */
+static inline uint32_t
+pass_on (EngNet *net, const EngSpread *to, uint32_t n_to, const Change *change, bool alone, bool calm, Told *told)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, to->link);
-  if (to->n == 1) {
-    eng_bottleneck_shift (one, change->change, change->rest);
-  } else {
-    const double n = to->n, all = n * change->change;
-    eng_bottleneck_shift (one, all, ((n * change->high - all) + n * change->low) + n * change->rest);
+  uint32_t n_told = 0;
+  for (uint32_t i = 0; i < n_to; i++) {
+    EngBottleneck *one = eng_bottleneck_of (net, to[i].link);
+    if (alone) {
+      eng_bottleneck_shift (one, change->change, change->rest);
+    } else {
+      const double n = to[i].n, all = n * change->change;
+      eng_bottleneck_shift (one, all, ((n * change->high - all) + n * change->low) + n * change->rest);
+    }
+    one->top = change->to > one->top ? change->to : one->top;
+    told[n_told] = (Told){ .others = one->others, .top = one->top, .link = to[i].link };
+    n_told += (one->n > 0) | (one->others > one->room) | (calm & (one->others < one->room * (double)one->quiet_below));
   }
-  one->top = change->to > one->top ? change->to : one->top;
-  if (one->queued)
-    return;
-  if (one->n > 0 || one->others > one->room) {
-    look_at (net, to->link);
-  } else if (calm && one->others < one->room * (double)one->quiet_below) {
-    one->quiet_below = 0.0f;
-    g_array_append_val (net->clocks.calm, to->link);
+  return n_told;
+}
+
+static inline void
+look_at_told (EngNet *net, const Told *told, uint32_t n_told)
+{
+  for (uint32_t i = 0; i < n_told; i++) {
+    EngBottleneck *one = eng_bottleneck_of (net, told[i].link);
+    if (one->queued)
+      continue;
+    if (one->n > 0 || told[i].others > one->room) {
+      push (net, told[i].link, one->room - told[i].others, told[i].top);
+    } else if (told[i].others < one->room * (double)one->quiet_below) {
+      one->quiet_below = 0.0f;
+      g_array_append_val (net->clocks.calm, told[i].link);
+    }
   }
 }
 
@@ -162,8 +193,14 @@ set_level (Eng *eng, EngLink link, double level)
   net->clocks.n_seen += one->n_spread;
   const EngSpread *spread = eng_service_of (net, link)->spread;
   const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
-  for (uint32_t i = 0; i < one->n_spread; i++)
-    pass_on (net, &spread[i], &change, crowd);
+  const bool alone = eng_service_of (net, link)->spots == NULL;
+  Told told[TOLD];
+  for (uint32_t from = 0; from < one->n_spread; from += TOLD) {
+    const uint32_t n = one->n_spread - from < TOLD ? one->n_spread - from : TOLD;
+    const uint32_t n_told = alone ? pass_on (net, spread + from, n, &change, true, crowd, told)
+                                  : pass_on (net, spread + from, n, &change, false, crowd, told);
+    look_at_told (net, told, n_told);
+  }
 }
 
 /* The member of another link becomes one of this link, which has its level already. */
@@ -306,7 +343,7 @@ eng_bottleneck_solve (Eng *eng)
   EngNearest *nearest = &net->clocks.nearest;
   const uint64_t most = net->clocks.n_seen + LEAST_SEEN + SEEN_A_FLOW * (uint64_t)net->flows.n_moving;
   uint64_t n_looks = 0;
-  nearest->n = nearest->far.n = 0;
+  eng_nearest_reset (nearest);
   for (guint i = 0; i < net->clocks.fresh->len; i++)
     take_in (eng, g_array_index (net->clocks.fresh, uint32_t, i));
   g_array_set_size (net->clocks.fresh, 0);
