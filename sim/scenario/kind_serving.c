@@ -65,7 +65,7 @@ read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *co
 }
 
 static gboolean
-check_apart (const ScnServingSpec *spec, const ScnPool pools[2], GError **error)
+check_apart (const ScnPool pools[2], GError **error)
 {
   const ScnPool *a = &pools[0], *b = &pools[1];
   const double a_end = a->first + scn_pool_gpus (a), b_end = b->first + scn_pool_gpus (b);
@@ -76,8 +76,6 @@ check_apart (const ScnServingSpec *spec, const ScnPool pools[2], GError **error)
                         a->first, a_end - 1, b->first, b_end - 1, a_end);
   if (a->replica.precision.kv.v != b->replica.precision.kv.v)
     return col_fail_at (error, b->mark, "both pools need the same format of the KV cache; set `kv` of `precision` alike");
-  if (spec->watch.set)
-    return col_fail_at (error, spec->watch.mark, "`watch` is not modelled with a prefill and a decode pool; leave it out");
   return TRUE;
 }
 
@@ -93,7 +91,7 @@ check (const Scn *scenario, GError **error)
                         "another router");
   if (!srv_offload_check (&scenario->system, spec->offload.item, spec->offload.n, error))
     return FALSE;
-  if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
+  if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (pools, error)))
     return FALSE;
   for (guint i = 0; i < n; i++)
     if (pools[i].first + scn_pool_gpus (&pools[i]) > scenario->system.gpus->len)
@@ -413,7 +411,7 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!scn_play_run (&how, 0, &own->run, error))
     return FALSE;
-  if (scenario->training.want_terms && how.n == 1 && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
+  if (scenario->training.want_terms && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
       !watch_slow (&how, own, error))
     return FALSE;
   summarise (spec, &how, &lo, &hi, own);
