@@ -8,9 +8,9 @@
 #include "training/llm.h"
 
 static const BaseField slo_fields[] = {
-  BASE_ROW_NUM (ScnSloSpec, "ttft", ttft, TIME, .help = "longest time to first token of a good request"),
-  BASE_ROW_NUM (ScnSloSpec, "tpot", tpot, TIME, .help = "longest time per output token of a good request"),
-  BASE_ROW_NUM (ScnSloSpec, "e2e", e2e, TIME, .help = "longest time to the last token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "ttft", ttft, TIME, .min = "1 us", .help = "longest time to first token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "tpot", tpot, TIME, .min = "1 us", .help = "longest time per output token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "e2e", e2e, TIME, .min = "1 us", .help = "longest time to the last token of a good request"),
   BASE_ROW_END,
 };
 static const BaseSchema slo_schema = { .name = "slo", .help = "Limits that a good request keeps.", .fields = slo_fields };
@@ -89,6 +89,8 @@ check (const Scn *scenario, GError **error)
     return col_fail_at (error, spec->router.head.mark,
                         "router 'session' needs requests of sessions; give 'turns' of at least 2 or a trace in 'load', or take "
                         "another router");
+  if (spec->slo.head.set && !spec->slo.ttft.set && !spec->slo.tpot.set && !spec->slo.e2e.set)
+    return col_fail_at (error, spec->slo.head.mark, "`slo` has no limit; give 'ttft', 'tpot' or 'e2e', or leave it out");
   if (!srv_offload_check (&scenario->system, spec->offload.item, spec->offload.n, error))
     return FALSE;
   if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (pools, error)))
