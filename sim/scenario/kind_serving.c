@@ -142,7 +142,7 @@ static const BaseMember tier_members[] = {
 BASE_MEMBER_WHEN (fails, ScnServingResult, it->fails)
 BASE_MEMBER_WHEN (scales, ScnServingResult, it->scales)
 BASE_MEMBER_WHEN (has_month, ScnServingResult, it->month != NULL)
-#define MONTH(...) RESULT (__VA_ARGS__, .when = has_month, .rank = 3)
+#define MONTH(...)  RESULT (__VA_ARGS__, .when = has_month, .rank = 3)
 #define SCALES(...) RESULT (__VA_ARGS__, .when = scales)
 #define FAILS(...)  RESULT (__VA_ARGS__, .when = fails)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)

@@ -135,7 +135,8 @@ run (const Scn *scenario, ScnResult *result, GError **error)
                         "sequences, more GPUs a replica, or fp8 for 'kv'",
                         held, own->memory.tokens);
   const double budget = spec->replica.engine.max_num_batched_tokens.v;
-  const double tokens = spec->decode.v * (1 + srv_speculative_drafts (&spec->replica.speculative)) + spec->prompts.v * spec->prompt.v;
+  const double tokens =
+      spec->decode.v * (1 + srv_speculative_drafts (&spec->replica.speculative)) + spec->prompts.v * spec->prompt.v;
   if (spec->prompts.v >= 1 && tokens > budget)
     return col_fail_at (error, spec->prompts.mark,
                         "the step has %.0f tokens, and the engine puts at most %.0f into one; use fewer 'prompts', a shorter "

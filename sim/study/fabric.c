@@ -43,7 +43,7 @@ typedef struct {
   guint32 nodes;
   double load;
   guint seeds;
-  StdFabricPoint endless; /* on an endless network */
+  StdFabricPoint endless;    /* on an endless network */
   const struct Point *tried; /* n_tried, by rate */
   guint n_tried;
 } Place;

@@ -190,11 +190,11 @@ refuse (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec, 
   g_autofree char *near = nearest (llm, system, spec, m);
   const SrvEngineSpec *engine = &spec->engine;
   const gboolean held_back = m->weights_B < 0.8 * m->capacity_B && m->blocks < 1; /* what the scenario keeps from the pool */
-  const BaseMark mark = engine->max_model_len.set                   ? engine->max_model_len.mark
-                        : held_back && engine->activations.set      ? engine->activations.mark
-                        : held_back && engine->memory.v < 0.5       ? engine->memory.mark
-                        : spec->parallel.tp.set                     ? spec->parallel.tp.mark
-                                                                    : engine->name.mark;
+  const BaseMark mark = engine->max_model_len.set              ? engine->max_model_len.mark
+                        : held_back && engine->activations.set ? engine->activations.mark
+                        : held_back && engine->memory.v < 0.5  ? engine->memory.mark
+                        : spec->parallel.tp.set                ? spec->parallel.tp.mark
+                                                               : engine->name.mark;
   if (held_back && (engine->activations.set || engine->memory.v < 0.5))
     return col_fail_at (error, mark,
                         "no block of the KV cache is left: weights take %.2f GiB of a GPU's %.2f GiB, the engine may use %.0f %% "

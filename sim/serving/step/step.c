@@ -122,7 +122,8 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
   const MdlEngineTimes *times = row != NULL ? mdl_engine_times (row, model->gpu.capability) : NULL;
   if (times != NULL)
     model->times = *times;
-  if (!check_capability (model, row, error) || !srv_groups_open (&model->groups, system, llm, spec, error) || !srv_split_open (model, row, error))
+  if (!check_capability (model, row, error) || !srv_groups_open (&model->groups, system, llm, spec, error) ||
+      !srv_split_open (model, row, error))
     g_clear_pointer (&model, srv_step_model_free);
   return model;
 }

@@ -22,9 +22,9 @@ typedef struct {
   double replicas[2];
   double rate, ramp_to, closed, scale, requests, warm_up; /* of `load`; 0: absent */
   guint64 seed;
-  gboolean placed;                                        /* a pool has `first_gpu`: other nodes would contradict it */
-  gboolean promised;                                      /* has an SLO */
-  gboolean apart;                                         /* KV moves between pools */
+  gboolean placed;   /* a pool has `first_gpu`: other nodes would contradict it */
+  gboolean promised; /* has an SLO */
+  gboolean apart;    /* KV moves between pools */
 } StdFabricScale;
 
 typedef struct {
@@ -78,7 +78,8 @@ typedef struct {
  * a quarter, half, once and twice the adapters' rate. */
 void std_fabric_defaults (StdFabricQuery *query);
 /* Plays the service at each point, a closed loop with several seeds, and searches the slowest network for each load and number of
- * nodes, to 1 %. Replicas and load grow with nodes. On all cores, with the same answer however many. Returned: full; a point that did not run says why. */
+ * nodes, to 1 %. Replicas and load grow with nodes. On all cores, with the same answer however many. Returned: full; a point that
+ * did not run says why. */
 StdFabric *std_fabric (const StdFabricQuery *query);
 
 #endif
