@@ -82,7 +82,11 @@ gather (Cli *cli, const GPtrArray *axes, const Runs *runs, const GArray *points,
 /* ---- what is shown ---- */
 
 /* What a reader of text sees first, of the columns that verbs have; the first that is there is what is drawn and compared. */
-static const char *const headlines[] = { "step_time_s",
+static const char *const headlines[] = { "ttft_p50_s",
+                                         "tpot_p50_s",
+                                         "output_tokens_per_s",
+                                         "goodput_rps",
+                                         "step_time_s",
                                          "time_s",
                                          "slowdown",
                                          "busbw_Bps",

@@ -8,9 +8,9 @@
 #include "training/llm.h"
 
 static const BaseField slo_fields[] = {
-  BASE_ROW_NUM (ScnSloSpec, "ttft", ttft, TIME, .help = "longest time to first token of a good request"),
-  BASE_ROW_NUM (ScnSloSpec, "tpot", tpot, TIME, .help = "longest time per output token of a good request"),
-  BASE_ROW_NUM (ScnSloSpec, "e2e", e2e, TIME, .help = "longest time to the last token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "ttft", ttft, TIME, .min = "1 us", .help = "longest time to first token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "tpot", tpot, TIME, .min = "1 us", .help = "longest time per output token of a good request"),
+  BASE_ROW_NUM (ScnSloSpec, "e2e", e2e, TIME, .min = "1 us", .help = "longest time to the last token of a good request"),
   BASE_ROW_END,
 };
 static const BaseSchema slo_schema = { .name = "slo", .help = "Limits that a good request keeps.", .fields = slo_fields };
@@ -65,7 +65,7 @@ read_model (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *co
 }
 
 static gboolean
-check_apart (const ScnServingSpec *spec, const ScnPool pools[2], GError **error)
+check_apart (const ScnPool pools[2], GError **error)
 {
   const ScnPool *a = &pools[0], *b = &pools[1];
   const double a_end = a->first + scn_pool_gpus (a), b_end = b->first + scn_pool_gpus (b);
@@ -76,8 +76,6 @@ check_apart (const ScnServingSpec *spec, const ScnPool pools[2], GError **error)
                         a->first, a_end - 1, b->first, b_end - 1, a_end);
   if (a->replica.precision.kv.v != b->replica.precision.kv.v)
     return col_fail_at (error, b->mark, "both pools need the same format of the KV cache; set `kv` of `precision` alike");
-  if (spec->watch.set)
-    return col_fail_at (error, spec->watch.mark, "`watch` is not modelled with a prefill and a decode pool; leave it out");
   return TRUE;
 }
 
@@ -91,9 +89,11 @@ check (const Scn *scenario, GError **error)
     return col_fail_at (error, spec->router.head.mark,
                         "router 'session' needs requests of sessions; give 'turns' of at least 2 or a trace in 'load', or take "
                         "another router");
+  if (spec->slo.head.set && !spec->slo.ttft.set && !spec->slo.tpot.set && !spec->slo.e2e.set)
+    return col_fail_at (error, spec->slo.head.mark, "`slo` has no limit; give 'ttft', 'tpot' or 'e2e', or leave it out");
   if (!srv_offload_check (&scenario->system, spec->offload.item, spec->offload.n, error))
     return FALSE;
-  if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (spec, pools, error)))
+  if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (pools, error)))
     return FALSE;
   for (guint i = 0; i < n; i++)
     if (pools[i].first + scn_pool_gpus (&pools[i]) > scenario->system.gpus->len)
@@ -142,7 +142,7 @@ static const BaseMember tier_members[] = {
 BASE_MEMBER_WHEN (fails, ScnServingResult, it->fails)
 BASE_MEMBER_WHEN (scales, ScnServingResult, it->scales)
 BASE_MEMBER_WHEN (has_month, ScnServingResult, it->month != NULL)
-#define MONTH(...) RESULT (__VA_ARGS__, .when = has_month, .rank = 3)
+#define MONTH(...)  RESULT (__VA_ARGS__, .when = has_month, .rank = 3)
 #define SCALES(...) RESULT (__VA_ARGS__, .when = scales)
 #define FAILS(...)  RESULT (__VA_ARGS__, .when = fails)
 BASE_MEMBER_WHEN (has_watched, ScnServingResult, it->run.watched.seen)
@@ -413,7 +413,7 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!scn_play_run (&how, 0, &own->run, error))
     return FALSE;
-  if (scenario->training.want_terms && how.n == 1 && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
+  if (scenario->training.want_terms && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
       !watch_slow (&how, own, error))
     return FALSE;
   summarise (spec, &how, &lo, &hi, own);

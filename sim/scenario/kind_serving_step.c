@@ -130,8 +130,18 @@ run (const Scn *scenario, ScnResult *result, GError **error)
     return FALSE;
   const double held = spec->decode.v * spec->context.v + spec->prompts.v * (spec->prompt.v + spec->cached.v);
   if (held > own->memory.tokens)
-    col_run_warn (&result->run, "the step's sequences hold %.0f tokens, and the KV cache has room for %.0f", held,
-                  own->memory.tokens);
+    return col_fail_at (error, spec->decode.set ? spec->decode.mark : spec->prompts.mark,
+                        "the step's sequences hold %.0f tokens, and the KV cache has room for %.0f; use fewer or shorter "
+                        "sequences, more GPUs a replica, or fp8 for 'kv'",
+                        held, own->memory.tokens);
+  const double budget = spec->replica.engine.max_num_batched_tokens.v;
+  const double tokens =
+      spec->decode.v * (1 + srv_speculative_drafts (&spec->replica.speculative)) + spec->prompts.v * spec->prompt.v;
+  if (spec->prompts.v >= 1 && tokens > budget)
+    return col_fail_at (error, spec->prompts.mark,
+                        "the step has %.0f tokens, and the engine puts at most %.0f into one; use fewer 'prompts', a shorter "
+                        "'prompt' with the rest 'cached', or raise 'max_num_batched_tokens' of 'engine'",
+                        tokens, budget);
   g_autoptr (SrvStepModel) model = srv_step_model_new (&spec->llm, &scenario->system, &spec->replica, error);
   if (model == NULL)
     return FALSE;

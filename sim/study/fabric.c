@@ -1,6 +1,11 @@
 /* A point is a simulation of the scenario with other nodes, load and adapters. What an endless network saves is the difference to
  * the same with adapters of 100 Tb/s: it counts what is hidden behind compute as nothing, and what waits in queues behind slow
- * steps and transfers in full. */
+ * steps and transfers in full.
+ *
+ * In a closed loop, requests of equal length stay in step with each other, and which of them meet in a queue depends on the length
+ * of a cycle: a faster network may put more of them into one queue. So its points are means over several seeds, and no threshold is
+ * taken to be crossed once: rates are tried from the fastest down, those that were asked for among them, and the first one that
+ * breaks a threshold bounds what is enough. */
 #include "study/fabric.h"
 
 #include <math.h>
@@ -14,6 +19,10 @@
 #define SLOWEST_BPS    (1e9 / 8)
 #define FASTEST_BPS    (100e12 / 8)
 #define RATE_TOLERANCE 1e-2
+#define FINE_STEP      G_SQRT2 /* between rates that are tried, up to FINE_OF times the adapters' own … */
+#define FINE_OF        4.0
+#define COARSE_STEP    4.0 /* … and above */
+#define CLOSED_SEEDS   3u
 #define WAITS_NOTHING  0.005 /* of TTFT and TPOT: no traffic is named */
 
 const char *const std_traffic_names[STD_TRAFFIC_N] = {
@@ -33,13 +42,23 @@ typedef struct {
   const StdFabricQuery *query;
   guint32 nodes;
   double load;
-  StdFabricPoint endless; /* on an endless network */
+  guint seeds;
+  StdFabricPoint endless;    /* on an endless network */
+  const struct Point *tried; /* n_tried, by rate */
+  guint n_tried;
 } Place;
 
-typedef struct {
-  Place *place;
-  gint line; /* to be solved; -1: one point */
+/* One point. */
+typedef struct Point {
+  const Place *place;
+  gint asked; /* number among the rates that were asked for; -1: the search tries it */
   StdFabricPoint point;
+} Point;
+
+/* A threshold to be solved. */
+typedef struct {
+  const Place *place;
+  StdFabricLine line;
   StdFabricHow how;
   double rate_Bps;
   guint n_runs;
@@ -133,7 +152,6 @@ take_run (const SrvRunResult *run, gboolean promised, StdFabricPoint *out)
   out->ttft_s = run->ttft.mean;
   out->tpot_s = run->tpot.mean;
   out->transfer_s = run->transfer.n > 0 ? run->transfer.time_s : (double)NAN;
-  out->kv = run->ttft.mean > 0 ? out->transfer_s / run->ttft.mean : (double)NAN;
   for (guint t = STD_TRAFFIC_TP; t < STD_TRAFFIC_N; t++) {
     out->prompt[t] = share_of (run, 0, part_of[t]);
     out->decode[t] = share_of (run, 1, part_of[t]);
@@ -144,13 +162,33 @@ take_run (const SrvRunResult *run, gboolean promised, StdFabricPoint *out)
 }
 
 static gboolean
-play (const StdFabricQuery *query, const GPtrArray *sets, SrvRunResult *run, GError **error)
+play (const StdFabricQuery *query, const GPtrArray *sets, guint again, SrvRunResult *run, GError **error)
 {
   StdQuestion question = query->question;
   g_autoptr (BaseLookup) lookup = base_lookup_new (base_lookup_root (question.lookup));
   question.options.switches_follow = TRUE;
+  if (again > 0) {
+    question.options.has_seed = TRUE;
+    question.options.seed = query->scale.seed + again;
+  }
   g_autoptr (StdLoaded) loaded = std_question_load (&question, (const char *const *)sets->pdata, lookup, error);
   return loaded != NULL && scn_serving_play_parts (loaded->scenario, run, error);
+}
+
+/* Adds one of `n` seeds to their mean. */
+static void
+add_mean (StdFabricPoint *out, const StdFabricPoint *one, guint n)
+{
+  out->ttft_s += one->ttft_s / n;
+  out->tpot_s += one->tpot_s / n;
+  out->transfer_s += one->transfer_s / n;
+  for (guint t = 0; t < STD_TRAFFIC_N; t++) {
+    out->prompt[t] += one->prompt[t] / n;
+    out->decode[t] += one->decode[t] / n;
+  }
+  out->prompt_all += one->prompt_all / n;
+  out->decode_all += one->decode_all / n;
+  out->value[STD_FABRIC_SLO] += one->value[STD_FABRIC_SLO] / n;
 }
 
 static void
@@ -159,17 +197,24 @@ run_point (const Place *place, double rate_Bps, StdFabricPoint *out)
   const StdFabricScale *scale = &place->query->scale;
   g_autoptr (GPtrArray) sets = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) error = NULL;
-  SrvRunResult run = { 0 };
   *out = (StdFabricPoint){ .nodes = place->nodes,
                            .gpus = place->nodes * scale->gpus_per_node,
                            .load = place->load,
                            .rate_Bps = rate_Bps,
                            .gpu_Bps = rate_Bps * scale->adapters / scale->gpus_per_node };
-  const gboolean can = add_sets (scale, place->nodes, place->load, rate_Bps, sets, &error);
+  gboolean can = add_sets (scale, place->nodes, place->load, rate_Bps, sets, &error);
   g_ptr_array_add (sets, NULL);
-  if (can && play (place->query, sets, &run, &error))
-    take_run (&run, scale->promised, out);
-  else
+  for (guint i = 0; i < place->seeds && can; i++) {
+    SrvRunResult run = { 0 };
+    StdFabricPoint one = { 0 };
+    can = play (place->query, sets, i, &run, &error);
+    if (!can)
+      break;
+    take_run (&run, scale->promised, &one);
+    add_mean (out, &one, place->seeds);
+  }
+  out->kv = out->ttft_s > 0 ? out->transfer_s / out->ttft_s : (double)NAN;
+  if (!can)
     out->why_not = g_strchomp (g_strdup (error->message));
 }
 
@@ -210,7 +255,7 @@ ask_rate (void *user, double s_per_B, double *y, GError **error)
 {
   Job *job = user;
   StdFabricPoint point;
-  job->n_runs++;
+  job->n_runs += job->place->seeds;
   run_point (job->place, 1 / s_per_B, &point);
   const gboolean ran = point.why_not == NULL;
   if (!ran)
@@ -221,25 +266,32 @@ ask_rate (void *user, double s_per_B, double *y, GError **error)
   return ran;
 }
 
+/* From the fastest of the rates that were tried down to the first that breaks the threshold, and then between it and the one
+ * before. */
 static void
 solve (Job *job)
 {
-  const StdFabricPoint *endless = &job->place->endless;
-  const double least = job->line == STD_FABRIC_SLO ? endless->value[STD_FABRIC_SLO] : 0;
-  const double at_fast = least - job->place->query->limit[job->line];
-  double at_slow = 0, s_per_B = 0;
+  const Place *place = job->place;
+  const StdFabricPoint *endless = &place->endless;
+  const double limit = place->query->limit[job->line];
+  double s_per_B = 0, kept = job->line == STD_FABRIC_SLO ? endless->value[STD_FABRIC_SLO] - limit : -limit;
+  double kept_Bps = FASTEST_BPS;
   job->how = STD_FABRIC_NOT_ASKED;
-  if (endless->why_not != NULL || isnan (at_fast))
+  if (endless->why_not != NULL || isnan (kept))
     return;
-  job->how = STD_FABRIC_NONE;
-  if (at_fast > 0 || !ask_rate (job, 1 / SLOWEST_BPS, &at_slow, NULL))
-    return;
-  job->how = STD_FABRIC_ANY;
-  if (at_slow <= 0 || !base_crossing (ask_rate, job, (BaseBracket){ 1 / FASTEST_BPS, at_fast, 1 / SLOWEST_BPS, at_slow },
-                                      RATE_TOLERANCE, &s_per_B, NULL))
-    return;
-  job->how = STD_FABRIC_SOLVED;
-  job->rate_Bps = 1 / s_per_B;
+  job->how = kept > 0 ? STD_FABRIC_NONE : STD_FABRIC_ANY;
+  for (guint i = place->n_tried; i-- > 0 && job->how == STD_FABRIC_ANY;) {
+    const StdFabricPoint *point = &place->tried[i].point;
+    const double over = point->value[job->line] - limit;
+    if (point->why_not == NULL && over > 0) {
+      job->how = STD_FABRIC_SOLVED;
+      const BaseBracket bracket = { 1 / kept_Bps, kept, 1 / point->rate_Bps, over };
+      job->rate_Bps = base_crossing (ask_rate, job, bracket, RATE_TOLERANCE, &s_per_B, NULL) ? 1 / s_per_B : kept_Bps;
+    } else if (point->why_not == NULL) {
+      kept = over;
+      kept_Bps = point->rate_Bps;
+    }
+  }
 }
 
 /* ---- all of them ---- */
@@ -252,16 +304,23 @@ work_place (void *item)
 }
 
 static void
+work_point (void *item)
+{
+  Point *own = item;
+  run_point (own->place, own->point.rate_Bps, &own->point);
+  compare (&own->place->endless, &own->point);
+}
+
+static void
 work_job (void *item)
 {
-  Job *job = item;
-  if (job->line >= 0) {
-    solve (job);
-    return;
-  }
-  run_point (job->place, job->rate_Bps, &job->point);
-  compare (&job->place->endless, &job->point);
-  job->n_runs++;
+  solve (item);
+}
+
+static guint
+seeds_of (const StdFabricQuery *query)
+{
+  return query->scale.closed > 0 ? CLOSED_SEEDS : 1;
 }
 
 static GArray *
@@ -272,38 +331,87 @@ make_places (const StdFabricQuery *query)
     for (guint n = 0; n < query->nodes->len; n++) {
       const Place place = { .query = query,
                             .nodes = (guint32)g_array_index (query->nodes, double, n),
-                            .load = g_array_index (query->loads, double, l) };
+                            .load = g_array_index (query->loads, double, l),
+                            .seeds = seeds_of (query) };
       g_array_append_val (places, place);
     }
   return places;
 }
 
-static GArray *
-make_jobs (const StdFabricQuery *query, GArray *places)
+static gint
+by_rate (gconstpointer a, gconstpointer b)
 {
-  GArray *jobs = g_array_new (FALSE, FALSE, sizeof (Job));
+  const Point *x = a, *y = b;
+  const double p = x->point.rate_Bps, q = y->point.rate_Bps;
+  return p < q ? -1 : p > q ? 1 : x->asked < y->asked ? -1 : x->asked > y->asked;
+}
+
+/* Those that were asked for and those that the search tries, by rate; of no place. */
+static GArray *
+make_rates (const StdFabricQuery *query)
+{
+  GArray *rates = g_array_new (FALSE, FALSE, sizeof (Point));
+  Point point = { .asked = -1 };
+  double fine_Bps = query->scale.adapter_Bps;
+  for (guint r = 0; r < query->rates->len; r++) {
+    point.asked = (gint)r;
+    point.point.rate_Bps = g_array_index (query->rates, double, r);
+    fine_Bps = fmax (fine_Bps, point.point.rate_Bps);
+    g_array_append_val (rates, point);
+  }
+  point.asked = -1;
+  for (double rate = SLOWEST_BPS; rate < FASTEST_BPS; rate *= rate < FINE_OF * fine_Bps ? FINE_STEP : COARSE_STEP) {
+    point.point.rate_Bps = rate;
+    g_array_append_val (rates, point);
+  }
+  g_array_sort (rates, by_rate);
+  return rates;
+}
+
+/* All points, by place and rate. */
+static GArray *
+make_points (const StdFabricQuery *query, GArray *places)
+{
+  g_autoptr (GArray) rates = make_rates (query);
+  GArray *points = g_array_new (FALSE, FALSE, sizeof (Point));
+  for (guint p = 0; p < places->len; p++)
+    g_array_append_vals (points, rates->data, rates->len);
+  for (guint i = 0; i < points->len; i++)
+    g_array_index (points, Point, i).place = &g_array_index (places, Place, i / rates->len);
   for (guint p = 0; p < places->len; p++) {
     Place *place = &g_array_index (places, Place, p);
-    for (gint line = 0; line < STD_FABRIC_N; line++) {
-      const Job job = { .place = place, .line = line };
-      g_array_append_val (jobs, job);
-    }
-    for (guint r = 0; r < query->rates->len; r++) {
-      const Job job = { .place = place, .line = -1, .rate_Bps = g_array_index (query->rates, double, r) };
-      g_array_append_val (jobs, job);
-    }
+    place->tried = &g_array_index (points, Point, p * rates->len);
+    place->n_tried = rates->len;
   }
+  return points;
+}
+
+static GArray *
+make_jobs (GArray *places)
+{
+  GArray *jobs = g_array_new (FALSE, FALSE, sizeof (Job));
+  for (guint p = 0; p < places->len; p++)
+    for (guint line = 0; line < STD_FABRIC_N; line++) {
+      const Job job = { .place = &g_array_index (places, Place, p), .line = (StdFabricLine)line };
+      g_array_append_val (jobs, job);
+    }
   return jobs;
 }
 
+/* Moves a place's points that were asked for, in their order. */
 static void
-take_speed (const Job *job, StdFabricSpeed *speed)
+take_points (const Place *place, guint n_asked, StdFabric *fabric)
 {
-  const StdFabricScale *scale = &job->place->query->scale;
-  speed->how[job->line] = job->how;
-  speed->rate_Bps[job->line] = job->rate_Bps;
-  speed->gpu_Bps[job->line] = job->rate_Bps * scale->adapters / scale->gpus_per_node;
-  speed->least[job->line] = job->line == STD_FABRIC_SLO ? job->place->endless.value[STD_FABRIC_SLO] : 0;
+  const guint from = fabric->points->len;
+  g_array_set_size (fabric->points, from + n_asked);
+  for (guint i = 0; i < place->n_tried; i++) {
+    const Point *its = &place->tried[i];
+    fabric->n_runs += place->seeds;
+    if (its->asked >= 0)
+      g_array_index (fabric->points, StdFabricPoint, from + (guint)its->asked) = its->point;
+    else
+      g_free (its->point.why_not);
+  }
 }
 
 static void
@@ -311,16 +419,17 @@ take_jobs (const GArray *jobs, StdFabric *fabric)
 {
   StdFabricSpeed speed;
   for (guint i = 0; i < jobs->len; i++) {
-    Job *job = &g_array_index (jobs, Job, i);
+    const Job *job = &g_array_index (jobs, Job, i);
+    const StdFabricScale *scale = &job->place->query->scale;
+    const StdFabricPoint *endless = &job->place->endless;
     fabric->n_runs += job->n_runs;
-    if (job->line < 0) {
-      g_array_append_val (fabric->points, job->point);
-      continue;
-    }
     if (job->line == 0)
-      speed = (StdFabricSpeed){ .nodes = job->place->nodes, .gpus = job->place->endless.gpus, .load = job->place->load };
-    take_speed (job, &speed);
-    if (job->line == STD_FABRIC_N - 1 && job->place->endless.why_not == NULL)
+      speed = (StdFabricSpeed){ .nodes = job->place->nodes, .gpus = endless->gpus, .load = job->place->load };
+    speed.how[job->line] = job->how;
+    speed.rate_Bps[job->line] = job->rate_Bps;
+    speed.gpu_Bps[job->line] = job->rate_Bps * scale->adapters / scale->gpus_per_node;
+    speed.least[job->line] = job->line == STD_FABRIC_SLO ? endless->value[STD_FABRIC_SLO] : 0;
+    if (job->line == STD_FABRIC_N - 1 && endless->why_not == NULL)
       g_array_append_val (fabric->speeds, speed);
   }
 }
@@ -348,22 +457,28 @@ std_fabric (const StdFabricQuery *query)
   StdFabricQuery own = *query;
   StdFabric *fabric = g_new0 (StdFabric, 1);
   fabric->scale = query->scale;
+  fabric->seeds = seeds_of (query);
   memcpy (fabric->limit, query->limit, sizeof fabric->limit);
   fabric->points = g_array_new (FALSE, FALSE, sizeof (StdFabricPoint));
   fabric->speeds = g_array_new (FALSE, FALSE, sizeof (StdFabricSpeed));
   g_array_set_clear_func (fabric->points, clear_point);
   std_constants_init (&constants, own.question.lookup);
   own.question.constants = &constants;
-  GArray *places = make_places (&own), *jobs = make_jobs (&own, places);
+  GArray *places = make_places (&own), *points = make_points (&own, places), *jobs = make_jobs (places);
   base_yaml_keep ();
   base_parallel_each (places->data, places->len, sizeof (Place), 0, NULL, work_place);
-  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "points", work_job);
+  base_parallel_each (points->data, points->len, sizeof (Point), 0, "points", work_point);
+  base_parallel_each (jobs->data, jobs->len, sizeof (Job), 0, "thresholds", work_job);
   base_yaml_keep_no_more ();
-  fabric->n_runs = places->len;
+  for (guint i = 0; i < places->len; i++) {
+    Place *place = &g_array_index (places, Place, i);
+    fabric->n_runs += place->seeds;
+    take_points (place, own.rates->len, fabric);
+    clear_point (&place->endless);
+  }
   take_jobs (jobs, fabric);
-  for (guint i = 0; i < places->len; i++)
-    clear_point (&g_array_index (places, Place, i).endless);
   g_array_unref (jobs);
+  g_array_unref (points);
   g_array_unref (places);
   std_constants_clear (&constants);
   return fabric;
@@ -409,6 +524,7 @@ std_fabric_scale (const Scn *scenario, StdFabricScale *out, GError **error)
   scale.requests = given (&load->requests);
   scale.warm_up = given (&load->warm_up);
   scale.promised = spec->slo.head.set;
+  scale.seed = scn_seed (scenario);
   *out = scale;
   return TRUE;
 }

@@ -9,7 +9,7 @@
 #define KV_B    2684354560. /* design: 8,192 tokens x 80 layers x 8 heads x 128 x 2 x 2 B */
 
 static StdFabric *
-fabric_of (const double *nodes, guint n_nodes, const double *rates, guint n_rates, const char *const *sets)
+fabric_of_file (const char *path, const double *nodes, guint n_nodes, const double *rates, guint n_rates, const char *const *sets)
 {
   g_autoptr (BaseLookup) lookup = base_lookup_new (TEST_SOURCE_DIR);
   g_autoptr (GArray) all_nodes = g_array_new (FALSE, FALSE, sizeof (double));
@@ -18,15 +18,21 @@ fabric_of (const double *nodes, guint n_nodes, const double *rates, guint n_rate
   g_autoptr (GError) error = NULL;
   g_array_append_vals (all_nodes, nodes, n_nodes);
   g_array_append_vals (all_rates, rates, n_rates);
-  StdFabricQuery query = { .question = { .path = SERVICE, .lookup = lookup, .options = { .sets = sets } },
+  StdFabricQuery query = { .question = { .path = path, .lookup = lookup, .options = { .sets = sets } },
                            .limit = { 0.1, 0.1, 0.01 },
                            .nodes = all_nodes,
                            .loads = loads,
                            .rates = all_rates };
-  g_autoptr (StdLoaded) loaded = std_loaded_new (SERVICE, NULL, lookup, &query.question.options, &error);
+  g_autoptr (StdLoaded) loaded = std_loaded_new (path, NULL, lookup, &query.question.options, &error);
   TEST_TRUE (std_fabric_scale (loaded->scenario, &query.scale, &error));
   std_fabric_defaults (&query);
   return std_fabric (&query);
+}
+
+static StdFabric *
+fabric_of (const double *nodes, guint n_nodes, const double *rates, guint n_rates, const char *const *sets)
+{
+  return fabric_of_file (SERVICE, nodes, n_nodes, rates, n_rates, sets);
 }
 
 static const StdFabricPoint *
@@ -93,7 +99,29 @@ nothing_said_is_around_the_scenario (void)
   TEST_HAS (point_at (other, 0)->why_not, "first_gpu");
 }
 
+/* Sixteen requests of equal length stay in step: 24 Gb/s wait less than 32. */
+static void
+no_rate_above_the_answer_breaks (void)
+{
+  const double nodes = 2, rates[] = { 1.25e9, 3e9, 4e9, 8e9 };
+  g_autoptr (StdFabric) fabric =
+      fabric_of_file (TEST_SOURCE_DIR "/scenarios/serve_disagg_70b_h100.yaml", &nodes, 1, rates, 4, NULL);
+  const StdFabricSpeed *speed = &g_array_index (fabric->speeds, StdFabricSpeed, 0);
+  guint breaks = 0;
+  TEST_INT (fabric->seeds, 3);
+  TEST_INT (speed->how[STD_FABRIC_TTFT], STD_FABRIC_SOLVED);
+  for (guint i = 0; i < fabric->points->len; i++) {
+    const StdFabricPoint *point = point_at (fabric, i);
+    if (point->value[STD_FABRIC_TTFT] <= 0.1)
+      continue;
+    TEST_TRUE (point->rate_Bps < speed->rate_Bps[STD_FABRIC_TTFT]);
+    breaks++;
+  }
+  TEST_TRUE (breaks == 2 && point_at (fabric, 1)->ttft_s < point_at (fabric, 2)->ttft_s);
+}
+
 static const TestCase cases[] = {
+  { "no rate above the answer breaks a threshold", no_rate_above_the_answer_breaks },
   { "KV on slow NICs takes bytes over rate", kv_on_slow_nics_takes_bytes_over_rate },
   { "the threshold is where a tenth waits", the_threshold_is_where_a_tenth_waits },
   { "replicas and load grow with nodes", replicas_and_load_grow_with_nodes },

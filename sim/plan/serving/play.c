@@ -9,6 +9,7 @@
 #include "fleet-private.h"
 
 #define COUNTED       2000.0 /* requests of a replica's run, at least */
+#define OUTSIDE       10.0    /* of these, that may miss the SLO, so that the fraction which misses it is told */
 #define OF_A_REPLICA  100.0  /* and of each replica, where several are played */
 #define MOST_WARM     20000.0
 #define MOST_REPLICAS 64u /* that are played; more are played as a part of the load on a part of them */
@@ -49,7 +50,10 @@ load_at (const PlnFleet *fleet, const PlnFleetRow *row, double rate, guint repli
 {
   SrvLoadSpec spec = fleet->spec.goal.load;
   const double e2e_s = row->ttft_s + (fleet->output - 1) * row->tpot_s;
-  const double warm = fmin (fmax (2 * rate * e2e_s, 100), MOST_WARM), counted = fmax (COUNTED, OF_A_REPLICA * replicas);
+  const double warm = fmin (fmax (2 * rate * e2e_s, 100), MOST_WARM);
+  double ttft_s, tpot_s, fraction;
+  pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
+  const double counted = fmax (fmax (COUNTED, OF_A_REPLICA * replicas), ceil (OUTSIDE / (1 - fraction) * (1 - 1e-9)));
   spec.rate = (BaseNum){ .set = TRUE, .v = rate };
   spec.requests = (BaseNum){ .set = TRUE, .v = counted };
   spec.warm_up = (BaseNum){ .set = TRUE, .v = ceil (warm) };

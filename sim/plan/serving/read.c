@@ -26,7 +26,7 @@ static const BaseName acquire_names[] = {
 static SCHEMA (slo_schema, "slo", "What is promised to users.",
                NUM (PlnSloSpec, ttft, TIME, "longest time to first token", .min = "1 us"),
                NUM (PlnSloSpec, tpot, TIME, "longest time per output token", .min = "1 us"),
-               NUM (PlnSloSpec, percentile, NUMBER, "per cent of requests that keep both", .min = "1", .max = "100",
+               NUM (PlnSloSpec, percentile, NUMBER, "per cent of requests that keep both", .min = "1", .max = "99.9",
                     .fallback = "99"));
 static SCHEMA (goal_schema, "goal", "The service and its limits.",
                ROW (PlnFleetGoalSpec, model, NODE, "a name of `forerun list llms`, a path, or its keys", .required = TRUE),

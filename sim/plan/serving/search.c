@@ -160,6 +160,17 @@ better (const PlnFleet *fleet, const PlnFleetRow *x, const PlnFleetRow *y)
   return x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
 }
 
+/* What of the promises a row uses up: the larger of both times over their limits. */
+static double
+used_up (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  double ttft_s, tpot_s, fraction;
+  pln_fleet_slo (fleet, &ttft_s, &tpot_s, &fraction);
+  const double next = row->tpot_s > 0 ? row->tpot_s / tpot_s : 0;
+  return fmax (row->ttft_s / ttft_s, next);
+}
+
+/* Of rows that cost the same, the one with more room to the promises. */
 static gint
 compare (gconstpointer a, gconstpointer b, gpointer user)
 {
@@ -169,6 +180,9 @@ compare (gconstpointer a, gconstpointer b, gpointer user)
   const gint order = better (user, x, y);
   if (order != 0)
     return order;
+  const double p = used_up (user, x), q = used_up (user, y);
+  if (p < q || p > q)
+    return p < q ? -1 : 1;
   return x->apart != y->apart       ? (x->apart ? 1 : -1)
          : x->machine != y->machine ? (x->machine < y->machine ? -1 : 1)
                                     : by_nodes (a, b);
@@ -241,21 +255,22 @@ by_miss (gconstpointer a, gconstpointer b)
 
 /* ---- the engine ---- */
 
-/* Whether one of the same topology, and of the same kind of pools unless `any`, was checked already and is no worse than what the
- * closed form says of this one. */
-static gboolean
-has_better (const PlnFleet *fleet, const GArray *rows, const PlnFleetRow *like, gboolean any)
+/* How a row that was checked already, of the same topology and of the same kind of pools unless `any`, compares with what the closed
+ * form says of this one: -1 one costs less, 0 one costs the same, 1 neither. */
+static gint
+checked_before (const PlnFleet *fleet, const GArray *rows, const PlnFleetRow *like, gboolean any)
 {
+  gint least = 1;
   for (guint i = 0; i < rows->len; i++) {
     const PlnFleetRow *row = &g_array_index (rows, PlnFleetRow, i);
-    if (row->simulated && row->machine == like->machine && (any || row->apart == like->apart) && better (fleet, row, like) <= 0)
-      return TRUE;
+    if (row->simulated && row->machine == like->machine && (any || row->apart == like->apart))
+      least = MIN (least, better (fleet, row, like));
   }
-  return FALSE;
+  return least;
 }
 
-/* Has the engine check rows in order, one of each topology and kind of pools, until `best` stand. Rows that it puts beyond a
- * promise or a limit leave. */
+/* Has the engine check rows in order until `best` stand: one of each topology and kind of pools, with those that cost the same
+ * unless `per_machine`. Rows that it puts beyond a promise or a limit leave. */
 static gboolean
 simulate (PlnFleet *fleet, guint best, gboolean per_machine, PlnFleetResult *result, GArray *limits, GError **error)
 {
@@ -264,7 +279,8 @@ simulate (PlnFleet *fleet, guint best, gboolean per_machine, PlnFleetResult *res
     PlnFleetRow row = g_array_index (rows, PlnFleetRow, i);
     PlnFleetNearest miss;
     gboolean met;
-    if (has_better (fleet, rows, &row, per_machine)) {
+    const gint before = checked_before (fleet, rows, &row, per_machine);
+    if (before < 0 || (before == 0 && per_machine)) {
       i++;
       continue;
     }
@@ -281,7 +297,7 @@ simulate (PlnFleet *fleet, guint best, gboolean per_machine, PlnFleetResult *res
     }
     g_array_index (rows, PlnFleetRow, i) = row;
     i++;
-    n++;
+    n += before > 0 ? 1 : 0;
   }
   g_array_sort_with_data (rows, compare, fleet);
   return TRUE;

@@ -62,9 +62,10 @@ rep_serving_request_table (const SrvWatched *watched)
 {
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Wait));
   for (guint i = 0; i < SRV_WAIT_N; i++) {
+    const double later_s = watched->part_s[i] - watched->first_s[i]; /* sums may differ by less than a nanosecond */
     const Wait wait = { .wait = srv_wait_names[i],
                         .first_s = watched->first_s[i],
-                        .later_s = fmax (watched->part_s[i] - watched->first_s[i], 0),
+                        .later_s = later_s > 1e-9 ? later_s : 0,
                         .share = watched->ttft_s > 0 ? watched->first_s[i] / watched->ttft_s : 0 };
     if (watched->part_s[i] > 1e-9)
       g_array_append_val (rows, wait);
@@ -82,7 +83,7 @@ rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out
   g_string_append_printf (
       out,
       "\n# request %" G_GUINT64_FORMAT "%s: %u tokens in (%u found in the cache), %u out, on replica %u, %u "
-      "preemptions; first token after %.4g ms,\n# %.0f %% of it %s; last token after %.4g ms. Waits sum to both\n",
+      "preemptions; first token after %.4g ms, %.0f %% of it %s; last token after %.4g ms. Waits sum to both\n",
       r->index, slow ? ", at the 99th percentile of TTFT" : "", r->input, r->hit, r->output, r->replica, r->preemptions,
       watched->ttft_s * 1e3, watched->ttft_s > 0 ? 100 * watched->first_s[most] / watched->ttft_s : 0, srv_wait_names[most],
       watched->e2e_s * 1e3);

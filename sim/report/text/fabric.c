@@ -94,13 +94,21 @@ text_of_speeds (const StdFabric *fabric, GString *out)
       base_table_text (table, keys[l], text);
     }
   }
-  g_string_append (out,
-                   "\n# Slowest network that keeps a threshold, in Gb/s per GPU. any: 1 Gb/s per NIC is enough. none: the value "
-                   "that an infinitely fast network leaves.\n");
+  g_string_append (out, "\n# Slowest network that keeps a threshold, as all faster ones do, in Gb/s per GPU. any: 1 Gb/s per NIC "
+                        "is enough. none: the value "
+                        "that an infinitely fast network leaves.\n");
   base_table_print_text (table, out);
 }
 
-/* Of the most nodes at the load that was asked first. */
+/* Whether the headline is of `a` rather than `b`: as many nodes as the scenario has, else the most. */
+static gboolean
+tells_more (const StdFabric *fabric, const StdFabricSpeed *a, const StdFabricSpeed *b)
+{
+  const gboolean as_it_is = b->nodes == fabric->scale.nodes;
+  return a->nodes == fabric->scale.nodes || (!as_it_is && a->nodes > b->nodes);
+}
+
+/* At the load that was asked first. */
 static void
 append_said (const StdFabric *fabric, GString *out)
 {
@@ -109,13 +117,14 @@ append_said (const StdFabric *fabric, GString *out)
   for (guint i = 0; i < fabric->speeds->len; i++) {
     const StdFabricSpeed *its = &g_array_index (fabric->speeds, StdFabricSpeed, i);
     const double load = g_array_index (fabric->speeds, StdFabricSpeed, 0).load;
-    if (!(its->load < load || its->load > load) && (speed == NULL || its->nodes > speed->nodes))
+    if (!(its->load < load || its->load > load) && (speed == NULL || tells_more (fabric, its, speed)))
       speed = its;
   }
   for (guint l = 0; l <= STD_FABRIC_TPOT && speed != NULL; l++) {
     g_autofree char *needs = speed->how[l] == STD_FABRIC_SOLVED
                                  ? g_strdup_printf ("%.3g Gb/s per GPU are enough", speed->gpu_Bps[l] * TO_GBPS)
-                                 : g_strdup ("any network is fast enough");
+                             : speed->how[l] == STD_FABRIC_ANY ? g_strdup ("any network is fast enough")
+                                                               : g_strdup ("no network is fast enough");
     g_string_append_printf (out, "On %u GPUs: %s for %s to wait at most %g %% for the network.\n", speed->gpus, needs, what[l],
                             100 * fabric->limit[l]);
   }
@@ -136,6 +145,12 @@ rep_fabric_text (const StdFabric *fabric, GString *out)
       "# load: over that of the scenario; with nodes, replicas and requests grow alike; %u NIC%s for %u GPU%s of "
       "a node; switches have the NICs' rate\n",
       scale->adapters, scale->adapters == 1 ? "" : "s", scale->gpus_per_node, scale->gpus_per_node == 1 ? "" : "s");
+  if (fabric->seeds > 1)
+    g_string_append_printf (out,
+                            "# closed loop: requests stay in step with each other, so that a faster network may make a queue "
+                            "longer; values are means over %u seeds, and the slowest network is the one above which no rate that "
+                            "was tried breaks the threshold\n",
+                            fabric->seeds);
   g_string_append (out,
                    "# waits: fraction that an infinitely fast network would save; KV: time of a transfer over the mean TTFT; waits "
                    "most for: traffic whose part it would lower most; of prompt and decode steps: fraction of their time in "
@@ -170,6 +185,7 @@ rep_fabric_json (const StdFabric *fabric, JsonBuilder *json)
 {
   rep_json_integer (json, "nics_per_node", fabric->scale.adapters);
   rep_json_integer (json, "gpus_per_node", fabric->scale.gpus_per_node);
+  rep_json_integer (json, "seeds", fabric->seeds);
   rep_json_number (json, "limit_waits", fabric->limit[STD_FABRIC_TTFT]);
   rep_json_number (json, "limit_outside_slo", fabric->limit[STD_FABRIC_SLO]);
   json_builder_set_member_name (json, "points");

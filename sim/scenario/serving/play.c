@@ -190,8 +190,12 @@ scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error)
   run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
   run->band = band;
   GError *why = NULL;
+  const BaseStr *trace = &spec->load.trace;
   if (srv_run (run, out, &why))
-    return TRUE;
+    return out->most_in_flight > 0 ||
+           col_fail_at (error, trace->set ? trace->mark : spec->load.head.mark, "no request came%s",
+                        trace->set ? ": the trace has none that is sent; give one with requests, or a longer 'duration'"
+                                   : "; give 'requests' of at least 1, or a longer 'duration'");
   if (spec->load.trace.set) { /* says the line */
     g_propagate_error (error, why);
     return FALSE;

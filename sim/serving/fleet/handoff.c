@@ -113,6 +113,11 @@ srv_handoff_begin (SrvSim *sim, SrvSeq *seq)
   to->take = 0;
   if (!again && !sim->spec->first_handed)
     to->first = to->last = srv_count_send (sim, sim->at);
+  if (seq == sim->watched) {
+    sim->watched = to;
+    if (to->first != ENG_TIME_NEVER)
+      srv_watch_first (sim, to);
+  }
   *handoff = (SrvHandoff){
     .sim = sim, .from = seq, .to = to, .source = sim->at->index, .prefilled = sim->now, .part = part_left (sim, sim->at, seq)
   };
@@ -213,6 +218,7 @@ srv_handoff_land (SrvSim *sim)
   for (guint i = 0; i < sim->landed->len; i++) {
     SrvHandoff *handoff = sim->landed->pdata[i];
     SrvReplica *source = &sim->replicas[handoff->source];
+    handoff->landed = sim->now;
     sim->move_ps += (double)(sim->now - handoff->started);
     srv_sched_let_go (source->scheds[handoff->from->rank], handoff->from);
     g_ptr_array_add (sim->pool, handoff->from);
@@ -230,8 +236,11 @@ srv_handoff_join (SrvSim *sim, SrvReplica *replica)
 {
   for (guint i = 0; i < replica->ready->len; i++) {
     SrvHandoff *handoff = replica->ready->pdata[i];
-    if (sim->spec->first_handed)
+    srv_watch_handoff (sim, handoff);
+    if (sim->spec->first_handed) {
       handoff->to->first = handoff->to->last = srv_count_send (sim, replica);
+      srv_watch_first (sim, handoff->to);
+    }
     replica->coming[handoff->to->rank]--;
     srv_sched_join (replica->scheds[handoff->to->rank], handoff->to);
     handoff_free (handoff);

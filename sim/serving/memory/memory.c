@@ -188,14 +188,25 @@ static gboolean
 refuse (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec, const SrvMemory *m, GError **error)
 {
   g_autofree char *near = nearest (llm, system, spec, m);
-  const BaseMark mark = spec->engine.max_model_len.set ? spec->engine.max_model_len.mark
-                        : spec->parallel.tp.set        ? spec->parallel.tp.mark
-                                                       : spec->engine.name.mark;
+  const SrvEngineSpec *engine = &spec->engine;
+  const gboolean held_back = m->weights_B < 0.8 * m->capacity_B && m->blocks < 1; /* what the scenario keeps from the pool */
+  const BaseMark mark = engine->max_model_len.set              ? engine->max_model_len.mark
+                        : held_back && engine->activations.set ? engine->activations.mark
+                        : held_back && engine->memory.v < 0.5  ? engine->memory.mark
+                        : spec->parallel.tp.set                ? spec->parallel.tp.mark
+                                                               : engine->name.mark;
+  if (held_back && (engine->activations.set || engine->memory.v < 0.5))
+    return col_fail_at (error, mark,
+                        "no block of the KV cache is left: weights take %.2f GiB of a GPU's %.2f GiB, the engine may use %.0f %% "
+                        "('memory'), and activations take %.2f GiB; %s",
+                        m->weights_B / GIB, m->capacity_B / GIB, 100 * engine->memory.v, m->activations_B / GIB,
+                        engine->activations.set ? "lower 'activations', or leave it out" : "raise 'memory', or leave it out");
   const double need_B = fmax (spec->engine.max_model_len.v, m->block_tokens) * m->token_B;
   return col_fail_at (error, mark,
                       "%s does not fit: weights take %.2f GiB of a GPU's %.2f GiB and the engine leaves %.2f GiB for the KV cache, "
-                      "where one sequence needs %.3g GiB; %s",
-                      llm->name.v, m->weights_B / GIB, m->capacity_B / GIB, fmax (m->kv_B, 0) / GIB, need_B / GIB,
+                      "where %s needs %.3g GiB; %s",
+                      llm->name.v, m->weights_B / GIB, m->capacity_B / GIB, fmax (m->kv_B, 0) / GIB,
+                      spec->engine.max_model_len.set ? "one sequence" : "one block", need_B / GIB,
                       near != NULL ? near : "use more GPUs a replica (tp, pp), a narrower format, or GPUs with more memory");
 }
 

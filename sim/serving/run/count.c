@@ -65,14 +65,6 @@ is_good (const SrvSlo *slo, double ttft_s, double tpot_s, double e2e_s)
   return ttft_s <= slo->ttft_s && tpot_s <= slo->tpot_s && e2e_s <= slo->e2e_s;
 }
 
-/* The front end, until the token that is seen at seq->last, and the queue, which no step has counted. */
-static void
-before_steps (const SrvSim *sim, const SrvSeq *seq, double *part_s)
-{
-  part_s[SRV_WAIT_FRONT] += eng_time_to_s (seq->ready - seq->arrival) + eng_time_to_s (seq->last - sim->now);
-  part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->ready);
-}
-
 static void
 tell_request (SrvSim *sim, const SrvSeq *seq, double tpot_s)
 {
@@ -95,7 +87,7 @@ tell_request (SrvSim *sim, const SrvSeq *seq, double tpot_s)
     watched->ttft_s = eng_time_to_s (seq->first - seq->arrival);
     watched->e2e_s = eng_time_to_s (seq->last - seq->arrival);
     watched->tpot_s = tpot_s;
-    before_steps (sim, seq, watched->part_s);
+    srv_watch_outside (sim, seq, watched->part_s);
     sim->watched = NULL;
   }
 }
@@ -144,11 +136,7 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
   seq->last = seen;
   if (seq->first == ENG_TIME_NEVER) {
     seq->first = seen;
-    if (seq == sim->watched) {
-      SrvWatched *watched = &sim->out->watched;
-      memcpy (watched->first_s, watched->part_s, sizeof watched->first_s);
-      before_steps (sim, seq, watched->first_s);
-    }
+    srv_watch_first (sim, seq);
   } else
     srv_count_gaps (sim, seen - before, 1);
   if (!srv_seq_ended (seq))

@@ -182,8 +182,10 @@ enqueue (Run *run, GError **error)
     sim->watched = seq;
   if (!srv_tiers_fetch (sim, replica, seq, &loads, error))
     return FALSE;
-  if (loads)
+  if (loads) {
+    sim->watched_at = seq == sim->watched ? sim->now : sim->watched_at;
     return TRUE;
+  }
   if (late) {
     g_ptr_array_add (replica->late, seq);
     replica->n_late[seq->rank]++;

@@ -62,7 +62,7 @@ typedef struct {
   SrvSeq *from, *to;    /* the second one has blocks of its own */
   guint source, target; /* replicas, of all */
   gboolean held;        /* blocks of the target */
-  EngTime prefilled, started;
+  EngTime prefilled, started, landed;
   EngTimer due;  /* of the start */
   double part;   /* of the KV that still has to move */
   gboolean left; /* the source counts it no more */
@@ -132,7 +132,8 @@ struct SrvSim {
   EngTime first_arrival, last_end; /* of counted requests */
   guint64 in_flight;
   double busy_ps, kv_ps, decode_steps, decoded;
-  SrvSeq *watched;  /* in flight */
+  SrvSeq *watched;  /* in flight; with pools apart, in the one where it is now */
+  EngTime watched_at, watched_read; /* when its KV began to be read from a tier, and how long that took */
   SrvStepCost cost; /* of the last step, where something is watched */
 };
 
@@ -275,5 +276,11 @@ void srv_count_finish (SrvSim *sim);
 
 /* The step that has just been chosen, of sim->batches, belongs to the watched request's replica. */
 void srv_watch_step (SrvSim *sim, const SrvReplica *replica);
+/* Adds the front end, until the token that is seen at seq->last, the queue and reads from tiers, which no step has counted. */
+void srv_watch_outside (const SrvSim *sim, const SrvSeq *seq, double *part_s);
+/* Its first token is sent: nothing happens where `seq` is not watched. */
+void srv_watch_first (SrvSim *sim, const SrvSeq *seq);
+/* Its KV is there, and it joins the decode pool now; likewise. */
+void srv_watch_handoff (SrvSim *sim, const SrvHandoff *handoff);
 
 #endif

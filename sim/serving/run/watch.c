@@ -1,13 +1,17 @@
 /* Where the time of one request goes, step by step. */
 #include <math.h>
+#include <string.h>
 
 #include "run/sim-private.h"
 
 const char *const srv_wait_names[SRV_WAIT_N] = {
   [SRV_WAIT_FRONT] = "front_end",
   [SRV_WAIT_QUEUE] = "queue",
+  [SRV_WAIT_READ] = "kv_read",
   [SRV_WAIT_PROMPT] = "own_prompt",
   [SRV_WAIT_OTHERS] = "prompts_of_others",
+  [SRV_WAIT_PLACE] = "decode_pool",
+  [SRV_WAIT_TRANSFER] = "kv_transfer",
   [SRV_WAIT_COMPUTE] = "decode_weights",
   [SRV_WAIT_KV] = "decode_kv",
   [SRV_WAIT_TP] = "tensor_parallel",
@@ -85,4 +89,32 @@ srv_watch_step (SrvSim *sim, const SrvReplica *replica)
     part_s[SRV_WAIT_PROMPT] += time_s * seq->take / sched->n_tokens;
     part_s[SRV_WAIT_OTHERS] += time_s * (sched->n_tokens - seq->take) / sched->n_tokens;
   }
+}
+
+void
+srv_watch_outside (const SrvSim *sim, const SrvSeq *seq, double *part_s)
+{
+  part_s[SRV_WAIT_FRONT] += eng_time_to_s (seq->ready - seq->arrival) + eng_time_to_s (seq->last - sim->now);
+  part_s[SRV_WAIT_QUEUE] += eng_time_to_s (seq->start - seq->ready - sim->watched_read);
+  part_s[SRV_WAIT_READ] += eng_time_to_s (sim->watched_read);
+}
+
+void
+srv_watch_first (SrvSim *sim, const SrvSeq *seq)
+{
+  SrvWatched *watched = &sim->out->watched;
+  if (seq != sim->watched)
+    return;
+  memcpy (watched->first_s, watched->part_s, sizeof watched->first_s);
+  srv_watch_outside (sim, seq, watched->first_s);
+}
+
+void
+srv_watch_handoff (SrvSim *sim, const SrvHandoff *handoff)
+{
+  double *part_s = sim->out->watched.part_s;
+  if (handoff->to != sim->watched)
+    return;
+  part_s[SRV_WAIT_PLACE] += eng_time_to_s (handoff->started - handoff->prefilled) + eng_time_to_s (sim->now - handoff->landed);
+  part_s[SRV_WAIT_TRANSFER] += eng_time_to_s (handoff->landed - handoff->started);
 }

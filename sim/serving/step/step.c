@@ -80,6 +80,22 @@ decode_kind (const SrvStepModel *model)
   return d;
 }
 
+/* Engines are described from a compute capability on: kernels of attention, formats and times of older GPUs are others. */
+static gboolean
+check_capability (const SrvStepModel *model, const MdlEngineRow *row, GError **error)
+{
+  const double has = model->gpu.capability;
+  double least = (double)INFINITY;
+  for (guint i = 0; row != NULL && i < row->times.n; i++)
+    least = fmin (least, BASE_LIST_AT (row->times, MdlEngineTimes, i)->capability.v);
+  if (!(has > 0) || !isfinite (least) || has >= least)
+    return TRUE;
+  return col_fail_at (error, model->spec.engine.name.mark,
+                      "%s is described for GPUs of compute capability %.1f and above, and these have %.1f; use a topology with "
+                      "newer GPUs, or a `calibration` of `cluster` whose engine has `times` of `capability: %.0f`",
+                      base_name (srv_engine_names, model->spec.engine.name.v), least / 10, has / 10, has);
+}
+
 SrvStepModel *
 srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec, GError **error)
 {
@@ -106,7 +122,8 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
   const MdlEngineTimes *times = row != NULL ? mdl_engine_times (row, model->gpu.capability) : NULL;
   if (times != NULL)
     model->times = *times;
-  if (!srv_groups_open (&model->groups, system, llm, spec, error) || !srv_split_open (model, row, error))
+  if (!check_capability (model, row, error) || !srv_groups_open (&model->groups, system, llm, spec, error) ||
+      !srv_split_open (model, row, error))
     g_clear_pointer (&model, srv_step_model_free);
   return model;
 }
@@ -296,7 +313,7 @@ chunks_s (const SrvStepModel *model, const SrvBatch *batch, double window, doubl
                              .value_dim = mdl_llm_value_dim (llm),
                              .window = window,
                              .causal = TRUE,
-                             .dtype = MDL_PRECISION_BF16,
+                             .dtype = model->decode.dtype,
                              .terse = TRUE };
     each_s = mdl_attention_time_s (model->kernels, &model->gpu, &a) / n;
     each_flop = mdl_attention_flop (&a) / n;

@@ -398,6 +398,8 @@ land_read (SrvSim *sim, const Flow *flow)
     g_ptr_array_add (sim->again, load->seq);
   else {
     srv_kv_install (sched->kv, &load->seq->kv, load->from, load->to);
+    if (load->seq == sim->watched)
+      sim->watched_read = sim->now - sim->watched_at;
     srv_sched_add (sched, load->seq);
     srv_wake (sim, load->replica);
   }

@@ -21,9 +21,10 @@ typedef struct {
   guint pools;        /* of `pools`; 0: `replicas` */
   double replicas[2];
   double rate, ramp_to, closed, scale, requests, warm_up; /* of `load`; 0: absent */
-  gboolean placed;                                        /* a pool has `first_gpu`: other nodes would contradict it */
-  gboolean promised;                                      /* has an SLO */
-  gboolean apart;                                         /* KV moves between pools */
+  guint64 seed;
+  gboolean placed;   /* a pool has `first_gpu`: other nodes would contradict it */
+  gboolean promised; /* has an SLO */
+  gboolean apart;    /* KV moves between pools */
 } StdFabricScale;
 
 typedef struct {
@@ -42,7 +43,7 @@ typedef struct {
 } StdFabricPoint;
 
 typedef enum { STD_FABRIC_SOLVED, STD_FABRIC_ANY, STD_FABRIC_NONE, STD_FABRIC_NOT_ASKED } StdFabricHow;
-/* The slowest network that keeps each threshold, of so many nodes and a load. */
+/* The slowest network of so many nodes and a load from which on no network that was tried breaks a threshold. */
 typedef struct {
   guint32 nodes, gpus;
   double load;
@@ -56,6 +57,7 @@ typedef struct {
   double limit[STD_FABRIC_N];
   GArray *points; /* StdFabricPoint, by load, nodes, rate */
   GArray *speeds; /* StdFabricSpeed, by load, nodes */
+  guint seeds;    /* whose mean a point is */
   guint n_runs;
 } StdFabric;
 
@@ -75,8 +77,9 @@ typedef struct {
 /* Fills those of the lists that are empty: the load as it is; its nodes, half, twice and four times as many, where replicas divide;
  * a quarter, half, once and twice the adapters' rate. */
 void std_fabric_defaults (StdFabricQuery *query);
-/* Plays the service at each point, and searches the slowest network for each load and number of nodes, to 1 %. Replicas and load
- * grow with nodes. On all cores, with the same answer however many. Returned: full; a point that did not run says why. */
+/* Plays the service at each point, a closed loop with several seeds, and searches the slowest network for each load and number of
+ * nodes, to 1 %. Replicas and load grow with nodes. On all cores, with the same answer however many. Returned: full; a point that
+ * did not run says why. */
 StdFabric *std_fabric (const StdFabricQuery *query);
 
 #endif
