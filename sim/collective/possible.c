@@ -34,7 +34,7 @@ why_not_whatever_room (const ColComm *comm, MdlAlgo algo)
     return "it needs one GPU a node";
   if (algo == MDL_ALGO_TORUS && (comm->torus_steps == 0 || comm->intra.hop != MDL_HOP_NVLINK))
     return "its ranks are no torus of a node, nor a box of one";
-  if (col_algo_has_messages (algo) || algo == MDL_ALGO_TORUS)
+  if (col_algo_has_messages (algo) || algo == MDL_ALGO_TORUS || algo == MDL_ALGO_HIERARCHICAL)
     return NULL;
   if (in_node && !clu_domain_has_sharp (comm->clu))
     return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
@@ -197,7 +197,7 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
   const char *algo = base_name (mdl_algo_names, (int)coll->algo);
   if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
     g_ptr_array_add (texts, g_strdup_printf ("exact steps: %s has no messages here; it ran as one activity", algo));
-  if (coll->algo == MDL_ALGO_TORUS)
+  if (coll->algo == MDL_ALGO_TORUS || coll->algo == MDL_ALGO_HIERARCHICAL)
     return;
   double rate_Bps = line_Bps (comm);
   if (coll->busbw_Bps > rate_Bps)
