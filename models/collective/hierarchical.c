@@ -10,8 +10,9 @@
  *
  * Textbook form: the same with alpha for all constants.
  *
- * Source: AWS Neuron documentation, Inter-node Collective Communications, 2025 (the phases and their order, ring, mesh and recursive
- * doubling between nodes, about 15 us a hop), default since aws-neuronx-collectives 2.12.22 of 2023; a flat ring is left to large messages on Trn1. TPU slices:
+ * Source: AWS Neuron documentation, Inter-node Collective Communications, 2025 (phases and their order; ring, mesh and recursive
+ * doubling between nodes; about 15 us a hop), default since aws-neuronx-collectives 2.12.22 of 2023; a flat ring is left to large
+ * messages on Trn1. TPU slices:
  * Google Cloud documentation, Multislice overview (inside a slice over ICI, between slices by the hosts over the data-center
  * network; XLA generates both), whose algorithm is not published: as Neuron's is assumed.
  * Thakur, Rabenseifner, Gropp, Int. J. High Performance Computing Applications 19(1), 2005 (halving and doubling).
@@ -38,15 +39,15 @@ static void
 add_phases (const MdlCollQuestion *q, const BaseNum *step, const BaseNum *between, MdlCollCost *cost)
 {
   const double w = ways (q), steps = w * q->phase_steps, hops = w * (double)mdl_log2_ceil (q->n_nodes),
-               step_s = step != NULL ? step->v : 0.0, hop_s = q->inter_latency_s + (between != NULL ? between->v : 0.0);
+               step_s = step != NULL ? step->v : 0.0, hop_s = q->phase_wire_s[1] + (between != NULL ? between->v : 0.0);
   if (steps > 0.0)
-    mdl_cost_term (q, cost, "hop latency", w * q->phase_wire_s + steps * step_s, step,
-                   "%.4g steps inside a node: routes %.4g us + %.3g us each", steps, w * q->phase_wire_s * 1e6, step_s * 1e6);
+    mdl_cost_term (q, cost, "hop latency", w * q->phase_wire_s[0] + steps * step_s, step,
+                   "%.4g steps inside a node: routes %.4g us + %.3g us each", steps, w * q->phase_wire_s[0] * 1e6, step_s * 1e6);
   mdl_cost_term (q, cost, "network hop latency", hops * hop_s, between, "%.4g hops between nodes x %.4g us", hops, hop_s * 1e6);
   const double inside_s = w * mdl_time_s (q->size_B, q->phase_Bps[0]), between_s = w * mdl_time_s (q->size_B, q->phase_Bps[1]),
                other_s = fmax (inside_s + between_s - mdl_time_s (q->size_B, q->link_rate_Bps), 0.0);
-  mdl_cost_term (q, cost, "other phase", other_s, NULL, "inside nodes %.4g us, between %.4g us, one after the other", inside_s * 1e6,
-                 between_s * 1e6);
+  mdl_cost_term (q, cost, "other phase", other_s, NULL, "inside nodes %.4g us, between %.4g us, one after the other",
+                 inside_s * 1e6, between_s * 1e6);
 }
 
 static void
@@ -68,13 +69,10 @@ hierarchical_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 static const char *
 why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
-  if (library != NULL && !library->hierarchical.between.set)
+  (void)q;
+  if (!library->hierarchical.between.set)
     return "the library has no hierarchical operations";
-  if (proto != MDL_PROTO_SIMPLE)
-    return "it sends data as they are: simple";
-  if (q->n_nodes < 2)
-    return "its ranks are all on one node";
-  return q->phase_Bps[1] > 0.0 ? NULL : "its ranks are not the same accelerators of each node: a box of its torus, or behind a switch";
+  return proto != MDL_PROTO_SIMPLE ? "it sends data as they are: simple" : NULL; /* which ranks: sim/collective/possible.c */
 }
 
 const MdlColl mdl_coll_hierarchical = {

@@ -48,7 +48,8 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
   if (serves_by_node (comm, request)) {
     const ColHierarchy *h = col_comm_hierarchy (comm);
     q->phase_steps = h->steps;
-    q->phase_wire_s = h->wire_s;
+    q->phase_wire_s[0] = h->wire_s[0];
+    q->phase_wire_s[1] = h->wire_s[1];
     q->phase_Bps[0] = h->Bps[0];
     q->phase_Bps[1] = h->Bps[1];
   }

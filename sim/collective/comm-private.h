@@ -33,10 +33,10 @@ typedef struct {
 /* The communicator as equal parts of several nodes; looked at when first asked. */
 typedef struct {
   gboolean asked;
-  guint32 steps;  /* inside a node, of an all-gather … */
-  double wire_s;  /* … latency of their routes */
-  double Bps[2];  /* what links carry of an all-gather inside nodes, between them, before the protocol; 0: no such parts */
-  guint32 *rank;  /* by node, and in it by place; NULL: no such parts */
+  guint32 steps;    /* inside a node, of an all-gather … */
+  double wire_s[2]; /* … latency of their routes; of the longest route between nodes */
+  double Bps[2];    /* what links carry of an all-gather inside nodes, between them, before the protocol; 0: no such parts */
+  guint32 *rank;    /* by node, and in it by place; NULL: no such parts */
 } ColHierarchy;
 
 struct ColComm {

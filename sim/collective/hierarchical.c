@@ -1,8 +1,8 @@
 /* Loads of operations that work inside each node first and then between nodes (models/collective/hierarchical.c).
  *
  * Each node must have as many ranks, at the same places. Inside a torus their bytes go as torus.c lays them; behind a switch, where
- * all links are alike, each rank's go to its neighbour, whoever gets them. Between nodes each rank's go to the one at the same place
- * of the next node: as many bytes as halving and doubling, or a ring, move. */
+ * all links are alike, each rank's go to its neighbour, whoever gets them. Between nodes each rank's go to the one at the same
+ * place of the next node: as many bytes as halving and doubling, or a ring, move. */
 #include <math.h>
 
 #include "comm-private.h"
@@ -25,7 +25,8 @@ sort_ranks (const ColComm *comm)
   g_qsort_with_data (rank, (gint)comm->n, sizeof *rank, by_gpu, (gpointer)comm);
   for (guint32 i = p; i < comm->n; i++) {
     const gboolean new_node = comm->stand[rank[i]].node != comm->stand[rank[i - 1]].node;
-    if (new_node != (i % p == 0) || clu_dev_index (comm->clu, comm->dev[rank[i]]) != clu_dev_index (comm->clu, comm->dev[rank[i % p]]))
+    const CluDev here = comm->dev[rank[i]], first = comm->dev[rank[i % p]];
+    if (new_node != (i % p == 0) || clu_dev_index (comm->clu, here) != clu_dev_index (comm->clu, first))
       return NULL;
   }
   return g_steal_pointer (&rank);
@@ -53,12 +54,16 @@ load_inside (ColComm *comm, const guint32 *rank, double ways, GError **error)
   return TRUE;
 }
 
-/* Likewise between nodes, of each rank's part. */
+/* Likewise between nodes, of each rank's part; *wire_s: latency of the longest route. */
 static gboolean
-load_between (ColComm *comm, const guint32 *rank, double ways, GError **error)
+load_between (ColComm *comm, const guint32 *rank, double ways, double *wire_s, GError **error)
 {
   const guint32 p = comm->max_local, nodes = comm->n_islands;
   for (guint32 i = 0; i < comm->n; i++) {
+    const ColRoute *way = col_comm_rank_route (comm, rank[i], rank[(i + p) % comm->n], CLU_NONE, error);
+    if (way == NULL)
+      return FALSE;
+    *wire_s = fmax (*wire_s, way->latency_s);
     const ColEdge edge = { rank[i], rank[(i + p) % comm->n], CLU_NONE, ways * (nodes - 1.0) / nodes / p };
     if (!col_load_edge (comm, &edge, error))
       return FALSE;
@@ -84,9 +89,9 @@ find_steps (ColComm *comm, ColHierarchy *h)
     return TRUE;
   if (comm->intra.hop != MDL_HOP_NVLINK)
     return FALSE;
-  h->steps = col_comm_is_switched (comm) ? 1 : col_torus_steps (comm, &(ColRankList){ h->rank, p }, &h->wire_s);
+  h->steps = col_comm_is_switched (comm) ? 1 : col_torus_steps (comm, &(ColRankList){ h->rank, p }, &h->wire_s[0]);
   if (col_comm_is_switched (comm))
-    h->wire_s = comm->intra.latency_s;
+    h->wire_s[0] = comm->intra.latency_s;
   return h->steps > 0;
 }
 
@@ -102,7 +107,7 @@ col_comm_hierarchy (ColComm *comm)
     return h;
   if (load_inside (comm, h->rank, 1, NULL)) {
     h->Bps[0] = comm->max_local > 1 ? take_rate (comm) : HUGE_VAL;
-    if (load_between (comm, h->rank, 1, NULL))
+    if (load_between (comm, h->rank, 1, &h->wire_s[1], NULL))
       h->Bps[1] = take_rate (comm);
   }
   col_scratch_clear (col_routes_scratch (comm->routes)); /* of routes that do not exist */
@@ -113,7 +118,8 @@ gboolean
 col_load_hierarchical (ColComm *comm, MdlOp op, GError **error)
 {
   const ColHierarchy *h = col_comm_hierarchy (comm);
+  double wire_s = 0;
   const double ways = op == MDL_OP_ALL_REDUCE ? 2 : 1;
   g_return_val_if_fail (h->Bps[1] > 0, FALSE);
-  return load_inside (comm, h->rank, ways, error) && load_between (comm, h->rank, ways, error);
+  return load_inside (comm, h->rank, ways, error) && load_between (comm, h->rank, ways, &wire_s, error);
 }
