@@ -106,7 +106,8 @@ unequal_nodes_are_refused (void)
   }
 }
 
-/* Shipped machines take it by themselves; more bytes and more slices never take less time; a flat tree takes several times as long. */
+/* Shipped machines take it by themselves; more bytes and more slices never take less time, and a flat tree takes several times as
+ * long. */
 static void
 slices_never_gain_by_more (void)
 {
