@@ -211,6 +211,12 @@ mdl_create_time (const MdlLibrary *library, const MdlCreateQuestion *q, MdlCreat
 }
 
 gboolean
+mdl_library_is_hierarchical (const MdlLibrary *library)
+{
+  return library->hierarchical.between.set;
+}
+
+gboolean
 mdl_library_groups (const MdlLibrary *library, const char *link_class)
 {
   const MdlPlugin *plugin = mdl_plugin_of (library, link_class);

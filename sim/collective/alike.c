@@ -4,15 +4,19 @@
 #include "comm-private.h"
 
 typedef struct {
-  double fact[12];
+  double fact[14];
 } Facts;
 
 static Facts
 facts_of (ColComm *comm)
 {
   unsigned nvls, channels = col_comm_channels (comm, &nvls), rings = comm->rings != NULL ? comm->rings->n_rings + 1 : 0;
+  const MdlLibrary *library = comm->settings->library;
+  if (library != NULL && mdl_library_is_hierarchical (library))
+    col_comm_hierarchy (comm);
   return (Facts){ { comm->n, comm->n_nodes, comm->n_islands, comm->max_local, comm->network_Bps, comm->torus_steps,
-                    comm->torus_wire_s, comm->network_family, channels, nvls, rings, col_comm_is_switched (comm) } };
+                    comm->torus_wire_s, comm->network_family, channels, nvls, rings, col_comm_is_switched (comm),
+                    comm->hierarchy.Bps[0], comm->hierarchy.Bps[1] } };
 }
 
 /* Whether the library could take the network's reducing switches, whose room is of each communicator by itself. */

@@ -22,6 +22,15 @@ has_multicast (const ColComm *comm, const ColCollRequest *request, unsigned comp
   return adds && clu_domain_has_sharp (comm->clu) && !(comm->settings->disabled_algos & (1u << MDL_ALGO_NVLS));
 }
 
+/* Whether operations inside each node first, then between nodes, come into question. */
+static gboolean
+serves_by_node (const ColComm *comm, const ColCollRequest *request)
+{
+  const MdlLibrary *library = comm->settings->library;
+  return request->algo == MDL_ALGO_HIERARCHICAL ||
+         (library != NULL && comm->n_islands > 1 && mdl_library_is_hierarchical (library));
+}
+
 /* Of no algorithm yet: link_rate_Bps is that of its traffic. */
 static void
 query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
@@ -36,6 +45,14 @@ query (ColComm *comm, const ColCollRequest *request, MdlCollQuestion *q)
     q->crossings = col_chain_crossings (comm, request->op, request->root);
   q->torus_steps = comm->torus_steps;
   q->torus_wire_s = comm->torus_wire_s;
+  if (serves_by_node (comm, request)) {
+    const ColHierarchy *h = col_comm_hierarchy (comm);
+    q->phase_steps = h->steps;
+    q->phase_wire_s[0] = h->wire_s[0];
+    q->phase_wire_s[1] = h->wire_s[1];
+    q->phase_Bps[0] = h->Bps[0];
+    q->phase_Bps[1] = h->Bps[1];
+  }
   q->n_nodes = comm->n_islands;
   q->ranks_per_node = comm->max_local;
   q->n_nics = comm->n_islands > 1 && comm->rings != NULL ? comm->rings->n_rings : 0;
@@ -80,6 +97,7 @@ is_offered (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo)
   const gboolean windows = settings->buffers == MDL_BUFFERS_SYMMETRIC;
   return algo == MDL_ALGO_ONE_SHOT      ? settings->one_shot != NULL
          : algo == MDL_ALGO_SYMMETRIC   ? windows
+         : algo == MDL_ALGO_HIERARCHICAL ? serves_by_node (comm, request)
          : algo == MDL_ALGO_COPY_ENGINE ? windows && request->op != MDL_OP_SENDRECV
                                         : TRUE;
 }
@@ -207,6 +225,9 @@ choose (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **e
   double least_s = HUGE_VAL;
   /* a framework that brings all-reduce kernels takes them wherever they can run */
   if (request->algo == MDL_ALGO_AUTO && first_of (choices, MDL_ALGO_ONE_SHOT, MDL_PROTO_AUTO, &algo, &proto))
+    return price_pair (comm, request, algo, proto, out, error);
+  /* libraries that work inside nodes first do so wherever they can */
+  if (request->algo == MDL_ALGO_AUTO && first_of (choices, MDL_ALGO_HIERARCHICAL, request->proto, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);
   if (windows_choice (comm, request, choices, &out->question, &algo, &proto))
     return price_pair (comm, request, algo, proto, out, error);

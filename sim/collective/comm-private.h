@@ -24,6 +24,21 @@ typedef struct {
   GStringChunk *texts; /* other reasons */
 } ColSharpRoom;
 
+/* Ranks of a communicator. */
+typedef struct {
+  const guint32 *rank;
+  guint32 n;
+} ColRankList;
+
+/* The communicator as equal parts of several nodes; looked at when first asked. */
+typedef struct {
+  gboolean asked;
+  guint32 steps;    /* inside a node, of an all-gather … */
+  double wire_s[2]; /* … latency of their routes; of the longest route between nodes */
+  double Bps[2];    /* what links carry of an all-gather inside nodes, between them, before the protocol; 0: no such parts */
+  guint32 *rank;    /* by node, and in it by place; NULL: no such parts */
+} ColHierarchy;
+
 struct ColComm {
   const Clu *clu;
   const ColSettings *settings;
@@ -40,6 +55,7 @@ struct ColComm {
   MdlTuner *tuner;     /* the library's own choice; made at the first question, with … */
   guint32 torus_steps; /* col_torus_steps */
   double torus_wire_s;
+  ColHierarchy hierarchy;
   unsigned channels, nvls_channels; /* … the channels that its search found */
   ColSharpRoom *room;
   CluFamily network_family; /* of `network` */
@@ -152,11 +168,16 @@ gboolean col_load_nvls (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_chain (ColComm *comm, MdlOp op, GError **error);
-/* ColEdge: both ways of the rings along each dimension of the ranks' torus; full. */
-GArray *col_torus_edges (const ColComm *comm, MdlOp op);
-/* Hops of a chunk through all dimensions of the ranks' torus, and the latency of their routes; 0: they are no box of one node's
- * torus, or cannot reach each other. */
-guint32 col_torus_steps (const ColComm *comm, double *wire_s);
+/* ColEdge: both ways of the rings along each dimension of the torus of `ranks`, all on one node; full. */
+GArray *col_torus_edges (const ColComm *comm, const ColRankList *ranks, MdlOp op);
+/* Hops of a chunk through all dimensions of the torus of `ranks`, all on one node, and the latency of their routes; 0: they are no
+ * box of the node's torus, or cannot reach each other. */
+guint32 col_torus_steps (const ColComm *comm, const ColRankList *ranks, double *wire_s);
+/* All of them, in order; full. */
+guint32 *col_comm_all_ranks (const ColComm *comm);
+/* Nodes of equal parts; no rates where the communicator has none. Borrowed. */
+const ColHierarchy *col_comm_hierarchy (ColComm *comm);
+gboolean col_load_hierarchical (ColComm *comm, MdlOp op, GError **error);
 /* All of an all-to-all. */
 gboolean col_load_all_to_all (ColComm *comm, GError **error);
 /* Cores that NCCL's threads of a node share; 0: enough. */

@@ -246,7 +246,10 @@ col_comm_new_on (ColRoutes *routes, const Clu *clu, const ColSettings *settings,
   }
   comm->slow_node = col_gpu_slowest (clu, gpus, n);
   number_islands (comm);
-  comm->torus_steps = col_torus_steps (comm, &comm->torus_wire_s);
+  if (comm->n_nodes == 1 && n > 1) {
+    g_autofree guint32 *rank = col_comm_all_ranks (comm);
+    comm->torus_steps = col_torus_steps (comm, &(ColRankList){ rank, n }, &comm->torus_wire_s);
+  }
   if (n > 1 && (!clu_rings_find (clu, gpus, n, &settings->degrade, &comm->rings, error) || !survey_hops (comm, error))) {
     col_comm_free (comm);
     return NULL;
@@ -263,6 +266,7 @@ col_comm_free (ColComm *comm)
     clu_rings_free (comm->rings);
   clu_route_clear (&comm->route);
   g_free (comm->tuner);
+  g_free (comm->hierarchy.rank);
   g_free (comm->room->why_not);
   g_string_chunk_free (comm->room->texts);
   g_free (comm->room);
@@ -273,6 +277,15 @@ col_comm_free (ColComm *comm)
   g_free (comm->stand);
   col_routes_unref (comm->routes);
   g_free (comm);
+}
+
+guint32 *
+col_comm_all_ranks (const ColComm *comm)
+{
+  guint32 *rank = g_new (guint32, comm->n);
+  for (guint32 i = 0; i < comm->n; i++)
+    rank[i] = i;
+  return rank;
 }
 
 void

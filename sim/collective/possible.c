@@ -34,7 +34,10 @@ why_not_whatever_room (const ColComm *comm, MdlAlgo algo)
     return "it needs one GPU a node";
   if (algo == MDL_ALGO_TORUS && (comm->torus_steps == 0 || comm->intra.hop != MDL_HOP_NVLINK))
     return "its ranks are no torus of a node, nor a box of one";
-  if (col_algo_has_messages (algo) || algo == MDL_ALGO_TORUS)
+  if (algo == MDL_ALGO_HIERARCHICAL && comm->hierarchy.Bps[1] <= 0)
+    return comm->n_islands < 2 ? "its ranks are all on one node"
+                               : "its ranks are not the same accelerators of each node: a box of its torus, or behind a switch";
+  if (col_algo_has_messages (algo) || algo == MDL_ALGO_TORUS || algo == MDL_ALGO_HIERARCHICAL)
     return NULL;
   if (in_node && !clu_domain_has_sharp (comm->clu))
     return "the node's switches do not reduce (topology: `nvlink: {sharp: true}` where they do)";
@@ -192,12 +195,19 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
   if (no_engines != NULL)
     g_ptr_array_add (texts, g_strdup_printf ("NCCL_CTA_POLICY=ZERO has no effect on this %s, which kernels serve: %s",
                                              base_name (mdl_op_names, (int)coll->question.op), no_engines));
+  const gboolean exact = settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT;
+  if (exact && settings->library != NULL && settings->in_a_row > 1 && comm->n > 2 &&
+      (coll->op == MDL_OP_BROADCAST || coll->op == MDL_OP_REDUCE))
+    g_ptr_array_add (texts,
+                     g_strdup_printf ("exact steps: the time is of one %s alone, from the first rank to the last; without them "
+                                      "it is the mean of %u in a row (--iters), where ranks go on before the last is done",
+                                      base_name (mdl_op_names, (int)coll->op), settings->in_a_row));
   if (col_algo_has_messages (coll->algo) || comm->n == 1)
     return;
   const char *algo = base_name (mdl_algo_names, (int)coll->algo);
-  if (settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT)
+  if (exact)
     g_ptr_array_add (texts, g_strdup_printf ("exact steps: %s has no messages here; it ran as one activity", algo));
-  if (coll->algo == MDL_ALGO_TORUS)
+  if (coll->algo == MDL_ALGO_TORUS || coll->algo == MDL_ALGO_HIERARCHICAL)
     return;
   double rate_Bps = line_Bps (comm);
   if (coll->busbw_Bps > rate_Bps)

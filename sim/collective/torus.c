@@ -33,14 +33,14 @@ number_places (const Box *box, guint16 (*places)[MAX_SIZE])
         places[d][x] = (guint16)++at;
 }
 
-/* FALSE: the ranks are not a box of one node's torus. */
+/* FALSE: the ranks, all on one node, are not a box of its torus. */
 static gboolean
-find_box (const ColComm *comm, Box *box)
+find_box (const ColComm *comm, const ColRankList *ranks, Box *box)
 {
-  const guint32 node = clu_dev_node (comm->clu, comm->dev[0]);
+  const guint32 node = clu_dev_node (comm->clu, comm->dev[ranks->rank[0]]);
   const CluNvlinkSpec *spec = &clu_node_spec (comm->clu, node)->nvlink;
   *box = (Box){ .n_dims = spec->dims.n };
-  if (spec->dims.n == 0 || spec->dims.n > MAX_DIMS || comm->n_nodes > 1 || comm->n < 2)
+  if (spec->dims.n == 0 || spec->dims.n > MAX_DIMS || ranks->n < 2)
     return FALSE;
   guint16 places[MAX_DIMS][MAX_SIZE] = { { 0 } };
   guint32 first = 0;
@@ -48,8 +48,8 @@ find_box (const ColComm *comm, Box *box)
     first += clu_gpus_per_node (comm->clu, i);
   for (guint32 d = 0; d < box->n_dims; d++)
     box->size[d] = (guint32)spec->dims.item[d].v;
-  for (guint32 i = 0; i < comm->n; i++)
-    for (guint32 d = 0, rest = comm->gpu[i] - first; d < box->n_dims; rest /= box->size[d], d++) {
+  for (guint32 i = 0; i < ranks->n; i++)
+    for (guint32 d = 0, rest = comm->gpu[ranks->rank[i]] - first; d < box->n_dims; rest /= box->size[d], d++) {
       guint16 *place = &places[d][rest % box->size[d]];
       box->k[d] += *place == 0;
       *place = 1;
@@ -61,26 +61,26 @@ find_box (const ColComm *comm, Box *box)
     const double lanes = d < spec->dim_lanes.n ? spec->dim_lanes.item[d].v : 1.0;
     box->weight[d] = box->k[d] < 2 ? 0.0 : box->ring[d] ? 2.0 * lanes : lanes;
   }
-  if (all != comm->n)
+  if (all != ranks->n)
     return FALSE;
   number_places (box, places);
-  box->rank_at = g_new (guint32, comm->n);
-  for (guint32 i = 0; i < comm->n; i++) {
+  box->rank_at = g_new (guint32, ranks->n);
+  for (guint32 i = 0; i < ranks->n; i++) {
     guint32 at = 0, stride = 1;
-    for (guint32 d = 0, rest = comm->gpu[i] - first; d < box->n_dims; stride *= box->k[d], rest /= box->size[d], d++)
+    for (guint32 d = 0, rest = comm->gpu[ranks->rank[i]] - first; d < box->n_dims; stride *= box->k[d], rest /= box->size[d], d++)
       at += stride * (guint32)(places[d][rest % box->size[d]] - 1);
-    box->rank_at[at] = i;
+    box->rank_at[at] = ranks->rank[i];
   }
   return TRUE;
 }
 
 guint32
-col_torus_steps (const ColComm *comm, double *wire_s)
+col_torus_steps (const ColComm *comm, const ColRankList *ranks, double *wire_s)
 {
   g_auto (Box) box = { 0 };
   guint32 steps = 0;
   *wire_s = 0;
-  if (!find_box (comm, &box))
+  if (!find_box (comm, ranks, &box))
     return 0;
   for (guint32 d = 0, stride = 1; d < box.n_dims; stride *= box.k[d], d++) {
     const guint32 hops = box.ring[d] ? box.k[d] / 2 : box.k[d] - 1;
@@ -112,16 +112,16 @@ share_out (const Box *box, double sent[MAX_DIMS])
 }
 
 GArray *
-col_torus_edges (const ColComm *comm, MdlOp op)
+col_torus_edges (const ColComm *comm, const ColRankList *ranks, MdlOp op)
 {
   g_auto (Box) box = { 0 };
   double sent[MAX_DIMS];
   GArray *edges = g_array_new (FALSE, FALSE, sizeof (ColEdge));
-  g_return_val_if_fail (find_box (comm, &box), edges);
+  g_return_val_if_fail (find_box (comm, ranks, &box), edges);
   share_out (&box, sent);
   for (guint32 d = 0, stride = 1; d < box.n_dims; stride *= box.k[d], d++) {
     const double bytes = sent[d] * (op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0);
-    for (guint32 at = 0; at < comm->n && box.k[d] > 1; at++) {
+    for (guint32 at = 0; at < ranks->n && box.k[d] > 1; at++) {
       const guint32 x = at / stride % box.k[d], next = x + 1 < box.k[d] ? at + stride : at - x * stride;
       const ColEdge there = { box.rank_at[at], box.rank_at[next], CLU_NONE, box.ring[d] ? bytes / 2 : bytes };
       const ColEdge back = { there.to, there.from, CLU_NONE, there.bytes };

@@ -300,7 +300,8 @@ tree_pipes (const ColPipesQuery *query, GPtrArray *pipes)
 static gboolean
 load_torus (ColComm *comm, MdlOp op, GError **error)
 {
-  g_autoptr (GArray) edges = col_torus_edges (comm, op);
+  g_autofree guint32 *rank = col_comm_all_ranks (comm);
+  g_autoptr (GArray) edges = col_torus_edges (comm, &(ColRankList){ rank, comm->n }, op);
   for (guint e = 0; e < edges->len; e++)
     if (!col_load_edge (comm, &g_array_index (edges, ColEdge, e), error))
       return FALSE;
@@ -322,6 +323,7 @@ static const ColTravel travels[] = {
   [MDL_ALGO_SYMMETRIC] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_COPY_ENGINE] = { .pipes = pairwise_pipes, .pairs = TRUE },
   [MDL_ALGO_TORUS] = { .load = load_torus },
+  [MDL_ALGO_HIERARCHICAL] = { .load = col_load_hierarchical },
 };
 
 static const ColTravel *

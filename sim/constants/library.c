@@ -275,6 +275,8 @@ static SCHEMA (gda_schema, "ibgda", "All-to-all by puts of the GPU's own threads
 static SCHEMA (torus_schema, "torus", "Rings along the dimensions of a torus.",
                NUM (MdlTorusSpec, start, TIME, "start and end of the operation"),
                NUM (MdlTorusSpec, step, TIME, "time of a hop, added to the route's latency"));
+static SCHEMA (hierarchical_schema, "hierarchical", "Operations inside each node, then between nodes; hops inside are the torus'.",
+               NUM (MdlHierarchicalSpec, between, TIME, "time of a hop between nodes, added to the route's latency"));
 static SCHEMA (one_shot_kernel_schema, "one_shot.kernels", "A kernel of an inference framework.",
                ROW (MdlOneShotKernel, name, STR, "name", .required = TRUE),
                ROW (MdlOneShotKernel, kind, ENUM, "how it adds", .names = mdl_one_shot_kinds, .required = TRUE),
@@ -476,6 +478,7 @@ SCHEMA (cst_library_schema, "library", "Constants of a communication library on 
         MAP (MdlLibrary, pairwise, &pairwise_schema, "sends and receives"),
         MAP (MdlLibrary, ibgda, &gda_schema, "all-to-all by puts of the GPU's own threads (NVSHMEM)"),
         MAP (MdlLibrary, torus, &torus_schema, "rings along the dimensions of a torus"),
+        MAP (MdlLibrary, hierarchical, &hierarchical_schema, "operations inside each node, then between nodes"),
         MAP (MdlLibrary, one_shot, &one_shot_schema, "all-reduce by kernels of inference frameworks"),
         MAP (MdlLibrary, symmetric, &symmetric_schema, "NCCL's kernels on windows of symmetric memory"),
         MAP (MdlLibrary, registration, &registration_schema, "buffers that are registered with a communicator"),

@@ -36,6 +36,9 @@ typedef struct {
   unsigned crossings;                      /* of broadcast and reduce: hops between nodes on the longest chain; 0: not known */
   unsigned torus_steps;                    /* hops of a chunk through all dimensions of the ranks' torus; 0: they are none */
   double torus_wire_s;                     /* latency of the routes of these hops */
+  unsigned phase_steps;                    /* of a hierarchical operation: steps inside a node, one way … */
+  double phase_wire_s[2];                  /* … latency of their routes, and of a route between nodes … */
+  double phase_Bps[2];                     /* … and what links carry of an all-gather inside nodes, between them; 0: cannot run */
   MdlLaunch launch;
   const char *one_shot; /* framework whose kernels are asked for; NULL: the library's default one. Borrowed */
   double cpu_Bps;       /* what the host's threads let through of the size, B/s; 0: no limit */

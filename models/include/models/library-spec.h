@@ -366,6 +366,12 @@ typedef struct {
   BaseNum step;  /* s, of a hop beyond the route's latency */
 } MdlTorusSpec;
 
+/* Operations inside each node, then between nodes; hops inside are the torus'. */
+typedef struct {
+  BaseHead head;
+  BaseNum between; /* s, of a hop between nodes beyond the route's latency */
+} MdlHierarchicalSpec;
+
 /* All-reduce by a framework's own kernels (collective/one_shot.c). */
 typedef enum { MDL_ONE_SHOT, MDL_TWO_SHOT, MDL_SWITCH_SHOT } MdlOneShotKind;
 extern const BaseName mdl_one_shot_kinds[]; /* one_shot two_shot in_switch */
@@ -506,6 +512,7 @@ struct MdlLibrary {
   MdlPairSpec pairwise;
   MdlGdaSpec ibgda;
   MdlTorusSpec torus;
+  MdlHierarchicalSpec hierarchical;
   MdlOneShotSpec one_shot;
   MdlSymmetricSpec symmetric;
   MdlCopyEngineSpec copy_engine;

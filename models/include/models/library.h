@@ -93,6 +93,9 @@ double mdl_library_tuner_latency_s (const MdlLibrary *library, const char *link_
 /* What that plugin chooses in NCCL's place (models/tuner_region.h); NULL: nothing. */
 const struct MdlTunerRegions *mdl_library_regions (const MdlLibrary *library, const char *link_class, unsigned compute_capability);
 
+/* Whether the library works inside each node first, then between nodes. */
+gboolean mdl_library_is_hierarchical (const MdlLibrary *library);
+
 /* Whether the library sees the adapters beside one GPU as one, on a network of this link class (NULL: none). */
 gboolean mdl_library_groups (const MdlLibrary *library, const char *link_class);
 

@@ -28,6 +28,7 @@ typedef enum {
   ROW (PAIRWISE, pairwise, 'P', "sends and receives between pairs")                                              \
   ROW (IBGDA, ibgda, 'G', "puts by the GPU's own threads (NVSHMEM over IBGDA); never chosen automatically") \
   ROW (TORUS, torus, 'O', "rings along all dimensions of a torus at once")                                           \
+  ROW (HIERARCHICAL, hierarchical, 'H', "inside each node, then between nodes by equal accelerators (TPU slices, Trainium)") \
   ROW (ONE_SHOT, one_shot, 'F', "kernels of vLLM, SGLang and TensorRT-LLM, one node; taken if `one_shot` names one") \
   ROW (SYMMETRIC, symmetric, 'S', "NCCL's kernels on windows of symmetric memory, one NVLink domain; taken if `buffers` says so") \
   ROW (COPY_ENGINE, copy_engine, 'E', "copies by the GPUs' copy engines, one NVLink domain; taken with NCCL_CTA_POLICY=ZERO")
