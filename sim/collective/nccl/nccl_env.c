@@ -434,9 +434,11 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   settings->symmetric_kernel = g_strcmp0 (spec.symmetric_kernel.v, "^") == 0 ? NULL : spec.symmetric_kernel.v;
   settings->symmetric_mark = spec.symmetric_kernel.mark;
   take_policy (&spec.cta_policy, context, settings);
-  if (spec.nvls_enable.v <= 0)
+  settings->no_nvls = spec.nvls_enable.v <= 0;
+  settings->no_pat = spec.pat_enable.v <= 0;
+  if (settings->no_nvls)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
-  if (spec.pat_enable.v <= 0)
+  if (settings->no_pat)
     settings->disabled_algos |= 1u << MDL_ALGO_PAT;
   settings->collnet = spec.collnet_enable.v > 0;
   take_routes (&spec, settings, context->diag);
