@@ -117,8 +117,8 @@ cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, Md
     [MDL_ONE_SHOT] = "one shot", [MDL_TWO_SHOT] = "two shots", [MDL_SWITCH_SHOT] = "in the NVSwitch"
   };
   const double trips_s = kernel->trips.v * trip->v;
-  mdl_cost_term (q, cost, "round trips", trips_s, trip, "%.3g x %.3g us to a peer's memory and back (%s)", kernel->trips.v,
-                 trip->v * 1e6, titles[kernel->kind.v]);
+  mdl_cost_term (q, cost, "round trips", trips_s, trip, "%s: %.3g x %.3g us to a peer's memory and back", titles[kernel->kind.v],
+                 kernel->trips.v, trip->v * 1e6);
   mdl_cost_term (q, cost, "flags", kernel->flag.v * (n - 2.0), &kernel->flag, "%.4g further peers x %.3g us", n - 2.0,
                  kernel->flag.v * 1e6);
   const double wait_s = fmax (kernel->wait.v * trip->v - kernel->hidden.v * size_s, 0.0);
