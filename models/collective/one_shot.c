@@ -114,7 +114,7 @@ cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, Md
   const double size_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost));
   mdl_cost_begin (q, cost, &kernel->start);
   static const char *const titles[] = {
-    [MDL_ONE_SHOT] = "one shot", [MDL_TWO_SHOT] = "two shots", [MDL_SWITCH_SHOT] = "in the NVSwitch"
+    [MDL_ONE_SHOT] = "one shot", [MDL_TWO_SHOT] = "two shots", [MDL_SWITCH_SHOT] = "NVSwitch"
   };
   const double trips_s = kernel->trips.v * trip->v;
   mdl_cost_term (q, cost, "round trips", trips_s, trip, "%s: %.3g x %.3g us to a peer's memory and back", titles[kernel->kind.v],

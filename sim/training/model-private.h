@@ -258,8 +258,8 @@ const TrnPriced *trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWor
 void trn_prices_warn (const TrnPrices *prices, ColRunInfo *info);
 /* Whether all groups of experts of a pipeline rank can do that. FALSE and *error likewise. */
 gboolean trn_prices_can_exchange (TrnPrices *prices, guint32 pp, const ColMoeRequest *request, GError **error);
-/* experts.c: what is asked of that library; FALSE and *error at the dispatcher, which takes `why`; size of an all-to-all that sends as
- * much over the NIC, or on one node over NVLink; the library's time in place of the all-to-all's. */
+/* experts.c: what is asked of that library; FALSE and *error at the dispatcher, which takes `why`; size of an all-to-all that sends
+ * as much over the NIC, or on one node over NVLink; the library's time in place of the all-to-all's. */
 ColMoeRequest trn_moe_request (const TrnModel *model, const MdlWorkColl *coll);
 gboolean trn_moe_refuse (const TrnModel *model, GError *why, GError **error);
 double trn_moe_size_alike (const MdlMoeCost *cost, double ranks, double nodes);

@@ -276,7 +276,7 @@ const ColVariable col_nccl_variables[] = {
   { "NCCL_UID_STAGGER_RATE", NONE, NULL, "acts when a communicator is made", "src/bootstrap.cc" },
   { "NCCL_UID_STAGGER_THRESHOLD", NONE, NULL, "acts when a communicator is made", "src/bootstrap.cc" },
   { "NCCL_UNPACK_DOUBLE_NCHANNELS", UNKNOWN, "1", "doubles channels where the receiver unpacks", "src/graph/connect.cc" },
-  { "NCCL_VERSION", UNKNOWN, NULL, "the package of NVIDIA's container images, of which PyTorch brings another; `version` says which release runs",
+  { "NCCL_VERSION", UNKNOWN, NULL, "is of the container image, and PyTorch brings its own: `version` says which release runs",
     "nvidia/container-images/cuda, Dockerfile: ENV NCCL_VERSION" },
   { "NCCL_WARN_ENABLE_DEBUG_INFO", NONE, NULL, "writes more of the log after a warning", "src/debug.cc" },
   { "NCCL_WIN_ENABLE", UNKNOWN, "1", "allows windows of symmetric memory", "src/init.cc" },

@@ -11,8 +11,8 @@ void col_run_warn_steps (ColRunInfo *info, const ColSettings *settings, const ch
  * NVLink between all, or another operation than all-reduce. NULL: it can, none is named, or there is one rank. Returned: full. */
 char *col_one_shot_why_not (const ColComm *comm, const ColAnswer *priced);
 
-/* Appends to `texts` (char *, g_free) where symmetric buffers and NCCL_CTA_POLICY=ZERO have no effect on the priced operation, which
- * `whose` names ("this", "the tp"), and what a named algorithm on such buffers needs. */
+/* Appends to `texts` (char *, g_free) where symmetric buffers and NCCL_CTA_POLICY=ZERO have no effect on the priced operation,
+ * which `whose` names ("this", "the tp"), and what a named algorithm on such buffers needs. */
 void col_window_warnings (const ColSettings *settings, const ColAnswer *coll, const char *whose, GPtrArray *texts);
 
 #endif
