@@ -30,9 +30,9 @@
 
 typedef struct {
   double syncs;
-  double operations;     /* of a sync's batch on the stream's memory */
-  double flags;          /* copied, of a sync */
-  double copies;         /* to peers, one after another */
+  double operations; /* of a sync's batch on the stream's memory */
+  double flags;      /* copied, of a sync */
+  double copies;     /* to peers, one after another */
   const BaseNum *batch;
   double launch_s;
 } Shape;
@@ -84,9 +84,10 @@ cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, Md
                  spec->copy.v * 1e6);
   cost->start_s = cost->latency_s;
   if (!put) {
-    const double own_s = q->size_B / n / spec->own_rate.v;
-    mdl_cost_term (q, cost, "own part", spec->own.v + own_s, &spec->own, "%.3g us + %.4g B at %.4g GB/s", spec->own.v * 1e6,
-                   q->size_B / n, spec->own_rate.v * 1e-9);
+    const double part_B = q->size_B / n, own_s = part_B / spec->own_rate.v;
+    const gboolean large = part_B >= 1e4;
+    mdl_cost_term (q, cost, "own part", spec->own.v + own_s, &spec->own, "%.3g us + %.4g %s at %.4g GB/s", spec->own.v * 1e6,
+                   large ? part_B * 1e-6 : part_B, large ? "MB" : "B", spec->own_rate.v * 1e-9);
     mdl_cost_use (cost, &spec->own_rate);
   }
   cost->start_s = cost->latency_s;
@@ -108,7 +109,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
     return "over several NVLink domains it is not modelled (NCCL has it from 2.30 on)";
   if (q->intra != MDL_HOP_NVLINK || (!q->switched && q->n_ranks > 2))
     return "it needs NVLink between all GPUs";
-  return q->compute_capability < 90 ? "it was not measured before Hopper" : NULL;
+  return q->compute_capability < 90 ? "collectives by copy engines are modelled from Hopper on: none was measured before" : NULL;
 }
 
 const char *

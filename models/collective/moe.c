@@ -114,8 +114,8 @@ add_longest (const MdlMoeCosts *c, const MdlMoeQuestion *q, MdlMoeCost *out)
     add (out, "NVLink", nvlink_s, c->sm.set && c->sm.v * out->sms <= c->nvlink.v * q->nvlink_Bps ? &c->sm : &c->nvlink,
          "%.4g MB at %.4g GB/s; NIC meanwhile %.4g us", out->nvlink_B * 1e-6, nvlink_Bps * 1e-9, nic_s * 1e6);
   else
-    add (out, "SMs", longest_s, token_s >= send_s ? each : &c->expert_token,
-         "%.0f tokens; NVLink meanwhile %.4g us, NIC %.4g us", q->tokens, nvlink_s * 1e6, nic_s * 1e6);
+    add (out, "SMs", longest_s, token_s >= send_s ? each : &c->expert_token, "%.0f tokens; NVLink meanwhile %.4g us, NIC %.4g us",
+         q->tokens, nvlink_s * 1e6, nic_s * 1e6);
   if (longest_s > start_s)
     out->bound_by = out->term[out->n_terms - 1].name;
 }
@@ -144,6 +144,9 @@ mdl_moe_cost (const MdlMoeRow *row, const MdlMoeQuestion *q, MdlMoeCost *out)
   for (unsigned i = 0; i < row->gpus.n; i++)
     here = here || g_strcmp0 (row->gpus.item[i].v, q->gpu) == 0;
   out->band = known && here ? row->error.v : row->assumed_error.v;
-  if (!known || !here)
-    out->source = BASE_SOURCE_ASSUMED;
+  if (known && here)
+    return;
+  out->source = BASE_SOURCE_ASSUMED; /* constants that were measured elsewhere */
+  for (unsigned i = 0; i < out->n_terms; i++)
+    out->term[i].source = BASE_SOURCE_ASSUMED;
 }

@@ -113,9 +113,12 @@ cost_of (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q, Md
     mdl_cost_bound (cost, kernel->inflight.v / trip->v, &kernel->inflight);
   const double size_s = mdl_time_s (q->size_B, mdl_cost_rate (q, cost));
   mdl_cost_begin (q, cost, &kernel->start);
+  static const char *const titles[] = {
+    [MDL_ONE_SHOT] = "one shot", [MDL_TWO_SHOT] = "two shots", [MDL_SWITCH_SHOT] = "NVSwitch"
+  };
   const double trips_s = kernel->trips.v * trip->v;
-  mdl_cost_term (q, cost, "round trips", trips_s, trip, "%s: %.3g x %.3g us to a peer's memory and back",
-                 base_name (mdl_one_shot_kinds, (int)kernel->kind.v), kernel->trips.v, trip->v * 1e6);
+  mdl_cost_term (q, cost, "round trips", trips_s, trip, "%s: %.3g x %.3g us to a peer's memory and back", titles[kernel->kind.v],
+                 kernel->trips.v, trip->v * 1e6);
   mdl_cost_term (q, cost, "flags", kernel->flag.v * (n - 2.0), &kernel->flag, "%.4g further peers x %.3g us", n - 2.0,
                  kernel->flag.v * 1e6);
   const double wait_s = fmax (kernel->wait.v * trip->v - kernel->hidden.v * size_s, 0.0);

@@ -258,7 +258,7 @@ why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *quest
   if (q.intra != MDL_HOP_NVLINK || (!q.switched && q.n_ranks > 2))
     return "it needs NVLink between all GPUs";
   if (q.compute_capability < 90)
-    return "it was not measured before Hopper";
+    return "kernels on symmetric memory are modelled from Hopper on: none was measured before";
   if (q.symmetric_kernel != NULL && !pick (spec, proto, &q, &picked))
     return "the kernel of NCCL_SYM_KERNEL does not serve this operation, size or GPU; NCCL's tuner does";
   return pick (spec, proto, &q, &picked) ? NULL : "the size is more than these kernels take; NCCL's tuner serves it";

@@ -4,6 +4,7 @@
 #include "api/coll.h"
 #include "api/values.h"
 #include "base/yaml.h"
+#include "models/moe.h"
 
 #define MAX_NODES         1000000u
 #define MAX_GPUS_PER_NODE 1024u
@@ -17,6 +18,12 @@ static gboolean
 parse_op (const FrCollFlags *flags, const char *text, MdlOp *op, GError **error)
 {
   int code = 0;
+  if (base_name_find (mdl_moe_op_names, text) != NULL)
+    return fr_fail_of (
+        flags->verb, error,
+        "'%s' is no collective: 'forerun explain %s --topology T --tokens N --backend B' prices it, by one library at "
+        "a time",
+        text, text);
   if (!fr_name_value (flags->verb, "operation", text, mdl_op_names, &code, error))
     return FALSE;
   *op = (MdlOp)code;

@@ -37,34 +37,56 @@ fail (const FrCollQuery *query, GError *why, GError **error)
   return FALSE;
 }
 
-/* One size, row `*n_rows` of all. */
+/* What has been priced so far, of all numbers of nodes. */
+typedef struct {
+  guint n_rows;
+  gboolean no_framework; /* the framework that was named can serve at none of these numbers of nodes */
+} Progress;
+
+/* A framework's kernels where they cannot run: NCCL serves there, if they can run on other numbers of nodes. */
 static gboolean
-price_size (const ScnHost *host, const FrCollQuery *query, ScnRanks *ranks, guint64 size_B, guint *n_rows, ColAnswer *coll,
+check_framework (const ScnHost *host, const FrCollQuery *query, ScnRanks *ranks, const ColAnswer *coll, Progress *progress,
+                 GError **error)
+{
+  g_autofree char *text = col_one_shot_why_not (ranks->comm, coll);
+  g_autofree char *prefix = base_mark_prefix (query->settings.one_shot_mark);
+  progress->no_framework = progress->no_framework && text != NULL;
+  if (text == NULL)
+    return TRUE;
+  if (query->n_nodes == 1 || (progress->no_framework && query->nodes[query->n_nodes - 1] == ranks->n_nodes))
+    return fr_fail_of (query->verb, error, "%s%s; leave it out", prefix, text);
+  g_ptr_array_add (host->warnings, g_strconcat (prefix, text, NULL));
+  return TRUE;
+}
+
+/* One size. */
+static gboolean
+price_size (const ScnHost *host, const FrCollQuery *query, ScnRanks *ranks, guint64 size_B, Progress *progress, ColAnswer *coll,
             GError **error)
 {
   const ColCollRequest request = fr_coll_request (query, (double)size_B);
   GError *why = NULL;
   if (!col_coll_price (ranks->comm, &request, coll, &why))
     return fail (query, why, error);
-  if (!col_one_shot_serves (ranks->comm, coll, error))
+  if (!check_framework (host, query, ranks, coll, progress, error))
     return FALSE;
-  if (++*n_rows > SCN_MAX_ROWS)
+  if (++progress->n_rows > SCN_MAX_ROWS)
     return fr_fail_of (query->verb, error, "more than %u rows; ask for fewer sizes or fewer node counts", SCN_MAX_ROWS);
   col_comm_switch_warnings (ranks->comm, coll, host->warnings);
   return TRUE;
 }
 
-/* One number of nodes. *n_rows: so far, of all. */
+/* One number of nodes. */
 static gboolean
 price_ranks (const ScnHost *host, const FrCollQuery *query, const ScnSizes *sizes, ScnRanks *ranks, const FrCollSink *sink,
-             guint *n_rows, GError **error)
+             Progress *progress, GError **error)
 {
   g_autoptr (GArray) list = scn_sizes_list (sizes, query->op, mdl_dtype_size_B (query->dtype), ranks->n);
   g_auto (ColAnswer) coll = { 0 };
   const gboolean counts = list->len > 1 && base_progress_begin ("sizes", list->len, 0); /* one size may count within itself */
   gboolean good = TRUE;
   for (guint i = 0; i < list->len && good; i++) {
-    good = price_size (host, query, ranks, g_array_index (list, guint64, i), n_rows, &coll, error);
+    good = price_size (host, query, ranks, g_array_index (list, guint64, i), progress, &coll, error);
     if (good)
       sink->row (sink->user, &coll, i, list->len);
     if (counts)
@@ -78,14 +100,14 @@ price_ranks (const ScnHost *host, const FrCollQuery *query, const ScnSizes *size
 gboolean
 fr_coll_price (const ScnHost *host, const FrCollQuery *query, const ScnSizes *sizes, const FrCollSink *sink, GError **error)
 {
-  guint n_rows = 0;
+  Progress progress = { 0, TRUE };
   for (guint i = 0; i < query->n_nodes; i++) {
     g_auto (ScnRanks) ranks = { 0 };
     if (!fr_ranks_open (host, query, query->nodes[i], &ranks, error))
       return FALSE;
     if (sink->begin != NULL)
       sink->begin (sink->user, &ranks);
-    if (!price_ranks (host, query, sizes, &ranks, sink, &n_rows, error))
+    if (!price_ranks (host, query, sizes, &ranks, sink, &progress, error))
       return FALSE;
   }
   return TRUE;

@@ -158,6 +158,8 @@ extern const CliFlag cli_common_flags[];
 void cli_progress_start (const Cli *cli);
 void cli_progress_clear (void);
 
+/* Where lines on stderr break: the width of the terminal that it is; 0, nowhere, where it is none. */
+guint cli_layout_talk_width (void);
 /* Lays out text by the flags and the output, before the verb prints; and breaks its long lines and names the columns that found no
  * room, after it. FALSE and *error where --columns names what no table has. */
 gboolean cli_layout_begin (Cli *cli, GError **error);

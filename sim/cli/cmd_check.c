@@ -105,7 +105,7 @@ check_scenario (Cli *cli, const char *path, Finding *finding, GError **error)
   if (loaded == NULL)
     return FALSE;
   take_cluster (finding, scn_cluster (loaded->scenario));
-  return TRUE;
+  return scn_ready (loaded->scenario, error);
 }
 
 static gboolean

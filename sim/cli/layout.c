@@ -28,6 +28,14 @@ width_of_output (void)
   return BASE_LAYOUT_WIDTH;
 }
 
+guint
+cli_layout_talk_width (void)
+{
+  struct winsize size;
+  return isatty (STDERR_FILENO) && ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? MAX (size.ws_col, LEAST_WIDTH)
+                                                                                                    : 0;
+}
+
 gboolean
 cli_layout_begin (Cli *cli, GError **error)
 {

@@ -7,6 +7,7 @@
 #include <json-glib/json-glib.h>
 
 #include "base/finite.h"
+#include "base/layout.h"
 #include "base/output.h"
 #include "base/text.h"
 #include "cli-private.h"
@@ -29,13 +30,22 @@ status_of (const GError *error)
   return CLI_EXIT_RUN;
 }
 
+/* A line of stderr, or several; cleaned text. */
+static void
+talk (const char *text)
+{
+  g_autoptr (GString) lines = g_string_new (text);
+  if (lines->len > 0 && lines->str[lines->len - 1] != '\n')
+    g_string_append_c (lines, '\n');
+  base_text_wrap (lines, cli_layout_talk_width ());
+  fputs (lines->str, stderr);
+}
+
 static int
 report (const GError *error)
 {
   g_autofree char *text = base_text_escape (error->message, "\n");
-  fputs (text, stderr);
-  if (!g_str_has_suffix (text, "\n"))
-    fputc ('\n', stderr);
+  talk (text);
   return status_of (error);
 }
 
@@ -114,10 +124,12 @@ finish (Cli *cli, gboolean done, GError *error)
   if (!cli->quiet)
     for (guint i = 0; i < cli->warnings->len; i++) {
       g_autofree char *text = base_text_escape (g_ptr_array_index (cli->warnings, i), "");
-      fprintf (stderr, "warning: %s\n", text);
+      g_autofree char *line = g_strconcat ("warning: ", text, NULL);
+      talk (line);
     }
   base_text_clean (cli->talk, "\n", FALSE);
-  fputs (cli->talk->str, stderr);
+  if (cli->talk->len > 0)
+    talk (cli->talk->str);
   clean_answer (cli);
   g_autoptr (GError) cause = error;
   const char *target = cli->help ? NULL : cli->output;

@@ -133,31 +133,66 @@ col_comm_choices (ColComm *comm, const ColCollRequest *request)
   return find_choices (comm, request, &question, TRUE);
 }
 
+/* Why none of `choices` can run: "tree, ring: NCCL_ALGO leaves it out; nvls_tree: …", algorithms with one reason together. The last
+ * protocol, Simple, is what most algorithms need. Returned: full. */
+static char *
+why_none (const GArray *choices)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint32 told = 0;
+  for (guint i = 0; i < choices->len; i++) {
+    const ColChoice *first = &g_array_index (choices, ColChoice, i);
+    if (first->reason == NULL || told & (1u << first->algo))
+      continue;
+    g_string_append_printf (text, "%s", text->len > 0 ? "; " : "");
+    const char *comma = "";
+    for (guint k = i; k < choices->len; k++) {
+      const ColChoice *other = &g_array_index (choices, ColChoice, k);
+      if (told & (1u << other->algo) || g_strcmp0 (other->reason, first->reason) != 0)
+        continue;
+      told |= 1u << other->algo;
+      g_string_append_printf (text, "%s%s", comma, base_name (mdl_algo_names, other->algo));
+      comma = ", ";
+    }
+    g_string_append_printf (text, ": %s", first->reason);
+  }
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+/* What can run, and behind it what NCCL leaves off unless a variable turns it on. Returned: full. */
+static char *
+what_can (const ColComm *comm, const GArray *choices)
+{
+  g_autoptr (GString) can = g_string_new (NULL), off = g_string_new (NULL);
+  for (guint i = 0; i < choices->len; i++) {
+    const ColChoice *c = &g_array_index (choices, ColChoice, i);
+    GString *list = !comm->settings->collnet && col_needs_fabric_sharp (comm, c->algo) ? off : can;
+    if (c->reason == NULL)
+      g_string_append_printf (list, "%s%s with %s", list->len > 0 ? ", " : "", base_name (mdl_algo_names, c->algo),
+                              base_name (mdl_proto_names, c->proto));
+  }
+  return g_strdup_printf ("%s%s%s", can->len > 0 ? can->str : "nothing",
+                          off->len > 0 ? "; by name, or with NCCL_COLLNET_ENABLE=1: " : "", off->str);
+}
+
 /* "nvls: the node's switches do not reduce; …" and what can run, for an algorithm asked for by name that cannot. */
 static gboolean
 refuse (ColComm *comm, const ColCollRequest *request, GError **error)
 {
   g_autoptr (GArray) choices = col_comm_choices (comm, request);
-  g_autoptr (GString) can = g_string_new (NULL);
-  const char *why = NULL;
-  MdlAlgo of = MDL_ALGO_AUTO;
-  for (guint i = 0; i < choices->len; i++) {
+  g_autofree char *can = what_can (comm, choices), *none = request->algo < 0 ? why_none (choices) : NULL;
+  const char *why = none;
+  for (guint i = 0; i < choices->len && none == NULL; i++) {
     const ColChoice *c = &g_array_index (choices, ColChoice, i);
-    gboolean asked = (request->algo < 0 || c->algo == request->algo) && (request->proto < 0 || c->proto == request->proto);
-    if (asked && (why == NULL || c->algo == of)) { /* the last protocol, Simple, is what most algorithms need */
-      why = c->reason;
-      of = c->algo;
-    }
-    if (c->reason == NULL)
-      g_string_append_printf (can, "%s%s with %s", can->len > 0 ? ", " : "", base_name (mdl_algo_names, c->algo),
-                              base_name (mdl_proto_names, c->proto));
+    if (c->algo == request->algo && (request->proto < 0 || c->proto == request->proto))
+      why = c->reason; /* the last protocol, Simple, is what most algorithms need */
   }
   if (request->algo >= 0 && mdl_coll_find (request->algo, request->op) == NULL)
     why = "it is not offered for this operation";
   base_fail (error, BASE_ERROR_INPUT, "%s %s%s%s cannot run here: %s; can run: %s", base_name (mdl_op_names, (int)request->op),
              request->algo >= 0 ? base_name (mdl_algo_names, request->algo) : "by any algorithm",
              request->proto >= 0 ? " with " : "", request->proto >= 0 ? base_name (mdl_proto_names, request->proto) : "",
-             why != NULL ? why : "no algorithm and protocol is left", can->len > 0 ? can->str : "nothing");
+             why != NULL ? why : "no algorithm and protocol is left", can);
   return FALSE;
 }
 

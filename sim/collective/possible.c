@@ -111,23 +111,36 @@ why_not_added (MdlOp op, MdlDtype dtype)
              : NULL;
 }
 
+/* Which setting turned off what disabled_algos holds. */
+static const char *
+why_disabled (const ColSettings *settings, MdlAlgo algo)
+{
+  if (settings->no_nvls && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE))
+    return "NCCL_NVLS_ENABLE=0 turns it off";
+  return settings->no_pat && algo == MDL_ALGO_PAT ? "NCCL_PAT_ENABLE=0 turns it off" : "it is disabled";
+}
+
 const char *
 col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo algo, MdlProto proto, gboolean room)
 {
   /* NCCL_ALGO and NCCL_PROTO do not reach kernels on symmetric memory. */
   const gboolean own = algo == MDL_ALGO_SYMMETRIC;
   const ColSettings *settings = comm->settings;
-  if ((own ? settings->disabled_algos : col_off_algos (settings, request->op)) & (1u << algo))
-    return "it is disabled";
-  if (settings->library != NULL && (own ? settings->disabled_protos : col_off_protos (settings, request->op)) & (1u << proto))
+  if (settings->disabled_algos & (1u << algo))
+    return why_disabled (settings, algo);
+  if (!own && col_off_algos (settings, request->op) & (1u << algo))
+    return "NCCL_ALGO leaves it out";
+  if (settings->library != NULL && settings->disabled_protos & (1u << proto))
     return "its protocol is disabled";
+  if (settings->library != NULL && !own && col_off_protos (settings, request->op) & (1u << proto))
+    return "NCCL_PROTO leaves its protocol out";
   /* Source: NCCL 5067397c src/include/device.h:ncclNvlsSupported; gathering adds nothing. */
   gboolean narrow = request->dtype == MDL_DTYPE_INT8 || request->dtype == MDL_DTYPE_FP8;
   if (comm->settings->library != NULL && (algo == MDL_ALGO_NVLS || algo == MDL_ALGO_NVLS_TREE) && narrow &&
       request->op != MDL_OP_ALL_GATHER)
     return "the NVSwitch does not add this data type";
   if (algo == MDL_ALGO_IBGDA && request->algo != algo)
-    return "it is NVSHMEM's, which NCCL never takes: name it";
+    return "it is NVSHMEM's, which NCCL never takes; algo ibgda asks for it";
   if (algo == MDL_ALGO_ONE_SHOT && comm->settings->library != NULL && narrow)
     return "frameworks' kernels add fp32, fp16 and bf16";
   if (own && why_not_added (request->op, request->dtype) != NULL)
@@ -143,11 +156,10 @@ col_why_forbidden (const ColComm *comm, const ColCollRequest *request, MdlAlgo a
 /* Why an operation on symmetric buffers runs as on any others; NULL where it does not, or another algorithm was
  * named. */
 static const char *
-why_no_windows (const ColComm *comm, const ColAnswer *coll)
+why_no_windows (const ColSettings *settings, const ColAnswer *coll)
 {
-  const ColSettings *settings = comm->settings;
   const gboolean taken = coll->algo == MDL_ALGO_SYMMETRIC || coll->algo == MDL_ALGO_COPY_ENGINE || coll->algo == MDL_ALGO_ONE_SHOT;
-  if (settings->buffers != MDL_BUFFERS_SYMMETRIC || settings->library == NULL || comm->n == 1 || taken)
+  if (settings->buffers != MDL_BUFFERS_SYMMETRIC || taken)
     return NULL;
   const char *reason = mdl_symmetric_why_not (settings->library, &coll->question);
   return reason != NULL ? reason : why_not_added (coll->op, coll->dtype);
@@ -155,14 +167,42 @@ why_no_windows (const ColComm *comm, const ColAnswer *coll)
 
 /* Why NCCL_CTA_POLICY=ZERO leaves an operation to kernels; NULL where it does not, or another algorithm was named. */
 static const char *
-why_no_engines (const ColComm *comm, const ColAnswer *coll)
+why_no_engines (const ColSettings *settings, const ColAnswer *coll)
 {
-  const ColSettings *settings = comm->settings;
-  if (!settings->zero_cta || settings->library == NULL || comm->n == 1 || coll->algo == MDL_ALGO_COPY_ENGINE)
+  if (!settings->zero_cta || coll->algo == MDL_ALGO_COPY_ENGINE)
     return NULL;
   if (settings->buffers != MDL_BUFFERS_SYMMETRIC)
     return "buffers must be in windows of symmetric memory (`buffers: symmetric`)";
   return mdl_copy_engine_why_not (settings->library, &coll->question);
+}
+
+/* An algorithm that was named and that NCCL takes with other settings only. */
+static void
+warn_settings (const ColSettings *settings, const ColAnswer *coll, GPtrArray *texts)
+{
+  const gboolean engines = coll->algo == MDL_ALGO_COPY_ENGINE;
+  if ((!engines && coll->algo != MDL_ALGO_SYMMETRIC) || settings->buffers == MDL_BUFFERS_SYMMETRIC)
+    return;
+  g_ptr_array_add (texts,
+                   g_strdup_printf ("%s needs buffers in windows of symmetric memory: the time holds with `buffers: symmetric`%s",
+                                    base_name (mdl_algo_names, (int)coll->algo),
+                                    engines && !settings->zero_cta ? " and NCCL_CTA_POLICY=ZERO" : ""));
+}
+
+void
+col_window_warnings (const ColSettings *settings, const ColAnswer *coll, const char *whose, GPtrArray *texts)
+{
+  if (settings->library == NULL || coll->n_ranks == 1)
+    return;
+  const char *op = base_name (mdl_op_names, (int)coll->op), *no_windows = why_no_windows (settings, coll),
+             *no_engines = why_no_engines (settings, coll);
+  if (no_windows != NULL)
+    g_ptr_array_add (texts, g_strdup_printf ("symmetric buffers have no effect on %s %s, NCCL falls back to %s: %s", whose, op,
+                                             base_name (mdl_algo_names, (int)coll->algo), no_windows));
+  if (no_engines != NULL)
+    g_ptr_array_add (
+        texts, g_strdup_printf ("NCCL_CTA_POLICY=ZERO has no effect on %s %s, which kernels serve: %s", whose, op, no_engines));
+  warn_settings (settings, coll, texts);
 }
 
 /* Rate, as specified, that a busbw is held against; infinite where there is none. */
@@ -186,15 +226,7 @@ col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts
   const char *no_collnet = settings->collnet && comm->n_islands > 1 ? col_why_not_here (comm, MDL_ALGO_COLLNET_CHAIN) : NULL;
   if (no_collnet != NULL)
     g_ptr_array_add (texts, g_strdup_printf ("NCCL_COLLNET_ENABLE=1 has no effect, NCCL falls back: %s", no_collnet));
-  const char *no_windows = why_no_windows (comm, coll);
-  if (no_windows != NULL)
-    g_ptr_array_add (texts, g_strdup_printf ("symmetric buffers have no effect on this %s, NCCL falls back to %s: %s",
-                                             base_name (mdl_op_names, (int)coll->question.op),
-                                             base_name (mdl_algo_names, (int)coll->algo), no_windows));
-  const char *no_engines = why_no_engines (comm, coll);
-  if (no_engines != NULL)
-    g_ptr_array_add (texts, g_strdup_printf ("NCCL_CTA_POLICY=ZERO has no effect on this %s, which kernels serve: %s",
-                                             base_name (mdl_op_names, (int)coll->question.op), no_engines));
+  col_window_warnings (settings, coll, "this", texts);
   const gboolean exact = settings->mode == COL_MODE_EVENT && settings->steps == COL_STEPS_EXACT;
   if (exact && settings->library != NULL && settings->in_a_row > 1 && comm->n > 2 &&
       (coll->op == MDL_OP_BROADCAST || coll->op == MDL_OP_REDUCE))
@@ -227,20 +259,17 @@ col_run_warn_steps (ColRunInfo *info, const ColSettings *settings, const char *w
                   what);
 }
 
-gboolean
-col_one_shot_serves (const ColComm *comm, const ColAnswer *priced, GError **error)
+char *
+col_one_shot_why_not (const ColComm *comm, const ColAnswer *priced)
 {
   const ColSettings *settings = comm->settings;
   if (settings->one_shot == NULL || settings->library == NULL || comm->n == 1)
-    return TRUE;
+    return NULL;
   if (priced->op != MDL_OP_ALL_REDUCE)
-    return base_fail_at (error, settings->one_shot_mark, "frameworks' kernels serve all-reduce only, not %s; leave it out",
-                         base_name (mdl_op_names, (int)priced->op));
+    return g_strdup_printf ("frameworks' kernels serve all-reduce only, not %s", base_name (mdl_op_names, (int)priced->op));
   MdlCollQuestion question = priced->question;
   question.size_B = 0; /* larger ones go to NCCL, as in the framework */
   const MdlColl *coll = mdl_coll_find (MDL_ALGO_ONE_SHOT, MDL_OP_ALL_REDUCE);
   const char *reason = coll->why_not (settings->library, MDL_PROTO_SIMPLE, &question);
-  return reason == NULL ||
-         base_fail_at (error, settings->one_shot_mark, "%s cannot run on these %u GPUs: %s; leave it out",
-                       settings->one_shot, comm->n, reason);
+  return reason != NULL ? g_strdup_printf ("%s cannot run on these %u GPUs: %s", settings->one_shot, comm->n, reason) : NULL;
 }

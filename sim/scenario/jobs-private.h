@@ -55,6 +55,8 @@ gboolean scn_jobs_place (Scn *scenario, GError **error);
 /* Whether one of them is a step of a model, which needs the constants of kernels. */
 gboolean scn_jobs_train_models (const Scn *scenario);
 gboolean scn_jobs_slow_nics (Scn *scenario, GError **error);
+/* Gives a job what its scenario has loaded. */
+void scn_jobs_lend (const Scn *scenario, ScnJob *job);
 gboolean scn_jobs_run (Scn *scenario, ScnResult *result, GError **error);
 void scn_job_free (ScnJob *job);
 

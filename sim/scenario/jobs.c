@@ -355,16 +355,22 @@ nodes_text (const ScnJob *job)
   return g_strdup (text->str);
 }
 
+void
+scn_jobs_lend (const Scn *scenario, ScnJob *job)
+{
+  GArray *gpus = job->view.system.gpus;
+  job->view.system = scenario->system;
+  job->view.system.gpus = gpus;
+  job->view.system.settings.no_fold =
+      scenario->system.settings.no_fold || job->view.kind == SCN_KIND_COLLECTIVE; /* jobs share links */
+}
+
 static gboolean
 run_alone (Scn *scenario, ScnResult *result, GError **error)
 {
   for (guint j = 0; j < scenario->jobs->len; j++) {
     ScnJob *job = scenario->jobs->pdata[j];
-    const GArray *gpus = job->view.system.gpus;
-    job->view.system = scenario->system;
-    job->view.system.gpus = (GArray *)gpus;
-    job->view.system.settings.no_fold =
-        scenario->system.settings.no_fold || job->view.kind == SCN_KIND_COLLECTIVE; /* jobs share links */
+    scn_jobs_lend (scenario, job);
     ScnResult *alone = scn_run (&job->view, FALSE, error);
     if (alone == NULL)
       return FALSE;

@@ -78,28 +78,54 @@ add_rounds (const ColAnswer *answer, const GArray *messages, ColRunInfo *info)
     col_run_warn (info, "the trace has the first %u messages", messages->len);
 }
 
+/* Errors have their place: at the algorithm, or at the operation. */
+static gboolean
+price (const Scn *scenario, ColComm *comm, ColAnswer *out, GError **error)
+{
+  const ScnCollectiveSpec *spec = &scenario->collective;
+  const ColCollRequest request = scn_collective_request (spec);
+  GError *why = NULL;
+  if (col_coll_price (comm, &request, out, &why)) {
+    g_autofree char *text = col_one_shot_why_not (comm, out);
+    return text == NULL || base_fail_at (error, scenario->system.settings.one_shot_mark, "%s; leave it out", text);
+  }
+  if (!g_error_matches (why, BASE_ERROR, BASE_ERROR_INPUT)) {
+    g_propagate_error (error, why);
+    return FALSE;
+  }
+  col_fail_at (error, spec->algo.set ? spec->algo.mark : spec->op.mark, "%s", why->message);
+  g_error_free (why);
+  return FALSE;
+}
+
+static ColComm *
+comm_of (const Scn *scenario, const ColSettings *settings, GError **error)
+{
+  const ScnCollectiveSpec *spec = &scenario->collective;
+  return col_comm_new (scenario->system.clu, settings, (const guint32 *)(const void *)scenario->system.gpus->data,
+                       spec->ranks.set ? (guint32)spec->ranks.v : scenario->system.gpus->len, error);
+}
+
+static gboolean
+ready (const Scn *scenario, GError **error)
+{
+  ColSettings settings = scenario->system.settings;
+  settings.mode = COL_MODE_MODEL;
+  g_autoptr (ColComm) comm = comm_of (scenario, &settings, error);
+  g_auto (ColAnswer) answer = { 0 };
+  return comm != NULL && price (scenario, comm, &answer, error);
+}
+
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
   const ScnCollectiveSpec *spec = &scenario->collective;
-  guint32 n = spec->ranks.set ? (guint32)spec->ranks.v : scenario->system.gpus->len;
-  g_autoptr (ColComm) comm = col_comm_new (scenario->system.clu, &scenario->system.settings,
-                                           (const guint32 *)(const void *)scenario->system.gpus->data, n, error);
+  g_autoptr (ColComm) comm = comm_of (scenario, &scenario->system.settings, error);
   if (comm == NULL)
     return FALSE;
-  ColCollRequest request = scn_collective_request (spec);
   g_autoptr (GArray) messages = g_array_new (FALSE, FALSE, sizeof (ColMessage));
   col_comm_record (comm, result->run.spans != NULL ? messages : NULL);
-  GError *why = NULL;
-  if (!col_coll_price (comm, &request, &result->coll, &why)) {
-    if (g_error_matches (why, BASE_ERROR, BASE_ERROR_INPUT)) {
-      col_fail_at (error, spec->algo.set ? spec->algo.mark : spec->op.mark, "%s", why->message);
-      g_error_free (why);
-    } else
-      g_propagate_error (error, why);
-    return FALSE;
-  }
-  if (!col_one_shot_serves (comm, &result->coll, error))
+  if (!price (scenario, comm, &result->coll, error))
     return FALSE;
   result->repeat = (unsigned)spec->repeat.v;
   result->run.n_events = result->coll.n_events;
@@ -134,8 +160,8 @@ static gboolean
 start_exact (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
 {
   const Scn *view = &job->view;
-  running->comm = col_comm_new (view->system.clu, &view->system.settings,
-                                (const guint32 *)(const void *)view->system.gpus->data, alone->coll.n_ranks, error);
+  running->comm = col_comm_new (view->system.clu, &view->system.settings, (const guint32 *)(const void *)view->system.gpus->data,
+                                alone->coll.n_ranks, error);
   if (running->comm == NULL)
     return FALSE;
   running->exact = col_exact_new (running->comm, &alone->coll, (guint32)view->collective.root.v, running->net, TRUE, error);
@@ -166,6 +192,7 @@ const ScnKindOps scn_kind_collective = {
   .schema = &scn_schema_collective,
   .spec = G_STRUCT_OFFSET (Scn, collective),
   .check = check,
+  .ready = ready,
   .run = run,
   .clear = clear,
   .time = BASE_MEMBER (ScnResult, "time_s", coll.time_s),

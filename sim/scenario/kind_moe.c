@@ -46,45 +46,73 @@ check (const Scn *scenario, GError **error)
   return TRUE;
 }
 
+static ColMoeRequest
+request_of (const ScnMoeSpec *m)
+{
+  const MdlFormat usual = m->op.v == MDL_MOE_COMBINE ? MDL_FORMAT_BF16 : MDL_FORMAT_FP8;
+  return (ColMoeRequest){ .op = (MdlMoeOp)m->op.v,
+                          .backend = (MdlMoeBackend)m->backend.v,
+                          .routing = (MdlMoeRouting)m->routing.v,
+                          .tokens = m->tokens.v,
+                          .hidden = m->hidden.v,
+                          .experts = m->experts.v,
+                          .top_k = m->top_k.v,
+                          .groups = m->groups.v,
+                          .top_groups = m->top_groups.v,
+                          .imbalance = m->imbalance.v,
+                          .format = m->dtype.set ? (MdlFormat)m->dtype.v : usual,
+                          .sms = m->sms.v };
+}
+
+static ColComm *
+comm_of (const Scn *scenario, GError **error)
+{
+  return col_comm_new (scenario->system.clu, &scenario->system.settings, (const guint32 *)(const void *)scenario->system.gpus->data,
+                       ranks_of (scenario), error);
+}
+
+/* `why` at the key that it is about. */
+static gboolean
+refuse (const Scn *scenario, const char *key, GError *why, GError **error)
+{
+  const BaseYamlNode *at = base_yaml_get (scenario->spec.workload, key);
+  col_fail_at (error, at != NULL ? base_yaml_mark (at) : scenario->moe.op.mark, "%s", why->message);
+  g_error_free (why);
+  return FALSE;
+}
+
+static gboolean
+ready (const Scn *scenario, GError **error)
+{
+  const ColMoeRequest request = request_of (&scenario->moe);
+  g_autoptr (ColComm) comm = comm_of (scenario, error);
+  GError *why = NULL;
+  const char *key = NULL;
+  return comm != NULL && (col_moe_check (comm, &request, &key, &why) || refuse (scenario, key, why, error));
+}
+
 static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
-  const ScnMoeSpec *m = &scenario->moe;
-  const MdlFormat usual = m->op.v == MDL_MOE_COMBINE ? MDL_FORMAT_BF16 : MDL_FORMAT_FP8;
-  const ColMoeRequest request = { .op = (MdlMoeOp)m->op.v,
-                                  .backend = (MdlMoeBackend)m->backend.v,
-                                  .routing = (MdlMoeRouting)m->routing.v,
-                                  .tokens = m->tokens.v,
-                                  .hidden = m->hidden.v,
-                                  .experts = m->experts.v,
-                                  .top_k = m->top_k.v,
-                                  .groups = m->groups.v,
-                                  .top_groups = m->top_groups.v,
-                                  .imbalance = m->imbalance.v,
-                                  .format = m->dtype.set ? (MdlFormat)m->dtype.v : usual,
-                                  .sms = m->sms.v };
-  g_autoptr (ColComm) comm = col_comm_new (scenario->system.clu, &scenario->system.settings,
-                                           (const guint32 *)(const void *)scenario->system.gpus->data, ranks_of (scenario), error);
+  const ColMoeRequest request = request_of (&scenario->moe);
+  g_autoptr (ColComm) comm = comm_of (scenario, error);
   if (comm == NULL)
     return FALSE;
   GError *why = NULL;
   const char *key = NULL;
-  if (col_moe_price (comm, &request, &result->moe, &key, &why)) {
-    if (result->run.spans != NULL)
-      col_run_span (&result->run, g_strdup_printf ("%u ranks", ranks_of (scenario)),
-                    g_strdup (base_name (mdl_moe_op_names, (int)m->op.v)), 0, result->moe.time_s);
-    return TRUE;
-  }
-  const BaseYamlNode *at = base_yaml_get (scenario->spec.workload, key);
-  col_fail_at (error, at != NULL ? base_yaml_mark (at) : m->op.mark, "%s", why->message);
-  g_error_free (why);
-  return FALSE;
+  if (!col_moe_price (comm, &request, &result->moe, &key, &why))
+    return refuse (scenario, key, why, error);
+  if (result->run.spans != NULL)
+    col_run_span (&result->run, g_strdup_printf ("%u ranks", ranks_of (scenario)),
+                  g_strdup (base_name (mdl_moe_op_names, (int)scenario->moe.op.v)), 0, result->moe.time_s);
+  return TRUE;
 }
 
 const ScnKindOps scn_kind_moe = {
   .schema = &scn_schema_moe,
   .spec = G_STRUCT_OFFSET (Scn, moe),
   .check = check,
+  .ready = ready,
   .run = run,
   .time = BASE_MEMBER (ScnResult, "time_s", moe.time_s),
   .bound = BASE_MEMBER (ScnResult, "bound_by", moe.cost.bound_by),

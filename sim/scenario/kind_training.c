@@ -35,6 +35,12 @@ check (const Scn *scenario, GError **error)
 }
 
 static gboolean
+ready (const Scn *scenario, GError **error)
+{
+  return trn_check_experts (&scenario->training, error);
+}
+
+static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
   return trn_run (&scenario->training, &result->training, &result->run, error);
@@ -70,6 +76,7 @@ const ScnKindOps scn_kind_training = {
   .spec = G_STRUCT_OFFSET (Scn, training.spec),
   .read = read_more,
   .check = check,
+  .ready = ready,
   .run = run,
   .clear = clear,
   .time = BASE_MEMBER (ScnResult, "time_s", training.step_time_s),

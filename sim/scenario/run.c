@@ -34,6 +34,27 @@ make_communicators (const Scn *scenario, ScnResult *result)
   result->create_source = create.source;
 }
 
+static gboolean
+is_ready (const Scn *scenario, GError **error)
+{
+  const ScnKindOps *ops = scn_kind_ops (scenario->kind);
+  return ops->ready == NULL || ops->ready (scenario, error);
+}
+
+gboolean
+scn_ready (Scn *scenario, GError **error)
+{
+  if (scenario->jobs == NULL)
+    return is_ready (scenario, error);
+  for (guint j = 0; j < scenario->jobs->len; j++) {
+    ScnJob *job = scenario->jobs->pdata[j];
+    scn_jobs_lend (scenario, job);
+    if (!is_ready (&job->view, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 ScnResult *
 scn_run (Scn *scenario, gboolean want_spans, GError **error)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "models/tuner.h"
 
 /* An algorithm that could not run, and on which numbers of nodes. */
 typedef struct {
@@ -25,6 +26,7 @@ column_free (gpointer data)
 {
   StdCompareColumn *column = data;
   g_array_unref (column->spans);
+  g_clear_pointer (&column->tuned, g_array_unref);
   g_free (column);
 }
 
@@ -59,9 +61,15 @@ StdCompareColumn *
 std_compare_add_column (StdCompare *compare, guint32 nodes, guint32 ranks)
 {
   StdCompareColumn *column = g_new0 (StdCompareColumn, 1);
-  *column = (StdCompareColumn){ nodes, ranks, g_array_new (FALSE, FALSE, sizeof (StdCompareSpan)) };
+  *column = (StdCompareColumn){ nodes, ranks, g_array_new (FALSE, FALSE, sizeof (StdCompareSpan)), NULL };
   g_ptr_array_add (compare->columns, column);
   return column;
+}
+
+gboolean
+std_compare_is_tuned (MdlAlgo algo)
+{
+  return algo < MDL_ALGO_NCCL_N;
 }
 
 gboolean
@@ -101,6 +109,7 @@ std_compare_rank (StdCompareRow *rows, guint n)
 typedef struct {
   const StdCompareQuery *query;
   ColComm *comm;
+  gboolean tuned; /* only the algorithms that NCCL's tuner chooses between */
 } Pricer;
 
 static ColCollRequest
@@ -156,7 +165,7 @@ price_size (const Pricer *pricer, guint64 size_B, GArray *rows, GError **error)
   for (guint i = 0; i < choices->len; i++) {
     const ColChoice *choice = &g_array_index (choices, ColChoice, i);
     if (choice->reason != NULL || (pricer->query->like.proto >= 0 && choice->proto != pricer->query->like.proto) ||
-        is_off (pricer, choice->algo))
+        is_off (pricer, choice->algo) || (pricer->tuned && !std_compare_is_tuned (choice->algo)))
       continue;
     request.algo = choice->algo;
     request.proto = choice->proto;
@@ -276,26 +285,62 @@ add_rows (const Pricer *pricer, guint size, GArray *rows, StdCompare *compare, G
   return TRUE;
 }
 
+/* The winners of what was priced at one size more, after those in `spans`; `last`: where these end, size_B 0 before the first. */
+static gboolean
+go_on (const Pricer *pricer, const GArray *rows, guint64 size_B, Winner *last, GArray *spans, GError **error)
+{
+  Winner winner;
+  if (!winner_of (rows, size_B, &winner))
+    return TRUE;
+  if (winner.size_B <= last->size_B || last->size_B == 0)
+    add_winner (spans, &winner);
+  else if (!follow (pricer, *last, &winner, spans, error))
+    return FALSE;
+  *last = winner;
+  return TRUE;
+}
+
 static gboolean
 price_column (const Pricer *pricer, StdCompare *compare, StdCompareColumn *column, gboolean counts, GError **error)
 {
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (StdCompareRow));
   Winner last = { 0 };
-  gboolean has_last = FALSE;
   for (guint s = 0; s < compare->sizes->len; s++) {
-    Winner winner;
     if (!add_rows (pricer, s, rows, compare, error))
       return FALSE;
     if (counts)
       base_progress_step ();
-    if (!winner_of (rows, round_size (pricer, g_array_index (compare->sizes, guint64, s)), &winner))
-      continue;
-    if (!has_last || winner.size_B <= last.size_B)
-      add_winner (column->spans, &winner);
-    else if (!follow (pricer, last, &winner, column->spans, error))
+    if (!go_on (pricer, rows, round_size (pricer, g_array_index (compare->sizes, guint64, s)), &last, column->spans, error))
       return FALSE;
-    last = winner;
-    has_last = TRUE;
+  }
+  return TRUE;
+}
+
+/* Whether something wins that NCCL's tuner cannot choose. */
+static gboolean
+has_untuned (const GArray *spans)
+{
+  for (guint i = 0; i < spans->len; i++)
+    if (!std_compare_is_tuned (g_array_index (spans, StdCompareSpan, i).algo))
+      return TRUE;
+  return FALSE;
+}
+
+/* The winners among what NCCL's tuner chooses between, into column->tuned where they are others. */
+static gboolean
+price_tuned (const Pricer *pricer, const StdCompare *compare, StdCompareColumn *column, GError **error)
+{
+  if (compare->op >= MDL_TUNER_OPS || !has_untuned (column->spans))
+    return TRUE;
+  const Pricer only = { pricer->query, pricer->comm, TRUE };
+  column->tuned = g_array_new (FALSE, FALSE, sizeof (StdCompareSpan));
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (StdCompareRow));
+  Winner last = { 0 };
+  for (guint s = 0; s < compare->sizes->len; s++) {
+    const guint64 size_B = round_size (pricer, g_array_index (compare->sizes, guint64, s));
+    g_array_set_size (rows, 0);
+    if (!price_size (&only, size_B, rows, error) || !go_on (&only, rows, size_B, &last, column->tuned, error))
+      return FALSE;
   }
   return TRUE;
 }
@@ -368,14 +413,15 @@ note_left_out (const Pricer *pricer, StdCompare *compare)
 gboolean
 std_compare_price (StdCompare *compare, const StdCompareQuery *query, ColComm *comm, GError **error)
 {
-  const Pricer pricer = { query, comm };
+  const Pricer pricer = { query, comm, FALSE };
   const guint32 nodes = col_comm_n_nodes (comm), ranks = col_comm_n_ranks (comm);
   if (ranks == 1) {
     note (compare, "all algorithms", "one rank has nobody to talk to", nodes);
     return TRUE;
   }
   const gboolean counts = compare->sizes->len > 1 && base_progress_begin ("sizes", compare->sizes->len, 0);
-  const gboolean good = price_column (&pricer, compare, std_compare_add_column (compare, nodes, ranks), counts, error);
+  StdCompareColumn *column = std_compare_add_column (compare, nodes, ranks);
+  const gboolean good = price_column (&pricer, compare, column, counts, error) && price_tuned (&pricer, compare, column, error);
   if (counts)
     base_progress_end ();
   if (!good)

@@ -3,6 +3,7 @@
 #define TRAINING_MODEL_PRIVATE_H
 
 #include "collective/gpu.h"
+#include "collective/moe.h"
 #include "collective/send.h"
 #include "models/kernel.h"
 #include "models/layer.h"
@@ -253,6 +254,16 @@ const TrnPriced *trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 
 /* Tokens to the experts of a pipeline rank and back, by the library that the model's dispatcher names. NULL and *error, with the
  * place, likewise and where that library cannot run on these ranks. */
 const TrnPriced *trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *coll, GError **error);
+/* Warns of settings for buffers that have no effect on collectives that were priced. */
+void trn_prices_warn (const TrnPrices *prices, ColRunInfo *info);
+/* Whether all groups of experts of a pipeline rank can do that. FALSE and *error likewise. */
+gboolean trn_prices_can_exchange (TrnPrices *prices, guint32 pp, const ColMoeRequest *request, GError **error);
+/* experts.c: what is asked of that library; FALSE and *error at the dispatcher, which takes `why`; size of an all-to-all that sends
+ * as much over the NIC, or on one node over NVLink; the library's time in place of the all-to-all's. */
+ColMoeRequest trn_moe_request (const TrnModel *model, const MdlWorkColl *coll);
+gboolean trn_moe_refuse (const TrnModel *model, GError *why, GError **error);
+double trn_moe_size_alike (const MdlMoeCost *cost, double ranks, double nodes);
+void trn_moe_take (const ColMoeAnswer *answer, ColAnswer *coll);
 /* All ranks of pipeline rank `from` send to theirs of `to`. */
 const TrnPriced *trn_prices_send (TrnPrices *prices, guint32 from, guint32 to, double size_B, GError **error);
 

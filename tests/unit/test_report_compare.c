@@ -119,7 +119,7 @@ what_the_library_itself_takes_is_marked_where_it_is_slower (void)
   rep_compare_text (compare, text);
   TEST_HAS (text->str, "1 KiB  T simple +50 %\n");
   TEST_HAS (text->str, "1 MiB  R simple x10 *\n");
-  TEST_HAS (text->str, "in 1 of 2 cells, 20 % slower in the median, 20 % at most.");
+  TEST_HAS (text->str, "in 1 of 2 cells, 20.0 % slower in the median, 20.0 % at most. --tuner-conf writes");
   print_rows (compare, rows);
   TEST_HAS (rows->str, "\ttree\tll\t");
 }
@@ -242,6 +242,39 @@ comments_of_the_tuner_file_stay_on_their_line (void)
   }
 }
 
+/* At 1 KiB vLLM's kernels serve, at 1 MiB NCCL's on symmetric memory: the tuner is asked for neither. */
+static void
+the_tuner_file_holds_what_the_tuner_can_choose (void)
+{
+  g_autoptr (StdCompare) compare = sample ();
+  StdCompareColumn *column = g_ptr_array_index (compare->columns, 0);
+  column->tuned = g_steal_pointer (&column->spans);
+  column->spans = g_array_new (FALSE, FALSE, sizeof (StdCompareSpan));
+  add_span (column, 1024, MDL_ALGO_ONE_SHOT, MDL_PROTO_SIMPLE, 8);
+  add_span (column, 32768, MDL_ALGO_SYMMETRIC, MDL_PROTO_LL, 8);
+  for (guint i = 0; i < compare->rows->len; i++) {
+    StdCompareRow *row = &g_array_index (compare->rows, StdCompareRow, i);
+    row->coll.question.one_shot = "vllm";
+    row->own_algo = row->size == 0 ? MDL_ALGO_ONE_SHOT : MDL_ALGO_SYMMETRIC;
+    row->own_time_s = row->size == 0 ? 10e-6 : 1200e-6;
+  }
+  g_autoptr (GString) out = g_string_new (NULL), text = g_string_new (NULL);
+  TEST_TRUE (rep_tuner_conf (compare, "1", "toy", "none", out));
+  TEST_HAS (out->str, "# on 1 node vllm's kernels serve 1024 B to 1024 B before NCCL's tuner is asked");
+  TEST_HAS (out->str, "# on 1 node NCCL's kernels on symmetric memory serve 1048576 B to 1048576 B before");
+  TEST_TRUE (strstr (out->str, "allreduce,1024,32767,tree,ll,4,1,8,-1,-1\n") != NULL);
+  TEST_TRUE (strstr (out->str, "one_shot") == NULL && strstr (out->str, ",symmetric,") == NULL);
+  rep_compare_text (compare, text);
+  TEST_HAS (text->str, "# vllm chooses the fastest by itself in the only cell that it serves.\n");
+  TEST_HAS (text->str, "# *: NCCL by itself chooses a slower one: in 1 of 1 cells that it serves, 1100 % slower");
+  TEST_TRUE (strstr (text->str, "--tuner-conf") == NULL); /* it would change nothing */
+  for (guint i = 0; i < compare->rows->len; i++)
+    g_array_index (compare->rows, StdCompareRow, i).own_algo = MDL_ALGO_COPY_ENGINE;
+  g_string_truncate (out, 0);
+  TEST_TRUE (rep_tuner_conf (compare, "1", "toy", "none", out));
+  TEST_HAS (out->str, "NCCL's copy engines serve 1024 B to 1048576 B before");
+}
+
 static const TestCase cases[] = {
   { "the fastest leads by what the next takes longer", the_fastest_leads_by_what_the_next_takes_longer },
   { "the first of equals wins and one alone has no margin", the_first_of_equals_wins_and_one_alone_has_no_margin },
@@ -254,6 +287,7 @@ static const TestCase cases[] = {
   { "the tuner file has a line a span", the_tuner_file_has_a_line_a_span },
   { "reduction in switches of the network is reported", what_reduces_in_switches_of_the_network_is_told },
   { "the tuner file names only what NCCL offers", the_tuner_file_names_only_what_nccl_offers },
+  { "the tuner file holds what the tuner can choose", the_tuner_file_holds_what_the_tuner_can_choose },
   { "comments of the tuner file stay on their line", comments_of_the_tuner_file_stay_on_their_line },
   { NULL, NULL },
 };

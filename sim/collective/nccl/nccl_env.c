@@ -353,7 +353,8 @@ refuse_units (const BaseYamlNode *node, BaseDiag *diag)
   for (unsigned i = 0; i < base_yaml_n (node); i++) {
     const BaseYamlNode *item = base_yaml_item (node, i);
     const char *text = base_yaml_text (item);
-    if (text == NULL || !g_str_has_prefix (base_yaml_key (node, i), "NCCL_") || !g_ascii_isdigit (*text))
+    if (text == NULL || !g_str_has_prefix (base_yaml_key (node, i), "NCCL_") || !g_ascii_isdigit (*text) ||
+        strcmp (base_yaml_key (node, i), "NCCL_VERSION") == 0) /* "2.21.5-1" of a container image, which NCCL does not read */
       continue;
     gsize digits = strspn (text, "0123456789");
     if (text[digits] == '\0')
@@ -373,6 +374,19 @@ is_known (const char *name)
   return col_nccl_variable (name) != NULL;
 }
 
+typedef struct {
+  BaseArena *arena;
+  ColSettings *settings;
+} Faults;
+
+/* A name, or a line, of a file that sets nothing here. */
+static void
+add_fault (void *user, const char *what, const char *why)
+{
+  const Faults *faults = user;
+  add_not_modelled (faults->arena, what, why, faults->settings);
+}
+
 /* The document of `env: FILE`, read relative to the file that names it. Returned: full. */
 static BaseYaml *
 load_env (const BaseYamlNode *name, const BaseSchemaContext *context, ColSettings *settings)
@@ -383,12 +397,10 @@ load_env (const BaseYamlNode *name, const BaseSchemaContext *context, ColSetting
   g_autofree char *path =
       g_path_is_absolute (text) || strcmp (folder, ".") == 0 ? g_strdup (text) : g_build_filename (folder, text, NULL);
   g_autoptr (GError) error = NULL;
-  g_autoptr (GString) unknown = g_string_new (NULL);
-  BaseYaml *yaml = col_nccl_env_load (path, is_known, unknown, &error);
+  Faults faults = { .arena = context->arena, .settings = settings };
+  BaseYaml *yaml = col_nccl_env_load (path, is_known, add_fault, &faults, &error);
   if (yaml == NULL)
     base_diag_error (context->diag, mark, "%s", error->message);
-  if (unknown->len > 0)
-    settings->not_modelled = base_arena_strdup (context->arena, unknown->str);
   return yaml;
 }
 
@@ -434,9 +446,11 @@ col_nccl_read (const BaseYamlNode *node, const BaseSchemaContext *context, ColSe
   settings->symmetric_kernel = g_strcmp0 (spec.symmetric_kernel.v, "^") == 0 ? NULL : spec.symmetric_kernel.v;
   settings->symmetric_mark = spec.symmetric_kernel.mark;
   take_policy (&spec.cta_policy, context, settings);
-  if (spec.nvls_enable.v <= 0)
+  settings->no_nvls = spec.nvls_enable.v <= 0;
+  settings->no_pat = spec.pat_enable.v <= 0;
+  if (settings->no_nvls)
     settings->disabled_algos |= 1u << MDL_ALGO_NVLS | 1u << MDL_ALGO_NVLS_TREE;
-  if (spec.pat_enable.v <= 0)
+  if (settings->no_pat)
     settings->disabled_algos |= 1u << MDL_ALGO_PAT;
   settings->collnet = spec.collnet_enable.v > 0;
   take_routes (&spec, settings, context->diag);

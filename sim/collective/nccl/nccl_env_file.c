@@ -17,7 +17,7 @@ is_ours (const char *name)
 }
 
 /* The name that a line sets, behind what a shell writes before it, and its value without quotes; NULL: no variable of ours. *name
- * is cut out of the line, *value points into it. */
+ * is cut out of the line, *value points into it; NULL: the line is not NAME=VALUE, and sets nothing. */
 static char *
 variable_of (char *line, char **value)
 {
@@ -26,11 +26,13 @@ variable_of (char *line, char **value)
   for (size_t i = 0; i < G_N_ELEMENTS (words); i++)
     if (g_str_has_prefix (name, words[i]))
       name = g_strchug (name + strlen (words[i]));
-  if (equals == NULL || !is_ours (name))
+  *value = NULL;
+  if (!is_ours (name))
     return NULL;
+  const size_t n_name = strspn (name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+  if (equals == NULL || name + n_name != equals)
+    return equals != NULL || name[n_name] == '\0' ? name : NULL; /* no value */
   *equals = '\0';
-  if (strlen (name) != strspn (name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"))
-    return NULL;
   *value = equals + 1;
   gsize n = strlen (*value);
   if (n >= 2 && (**value == '"' || **value == '\'') && (*value)[n - 1] == **value) {
@@ -41,7 +43,7 @@ variable_of (char *line, char **value)
 }
 
 BaseYaml *
-col_nccl_env_load (const char *path, gboolean (*known) (const char *name), GString *unknown, GError **error)
+col_nccl_env_load (const char *path, gboolean (*known) (const char *name), ColNcclFault fault, void *user, GError **error)
 {
   g_autofree char *bytes = NULL;
   gsize n_B = 0;
@@ -58,8 +60,15 @@ col_nccl_env_load (const char *path, gboolean (*known) (const char *name), GStri
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < n; i++) {
     char *value, *name = variable_of (lines[i], &value);
-    if (name != NULL && !known (name)) {
-      g_string_append_printf (unknown, "%s%s", unknown->len > 0 ? ", " : "", name);
+    if (name != NULL && value == NULL) {
+      g_autofree char *what = g_strdup_printf ("line %u, '%.60s'", i + 1, name);
+      fault (user, what, "not NAME=VALUE without blanks, so that it sets nothing");
+      name = NULL;
+    } else if (name != NULL && !known (name)) {
+      fault (user, name, "not a name that NCCL or its plugins are known to read");
+      name = NULL;
+    } else if (name != NULL && *value == '\0') { /* as if it were not set: src/misc/param.cc:ncclLoadParam */
+      g_hash_table_insert (last, name, GUINT_TO_POINTER (i + 1));
       name = NULL;
     }
     g_autofree char *quoted = name != NULL ? base_yaml_quote (value) : NULL;

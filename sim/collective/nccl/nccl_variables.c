@@ -10,6 +10,7 @@
 #define RECOVERY "src/transport/net_ib/p2p_resiliency_recovery.cc"
 #define GDAKI "src/transport/net_ib/gdaki/gin_host_gdaki.cc"
 #define INSPECTOR "plugins/profiler/inspector/inspector.cc"
+#define GOOGLE "GoogleCloudPlatform/container-engine-accelerators 992db812, gpudirect-tcpxo/README.md"
 #define FAILOVER "src/transport/net_ib/p2p_resiliency.cc"
 const ColVariable col_nccl_variables[] = {
   { "FI_EFA_FORK_SAFE", NONE, NULL, "makes fork() safe; kernels from 5.13 on are", "libfabric, man/fi_efa.7.md" },
@@ -44,6 +45,16 @@ const ColVariable col_nccl_variables[] = {
   { "NCCL_ELASTIC_BUFFER_REGISTER", UNKNOWN, "1", "registers buffers that grow", "src/dev_runtime.cc" },
   { "NCCL_ENABLE_VERSION_CHECK", NONE, NULL, "refuses windows of another version", "src/dev_runtime.cc" },
   { "NCCL_ENV_PLUGIN", NONE, NULL, "names a library that sets variables; give the variables to forerun", "src/plugin/env.cc" },
+  { "NCCL_FASTRAK_CTRL_DEV", NONE, NULL, "selects the interface of the control channel", GOOGLE },
+  { "NCCL_FASTRAK_DUMP_COMM_STATS", NONE, NULL, "writes counters of a communicator", GOOGLE },
+  { "NCCL_FASTRAK_ENABLE_CONTROL_CHANNEL", UNKNOWN, NULL, "sends control messages over connections of their own", GOOGLE },
+  { "NCCL_FASTRAK_ENABLE_HOTPATH_LOGGING", NONE, NULL, "writes a log of messages", GOOGLE },
+  { "NCCL_FASTRAK_IFNAME", UNKNOWN, NULL, "names the interfaces of the data; the topology says them here", GOOGLE },
+  { "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY", NONE, NULL, "names the folder of the devices", GOOGLE },
+  { "NCCL_FASTRAK_NUM_FLOWS", UNKNOWN, NULL, "sets the flows of a connection", GOOGLE },
+  { "NCCL_FASTRAK_PLUGIN_ACCEPT_TIMEOUT_MS", NONE, NULL, "acts when a connection is not accepted", GOOGLE },
+  { "NCCL_FASTRAK_USE_LLCM", UNKNOWN, NULL, "lets the plugin use the low-latency channel of messages", GOOGLE },
+  { "NCCL_FASTRAK_USE_SNAP", UNKNOWN, NULL, "lets the adapter move the data", GOOGLE },
   { "NCCL_GDAKI_USE_RELIABLE_DB", UNKNOWN, "0", "sets how GPUs ring an adapter's doorbell", GDAKI },
   { "NCCL_GDRCOPY_ENABLE", UNKNOWN, "0", "lets the proxy write GPU memory by GDRCopy", "src/init.cc" },
   { "NCCL_GDRCOPY_FIFO_ENABLE", UNKNOWN, "1", "puts the proxy's queue into GPU memory", "src/init.cc" },
@@ -232,6 +243,7 @@ const ColVariable col_nccl_variables[] = {
   { "NCCL_SET_STACK_SIZE", UNKNOWN, "0", "sets the stack of kernels", "src/init.cc" },
   { "NCCL_SET_THREAD_NAME", NONE, NULL, "names the threads", "src/debug.cc" },
   { "NCCL_SHADOW_MEMPOOL_MAX_SIZE", NONE, NULL, "limits memory of the set-up", "src/allocator.cc" },
+  { "NCCL_SHIMNET_GUEST_CONFIG_CHECKER_CONFIG_FILE", NONE, NULL, "names the variables that are checked at the start", GOOGLE },
   { "NCCL_SHM_LOCALITY", UNKNOWN, "2", "puts host buffers at the sender or the receiver", "src/transport/shm.cc" },
   { "NCCL_SHM_MEMCPY_MODE", UNKNOWN, "1", "selects who copies to host buffers", "src/transport/shm.cc of 2.28.9" },
   { "NCCL_SHM_USE_CUDA_MEMCPY", UNKNOWN, "0", "lets copy engines move data through host buffers",
@@ -260,9 +272,12 @@ const ColVariable col_nccl_variables[] = {
   { "NCCL_TOPO_FILE", UNKNOWN, NULL, "gives the topology; `forerun import nccl-topo` reads such a file", "src/graph/topo.cc" },
   { "NCCL_TOPO_SPLIT_MLOPART", UNKNOWN, "1", "shows parts of a GPU as GPUs", "src/graph/topo.cc" },
   { "NCCL_TUNER_CONFIG_FILE", UNKNOWN, NULL, "names the table of NCCL's example tuner", "plugins/tuner/example/plugin.c" },
+  { "NCCL_TUNER_CONFIG_PATH", UNKNOWN, NULL, "names the table of Google's tuner", GOOGLE },
   { "NCCL_UID_STAGGER_RATE", NONE, NULL, "acts when a communicator is made", "src/bootstrap.cc" },
   { "NCCL_UID_STAGGER_THRESHOLD", NONE, NULL, "acts when a communicator is made", "src/bootstrap.cc" },
   { "NCCL_UNPACK_DOUBLE_NCHANNELS", UNKNOWN, "1", "doubles channels where the receiver unpacks", "src/graph/connect.cc" },
+  { "NCCL_VERSION", UNKNOWN, NULL, "is of the container image, and PyTorch brings its own: `version` says which release runs",
+    "nvidia/container-images/cuda, Dockerfile: ENV NCCL_VERSION" },
   { "NCCL_WARN_ENABLE_DEBUG_INFO", NONE, NULL, "writes more of the log after a warning", "src/debug.cc" },
   { "NCCL_WIN_ENABLE", UNKNOWN, "1", "allows windows of symmetric memory", "src/init.cc" },
   { "NCCL_WIN_STRIDE", UNKNOWN, NULL, "sets the room of a window", "src/dev_runtime.cc" },

@@ -27,6 +27,34 @@ append_comment (GString *out, const char *what, const char *text)
   g_string_append_printf (out, "# %s%s%s\n", what, cut, strlen (cut) < strlen (valid) ? "..." : "");
 }
 
+static gboolean
+is_taken_alike (const StdCompareRow *a, const StdCompareRow *b)
+{
+  return a->column == b->column && a->own_algo == b->own_algo;
+}
+
+/* "# on 1 node vllm's kernel serves 8 B to 8388608 B before NCCL's tuner is asked; …": by the sizes that were compared. */
+static void
+append_taken (const StdCompare *compare, GString *out)
+{
+  const StdCompareRow *first = NULL, *last = NULL;
+  for (guint i = 0; i <= compare->rows->len; i++) {
+    const StdCompareRow *row = i < compare->rows->len ? &g_array_index (compare->rows, StdCompareRow, i) : NULL;
+    if (first != NULL && row != NULL && is_taken_alike (first, row)) {
+      last = row;
+      continue;
+    }
+    g_autofree char *taker = first != NULL ? rep_compare_taker (first) : NULL;
+    if (taker != NULL) {
+      const guint nodes = ((const StdCompareColumn *)compare->columns->pdata[first->column])->nodes;
+      g_string_append_printf (
+          out, "# on %u node%s %s serve %.0f B to %.0f B before NCCL's tuner is asked: lines below do not count there\n", nodes,
+          nodes == 1 ? "" : "s", taker, first->coll.size_B, last->coll.size_B);
+    }
+    first = last = row;
+  }
+}
+
 gboolean
 rep_tuner_conf (const StdCompare *compare, const char *version, const char *topology, const char *library, GString *out)
 {
@@ -41,12 +69,14 @@ rep_tuner_conf (const StdCompare *compare, const char *version, const char *topo
            "# other numbers of nodes or ranks are left to NCCL\n");
   if (std_compare_has_collnet (compare))
     g_string_append (out, "# NCCL_COLLNET_ENABLE=1 is needed for collnet, and for nvls over several NVLink domains\n");
+  append_taken (compare, out);
   g_string_append (out, "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n");
   for (guint c = 0; c < compare->columns->len; c++) {
     const StdCompareColumn *column = g_ptr_array_index (compare->columns, c);
-    for (guint i = 0; i < column->spans->len; i++) {
-      const StdCompareSpan *span = &g_array_index (column->spans, StdCompareSpan, i);
-      guint64 to_B = i + 1 < column->spans->len ? g_array_index (column->spans, StdCompareSpan, i + 1).from_B - 1 : compare->max_B;
+    const GArray *spans = column->tuned != NULL ? column->tuned : column->spans;
+    for (guint i = 0; i < spans->len; i++) {
+      const StdCompareSpan *span = &g_array_index (spans, StdCompareSpan, i);
+      guint64 to_B = i + 1 < spans->len ? g_array_index (spans, StdCompareSpan, i + 1).from_B - 1 : compare->max_B;
       if (span->from_B > MAX_B || mdl_coll_find (span->algo, compare->op) == NULL)
         continue;
       g_string_append_printf (out, "%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%s,%s,%d,%u,%u,-1,-1\n", name, span->from_B,

@@ -79,30 +79,80 @@ by_value (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* What the library's own choices cost against the fastest. */
+char *
+rep_compare_taker (const StdCompareRow *row)
+{
+  const char *framework = row->coll.question.one_shot;
+  switch (row->own_algo) {
+    case MDL_ALGO_ONE_SHOT:
+      return g_strdup_printf ("%s's kernels", framework != NULL ? framework : "the framework");
+    case MDL_ALGO_SYMMETRIC:
+      return g_strdup ("NCCL's kernels on symmetric memory");
+    case MDL_ALGO_COPY_ENGINE:
+      return g_strdup ("NCCL's copy engines");
+    default:
+      return NULL;
+  }
+}
+
+/* What one library's own choices cost against the fastest. */
+typedef struct {
+  const char *who;
+  GArray *loss; /* double, of the cells where something else is faster */
+  guint n;
+  gboolean tuned; /* a tuner file reaches one of these */
+} Own;
+
+/* Behind the point, for three in all. */
+static int
+digits_of (double percent)
+{
+  return percent >= 100 ? 0 : percent >= 10 ? 1 : 2;
+}
+
+static void
+append_own_of (const Own *own, guint n_all, GString *out)
+{
+  g_array_sort (own->loss, by_value);
+  const char *served = own->n < n_all ? " that it serves" : "";
+  if (own->n == 1 && own->loss->len == 0)
+    g_string_append_printf (out, "# %s chooses the fastest by itself in the only cell%s.\n", own->who, served);
+  else if (own->n > 0 && own->loss->len == 0)
+    g_string_append_printf (out, "# %s chooses the fastest by itself in all %u cells%s.\n", own->who, own->n, served);
+  if (own->loss->len == 0)
+    return;
+  const double median = 100 * g_array_index (own->loss, double, own->loss->len / 2);
+  const double most = 100 * g_array_index (own->loss, double, own->loss->len - 1);
+  g_string_append_printf (out,
+                          "# *: %s by itself chooses a slower one: in %u of %u cells%s, %.*f %% slower in the median, %.*f %% at "
+                          "most.%s\n",
+                          own->who, own->loss->len, own->n, served, digits_of (median), median, digits_of (most), most,
+                          own->tuned ? " --tuner-conf writes the fastest for NCCL's tuner." : "");
+}
+
+/* What the libraries' own choices cost against the fastest: NCCL's, and those of a framework that brings its own kernels. */
 static void
 append_own (const StdCompare *compare, GString *out)
 {
-  g_autoptr (GArray) loss = g_array_new (FALSE, FALSE, sizeof (double));
-  guint n = 0;
+  g_autoptr (GArray) by_nccl = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GArray) by_framework = g_array_new (FALSE, FALSE, sizeof (double));
+  Own nccl = { "NCCL", by_nccl, 0, FALSE }, framework = { "the framework", by_framework, 0, FALSE };
   for (guint i = 0; i < compare->rows->len; i++) {
     const StdCompareRow *row = &g_array_index (compare->rows, StdCompareRow, i);
     if (!row->best || row->own_algo < 0)
       continue;
-    n++;
-    double more = row->own_time_s / row->coll.time_s - 1;
-    if (is_own_slower (row))
-      g_array_append_val (loss, more);
+    Own *own = row->own_algo == MDL_ALGO_ONE_SHOT ? &framework : &nccl;
+    if (own == &framework && row->coll.question.one_shot != NULL)
+      own->who = row->coll.question.one_shot;
+    own->n++;
+    const double more = row->own_time_s / row->coll.time_s - 1;
+    if (!is_own_slower (row))
+      continue;
+    g_array_append_val (own->loss, more);
+    own->tuned = own->tuned || (std_compare_is_tuned ((MdlAlgo)row->own_algo) && std_compare_is_tuned (row->coll.algo));
   }
-  g_array_sort (loss, by_value);
-  if (n > 0 && loss->len == 0)
-    g_string_append_printf (out, "# NCCL chooses the fastest by itself in all %u cells.\n", n);
-  else if (n > 0)
-    g_string_append_printf (out,
-                            "# *: NCCL by itself chooses a slower one: in %u of %u cells, %.3g %% slower in the median, %.3g %% at "
-                            "most. --tuner-conf writes the fastest for NCCL's tuner.\n",
-                            loss->len, n, 100 * g_array_index (loss, double, loss->len / 2),
-                            100 * g_array_index (loss, double, loss->len - 1));
+  append_own_of (&framework, framework.n + nccl.n, out);
+  append_own_of (&nccl, framework.n + nccl.n, out);
 }
 
 /* "# Each cell: …; T tree, R ring" names those that were compared. */

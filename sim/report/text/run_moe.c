@@ -45,9 +45,14 @@ rep_moe_answer (const void *of, GString *out)
 {
   const ColMoeAnswer *moe = of;
   g_autofree char *band = rep_band (moe->time_s, moe->time_lo_s, moe->time_hi_s);
-  say (moe, out, "{op} of {tokens:%.0f} tokens a rank on {ranks} ranks by {backend} takes ");
+  const gboolean one = moe->n_ranks == 1;
+  say (moe, out,
+       one ? "{op} of {tokens:%.0f} tokens on 1 rank by {backend} takes "
+           : "{op} of {tokens:%.0f} tokens a rank on {ranks} ranks by {backend} takes ");
   g_string_append_printf (out, "%s.\n", band);
-  say (moe, out, "A token reaches {ranks_of_a_token:%.3f} ranks on {nodes_of_a_token:%.3f} nodes. Limited by: {bound_by}.\n");
+  say (moe, out,
+       one ? "All tokens stay on it. Limited by: {bound_by}.\n"
+           : "A token reaches {ranks_of_a_token:%.3f} ranks on {nodes_of_a_token:%.3f} nodes. Limited by: {bound_by}.\n");
 }
 
 void

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "collective/fold.h"
-#include "collective/moe.h"
+#include "collective/possible.h"
 #include "model-private.h"
 #include "storage/copies.h"
 
 /* Groups that one communicator stands for: how many nodes on from its own each of them is. */
 typedef struct {
-  ColComm *comm;  /* borrowed */
-  GArray *shifts; /* gint64; the first is 0 */
+  ColComm *comm;               /* borrowed */
+  GArray *shifts;              /* gint64; the first is 0 */
   gboolean as_first, compared; /* its prices are those of the group's first one; whether that is known */
 } Like;
 
@@ -184,10 +184,10 @@ static void
 find_demand (TrnPriced *priced, gboolean two)
 {
   const ColAnswer *coll = &priced->coll;
-  MdlOverlapCommKind kind = coll->algo == MDL_ALGO_COPY_ENGINE ? MDL_OVERLAP_COPY_ENGINE
+  MdlOverlapCommKind kind = coll->algo == MDL_ALGO_COPY_ENGINE                                  ? MDL_OVERLAP_COPY_ENGINE
                             : two || coll->op == MDL_OP_ALLTOALL || coll->op == MDL_OP_SENDRECV ? MDL_OVERLAP_PAIRWISE
-                            : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE ? MDL_OVERLAP_IN_SWITCH
-                                                                                              : MDL_OVERLAP_SM;
+                            : coll->algo == MDL_ALGO_NVLS || coll->algo == MDL_ALGO_NVLS_TREE   ? MDL_OVERLAP_IN_SWITCH
+                                                                                                : MDL_OVERLAP_SM;
   priced->demand = (MdlOverlapComm){ .kind = kind, .channels = coll->cost.channels };
   double time_s = coll->cost.time_s - coll->cost.latency_s;
   if (time_s > 0)
@@ -527,22 +527,45 @@ trn_prices_coll (TrnPrices *prices, TrnGroupKind kind, guint32 pp, MdlOp op, dou
   return priced;
 }
 
+static gint
+by_text (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+void
+trn_prices_warn (const TrnPrices *prices, ColRunInfo *info)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  GHashTableIter iter;
+  gpointer question, priced;
+  g_hash_table_iter_init (&iter, prices->priced);
+  while (g_hash_table_iter_next (&iter, &question, &priced)) {
+    const TrnQuestion *q = question;
+    const ColAnswer *coll = &((const TrnPriced *)priced)->coll;
+    g_autofree char *whose = q->kind >= 0 ? g_strconcat ("the ", trn_group_names[q->kind], NULL) : NULL;
+    if (whose != NULL && coll->n_ranks > 1)
+      col_window_warnings (&prices->model->job->system->settings, coll, whose, texts);
+  }
+  g_ptr_array_sort (texts, by_text); /* the table has no order */
+  for (guint i = 0; i < texts->len; i++)
+    if (i == 0 || strcmp (texts->pdata[i], texts->pdata[i - 1]) != 0)
+      col_run_warn (info, "%s", (const char *)texts->pdata[i]);
+}
+
 /* ---- experts ---- */
 
-static ColMoeRequest
-moe_request (const TrnModel *model, const MdlWorkColl *coll)
+gboolean
+trn_prices_can_exchange (TrnPrices *prices, guint32 pp, const ColMoeRequest *request, GError **error)
 {
-  const MdlMoeChoice choice = mdl_layer_choice (&model->llm);
-  return (ColMoeRequest){ .op = coll->moe_op,
-                          .backend = mdl_dispatcher_backend (model->query.dispatcher),
-                          .tokens = coll->moe_tokens,
-                          .hidden = model->llm.hidden.v,
-                          .experts = choice.experts,
-                          .top_k = choice.top_k,
-                          .groups = choice.groups,
-                          .top_groups = choice.top_groups,
-                          .imbalance = model->query.capacity > 0 ? 1 : model->query.imbalance,
-                          .format = coll->format };
+  const Group *group = find_group (prices, TRN_GROUP_EP, pp, error);
+  for (guint i = 0; group != NULL && i < group->likes->len; i++) {
+    const char *key = NULL;
+    GError *why = NULL;
+    if (!col_moe_check (((const Like *)group->likes->pdata[i])->comm, request, &key, &why))
+      return trn_moe_refuse (prices->model, why, error);
+  }
+  return group != NULL;
 }
 
 /* The slowest group's. */
@@ -554,44 +577,12 @@ price_experts (const TrnModel *model, const Group *group, const ColMoeRequest *r
     const char *key = NULL;
     GError *why = NULL;
     ColMoeAnswer answer;
-    if (!col_moe_price (like->comm, request, &answer, &key, &why)) {
-      col_fail_at (error, model->spec->model.moe.dispatcher.mark, "dispatcher %s, over ep %u: %s",
-                   base_name (mdl_dispatcher_names, (int)model->query.dispatcher), model->grid.ep, why->message);
-      g_error_free (why);
-      return FALSE;
-    }
+    if (!col_moe_price (like->comm, request, &answer, &key, &why))
+      return trn_moe_refuse (model, why, error);
     if (i == 0 || answer.time_s > out->time_s * (1 + 1e-9))
       *out = answer;
   }
   return TRUE;
-}
-
-/* Size of an all-to-all that sends as much over the NIC, or on one node over NVLink. */
-static double
-size_alike (const MdlMoeCost *cost, double ranks, double nodes)
-{
-  return nodes > 1 ? cost->nic_B * nodes / (nodes - 1) : cost->nvlink_B * ranks / (ranks - 1);
-}
-
-/* Its time in place of the all-to-all's: what moves bytes is the longest term, which stands last. */
-static void
-take_experts (const ColMoeAnswer *answer, ColAnswer *coll)
-{
-  const MdlMoeCost *from = &answer->cost;
-  MdlCollCost *cost = &coll->cost;
-  cost->time_s = from->time_s;
-  cost->latency_s = from->n_terms > 0 ? from->time_s - from->term[from->n_terms - 1].value_s : 0;
-  cost->bound_Bps = cost->time_s > cost->latency_s ? coll->size_B / (cost->time_s - cost->latency_s) : HUGE_VAL;
-  cost->channels = (unsigned)from->sms;
-  cost->band = from->band;
-  cost->source = coll->provenance = from->source;
-  cost->n_terms = from->n_terms;
-  memcpy (cost->term, from->term, from->n_terms * sizeof *from->term);
-  coll->time_s = answer->time_s;
-  coll->time_lo_s = answer->time_lo_s;
-  coll->time_hi_s = answer->time_hi_s;
-  g_snprintf (coll->bound_by, sizeof coll->bound_by, "%s: %s", base_name (mdl_moe_backend_names, (int)answer->request.backend),
-              from->bound_by);
 }
 
 const TrnPriced *
@@ -605,12 +596,12 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   const Group *group = find_group (prices, TRN_GROUP_EP, pp, error);
   if (group == NULL)
     return NULL;
-  const ColMoeRequest asked = moe_request (model, work);
+  const ColMoeRequest asked = trn_moe_request (model, work);
   ColMoeAnswer answer;
   if (!price_experts (model, group, &asked, &answer, error))
     return NULL;
   priced = new_priced (prices, &question, group->n_groups);
-  const ColCollRequest request = { MDL_OP_ALLTOALL, size_alike (&answer.cost, answer.n_ranks, answer.n_nodes),
+  const ColCollRequest request = { MDL_OP_ALLTOALL, trn_moe_size_alike (&answer.cost, answer.n_ranks, answer.n_nodes),
                                    MDL_DTYPE_INT8,  MDL_ALGO_AUTO,
                                    MDL_PROTO_AUTO,  0 };
   g_autoptr (GString) key = g_string_new (NULL);
@@ -620,7 +611,7 @@ trn_prices_experts (TrnPrices *prices, guint32 pp, const MdlWorkColl *work, GErr
   const Shape *shape = price_shaped (prices, group, &request, key, &priced->coll, error);
   if (shape == NULL)
     return NULL;
-  take_experts (&answer, &priced->coll);
+  trn_moe_take (&answer, &priced->coll);
   priced->does = "dispatch, combine";
   priced->library = base_name (mdl_dispatcher_names, (int)model->query.dispatcher);
   find_demand (priced, FALSE);

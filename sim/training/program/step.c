@@ -523,6 +523,7 @@ take (TrnStepRun *run, TrnResult *training, ColRunInfo *info, GError **error)
                        &(ColNetworkUse){ b->net, training->step_time_s, training->network_s, training->n_nodes,
                                          training->n_ranks / MAX (training->n_nodes, 1u), training->tcp });
   info->n_events = eng_stats (col_net_engine (b->net)).events;
+  trn_prices_warn (run->prices, info);
   if (run->model.layers != NULL) {
     trn_step_warn (b, training, info);
     if (info->spans != NULL)

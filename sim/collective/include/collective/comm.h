@@ -24,6 +24,7 @@ typedef struct {
   MdlLibraryEnv env;                                       /* likewise: to be laid over it by mdl_library_with */
   guint32 op_off_algos[MDL_OP_N], op_off_protos[MDL_OP_N]; /* NCCL_ALGO, NCCL_PROTO: bits as above, by operation */
   gboolean collnet;                                        /* NCCL_COLLNET_ENABLE=1 */
+  gboolean no_nvls, no_pat;                                /* NCCL_NVLS_ENABLE=0, NCCL_PAT_ENABLE=0: why disabled_algos has them */
   const char *one_shot;                                    /* framework whose all-reduce stands in NCCL's place; NULL: none */
   BaseMark one_shot_mark;                                  /* where that stands */
   MdlBuffers buffers;                                      /* of all operations */
@@ -159,8 +160,8 @@ typedef struct {
 gboolean col_coll_price (ColComm *comm, const ColCollRequest *request, ColAnswer *out, GError **error);
 
 /* What a reader would else misread in an answer that switches reduce, appended to `texts` (char *, g_free): a busbw above the line
- * rate (of a GPU's links to its switch, of a node's adapters together), exact steps that are one activity, and
- * NCCL_COLLNET_ENABLE=1 without effect. */
+ * rate (of a GPU's links to its switch, of a node's adapters together), exact steps that are one activity,
+ * NCCL_COLLNET_ENABLE=1 without effect, and what col_window_warnings says. */
 void col_comm_switch_warnings (ColComm *comm, const ColAnswer *coll, GPtrArray *texts);
 
 /* Whether AUTO is the library's own choice for `op` here, not the fastest predicted. */

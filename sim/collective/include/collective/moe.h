@@ -24,6 +24,10 @@ typedef struct {
   double nvlink_Bps, nic_Bps; /* data sheet, of a GPU, one way */
 } ColMoeAnswer;
 
+/* Whether the request is possible and the library can run on these ranks: FALSE, *key and *error as from col_moe_price, which asks
+ * this first. */
+gboolean col_moe_check (const ColComm *comm, const ColMoeRequest *request, const char **key, GError **error);
+
 /* The closed form on these ranks. FALSE and *error (BASE_ERROR_INPUT: what is wrong, and what to write instead) where the request
  * is not possible or the library cannot run here; *key is then the key of a scenario that is wrong (static). The fullest rank of
  * drawn routing counts where it is fuller than `imbalance`. */

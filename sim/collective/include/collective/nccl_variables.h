@@ -27,10 +27,14 @@ const ColVariable *col_nccl_variable (const char *name);
 /* Names of col_nccl_variables, ends with NULL. Borrowed. */
 const char *const *col_nccl_variable_names (void);
 
+typedef void (*ColNcclFault) (void *user, const char *what, const char *why);
+
 /* What `env` prints, or lines of a shell script (`export NAME="VALUE"`), as a document of YAML with one key a variable of NCCL,
  * libfabric or AWS's plugin, at its own line. Of a name that is set twice the last line counts; lines of other programs do not.
- * Names that are not `known` are left out, and added to `unknown`, joined by commas. `path`: relative to the working directory.
+ * An empty value is none. Names that are not `known`, and lines of ours that are not NAME=VALUE, are left out; `fault` is called
+ * for each, with `user`, the name or the line, and why. `path`: relative to the working directory.
  * Returned: full; NULL and *error (BASE_ERROR_INPUT) where the file cannot be read. */
-BaseYaml *col_nccl_env_load (const char *path, gboolean (*known) (const char *name), GString *unknown, GError **error);
+BaseYaml *col_nccl_env_load (const char *path, gboolean (*known) (const char *name), ColNcclFault fault, void *user,
+                             GError **error);
 
 #endif

@@ -17,8 +17,13 @@ void rep_compare_crossovers_tsv (const StdCompare *compare, GString *out);
  * middle and the last. */
 void rep_compare_curves_tsv (const StdCompare *compare, GString *out);
 
-/* What NCCL's example tuner plugin reads: one line a span. `version`: forerun's; `topology` and `library` (its constants) go into
- * comments. FALSE when NCCL's tuner has no say in this operation (alltoall, sendrecv). */
+/* "NCCL's kernels on symmetric memory", "vllm's kernel": who serves `row` before NCCL's tuner is asked. Returned: full; NULL where
+ * the tuner chooses, or what the library takes is not known. */
+char *rep_compare_taker (const StdCompareRow *row);
+
+/* What NCCL's example tuner plugin reads: one line a span of what its tuner chooses between. `version`: forerun's; `topology` and
+ * `library` (its constants) go into comments, and so do the sizes that other kernels take before the tuner is asked. FALSE when
+ * NCCL's tuner has no say in this operation (alltoall, sendrecv). */
 gboolean rep_tuner_conf (const StdCompare *compare, const char *version, const char *topology, const char *library, GString *out);
 
 #endif

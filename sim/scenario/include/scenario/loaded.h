@@ -46,6 +46,8 @@ typedef struct {
   void (*read) (Scn *scenario, const BaseYamlNode *node, const BaseSchemaContext *context);
   /* Whether the work fits on the cluster. FALSE and *error, with the place. NULL: always. */
   gboolean (*check) (const Scn *scenario, GError **error);
+  /* Whether libraries can do the work, once their constants are there: what run refuses before it prices. NULL: nothing to ask. */
+  gboolean (*ready) (const Scn *scenario, GError **error);
   /* The answer of the workload alone, into its part of the result, which is zeroed. FALSE and *error on failure. */
   gboolean (*run) (const Scn *scenario, ScnResult *result, GError **error);
   /* Frees what its part of a result owns. NULL: nothing. */

@@ -154,6 +154,8 @@ const BaseMember *scn_result_members (const ScnResult *result);
 const char *scn_result_answer (const ScnResult *result);
 const char *scn_result_bound_by (const ScnResult *result);
 
+/* Whether libraries can do its work, for who does not run it: scn_run asks by itself. FALSE and *error, with the place. */
+gboolean scn_ready (Scn *scenario, GError **error);
 /* Returned: full, free with scn_result_free; NULL and *error on failure. */
 ScnResult *scn_run (Scn *scenario, gboolean want_spans, GError **error);
 void scn_result_free (ScnResult *result);

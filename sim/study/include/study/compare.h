@@ -9,6 +9,7 @@
 typedef struct {
   guint32 nodes, ranks;
   GArray *spans; /* StdCompareSpan, ascending */
+  GArray *tuned; /* the same among the algorithms that NCCL's tuner chooses between; NULL: as spans, which hold no other */
 } StdCompareColumn;
 
 /* From this size on, up to the next span's, this pair is the fastest. */
@@ -61,6 +62,10 @@ void std_compare_end (StdCompare *compare);
 StdCompareColumn *std_compare_add_column (StdCompare *compare, guint32 nodes, guint32 ranks);
 /* Marks the fastest of `n` rows of one size and column, and fills their margins. The first wins a tie. */
 void std_compare_rank (StdCompareRow *rows, guint n);
+
+/* Whether NCCL's tuner chooses between `algo` and others. Frameworks' kernels, kernels on symmetric memory and copy engines take an
+ * operation before the tuner is asked; sends and receives never reach it. */
+gboolean std_compare_is_tuned (MdlAlgo algo);
 
 /* Something wins that NCCL takes with NCCL_COLLNET_ENABLE=1 only, or may: CollNet, or NVLS on several nodes, which reduces in the
  * network's switches where the nodes do not share an NVLink domain. */

@@ -261,6 +261,9 @@ gboolean trn_checkpoint_price (const TrnJob *job, const TrnResult *training, Trn
 gboolean trn_check (const TrnJob *job, GError **error);
 /* Whether the software that it names is known; once the constants are there. */
 gboolean trn_check_software (const TrnJob *job, GError **error);
+/* Whether the library that dispatches tokens to experts can run on its ranks; once the constants are there. A run asks
+ * by itself. */
+gboolean trn_check_experts (const TrnJob *job, GError **error);
 /* Stragglers that are adapters: their ports get slower, for good. */
 gboolean trn_slow_nics (const TrnJob *job, GError **error);
 /* A step, with what its loader and its checkpoints add. `out` is zeroed by the caller, and cleared by it. */
