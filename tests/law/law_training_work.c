@@ -126,13 +126,15 @@ casts_that_do_more_shorten_no_step (void)
   }
 }
 
-/* Weight gradients that wait until gradients travel: never slower than without, and what adds work still lengthens the step. */
+/* Weight gradients that wait until gradients travel: without tensor parallelism, whose collectives hide behind them, never slower than
+ * without, and what adds work still lengthens the step. */
 static void
 delayed_weight_gradients_never_lengthen_a_step (void)
 {
   static const char *const more[] = { "moe.imbalance=1.2", "recompute={modules: [norm]}",
                                       "software={name: megatron, efficiency: 0.5}" };
-  static const char *const clusters[] = { "topology: hgx_h200, nodes: 4", "topology: hgx_h100, nodes: 4" };
+  static const char *const clusters[] = { "topology: hgx_h200, nodes: 4", "topology: hgx_h100, nodes: 4",
+                                          "topology: gb300_nvl72, nodes: 8" };
   BaseRandom random = base_random_stream (17, "added work");
   for (guint32 i = 0; i < DRAWN / 3; i++) {
     const gboolean staged = one_in (&random, 2);
@@ -140,11 +142,12 @@ delayed_weight_gradients_never_lengthen_a_step (void)
     static const char *const dispatchers[] = { "alltoall", "deepep", "hybridep" };
     char *workload = g_strdup_printf (
         MODEL ", %sparallel: {pp: %u, ep: %u, zero: 1%s}, accumulate: %u, framework: %s, overlap: {ep: true}, "
-              "moe: {dispatcher: %s, shared_overlap: false}, software: {name: megatron, efficiency: 0.55}, precision: "
+              "moe: {dispatcher: %s, experts: %s, shared_overlap: false}, software: {name: megatron, efficiency: 0.55}, precision: "
               "{compute: %s, gradients: fp32}",
         staged ? "schedule: interleaved, " : "", pp, ep, staged ? ", vp: 2" : "", 8u,
-        one_in (&random, 2) ? "fused" : "graphs", pick (&random, dispatchers, 3), one_in (&random, 3) ? "bf16" : "fp8");
-    const Case c = { pick (&random, clusters, 2), workload };
+        one_in (&random, 2) ? "fused" : "graphs", pick (&random, dispatchers, 3),
+        one_in (&random, 2) ? "grouped" : "sorted", one_in (&random, 3) ? "bf16" : "fp8");
+    const Case c = { pick (&random, clusters, 3), workload };
     const double plain_s = step_s (&c, "overlap.delay_wgrad=false"), late_s = step_s (&c, "overlap.delay_wgrad=true");
     expect_no_shorter (&c, "no delay_wgrad", late_s, plain_s);
     const char *at = strstr (workload, "{ep: true}");
