@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# clang accepts the C files of the layers, or of all of a build, with the project's warnings as errors. ninja keeps what was
-# accepted: a file is read again when it, a header of it or its flags change. Skipped without clang. usage: clang.sh BUILD_DIR [all]
+# clang accepts the C files of a build, or of its tests alone, with the project's warnings as errors. ninja keeps what was
+# accepted: a file is read again when it, a header of it or its flags change. Skipped without clang.
+# usage: clang.sh BUILD_DIR [tests]
 set -euo pipefail
 
 build=$(realpath -- "$1")
 command -v clang >/dev/null || { echo "skipped: no clang here"; exit 77; }
 [ -f "$build/compile_commands.json" ] || { echo "skipped: no compile_commands.json in $build"; exit 77; }
-which='/(sim|models|calibrate)/[^ ]*\.c$'
-[ "${2:-}" != all ] || which='\.c$'
+which='\.c$'
+[ "${2:-}" != tests ] || which='/tests/[^ ]*\.c$'
 folder=$build/tests/clang${2:+.$2}
 mkdir -p -- "$folder"
 {

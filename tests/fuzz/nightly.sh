@@ -46,7 +46,7 @@ for preset in release asan; do
     "$root/build/$preset/tests/mutate" "$root" "$logs/mutate-$preset-$seed" "$files" $((files / 4)) "$seed"
 done
 part 3600 kill "$root/tests/fuzz/kill.sh" "$root/build/release/forerun" "$root" 100 "$seed"
-part 7200 levels "$root/tests/repro/run.sh" --levels "$root" "$logs/levels"
+part 7200 levels "$root/tests/repro/run.sh" --levels "$root/build/release/forerun" "$root" "$logs/levels"
 part 7200 threads "$root/tests/tsan/run.sh"
 if command -v clang >/dev/null; then
   part $((seconds * 60 + 3600)) fuzz "$root/tests/fuzz/run.sh" -j 1 "$seconds"

@@ -29,10 +29,9 @@ if(NOT (FORERUN_SANITIZE OR FORERUN_COVERAGE OR FORERUN_FUZZ))
                       ${CMAKE_CURRENT_BINARY_DIR}/extend)
   set_tests_properties(unit.extending_touches_few_files PROPERTIES TIMEOUT 1800 PROCESSORS 2)
 
-  # A warning of clang is found before the slow builds of tests/repro: of the layers with the suite, of tests with the slow ones.
-  forerun_script_test(clang_accepts_the_layers ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR})
-  forerun_script_test(clang_accepts_all ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR} all)
-  set_tests_properties(unit.clang_accepts_the_layers unit.clang_accepts_all PROPERTIES TIMEOUT 900)
+  # tests/repro builds the layers by clang, with the same warnings.
+  forerun_script_test(clang_accepts_tests ${CMAKE_CURRENT_SOURCE_DIR}/clang.sh ${PROJECT_BINARY_DIR} tests)
+  set_tests_properties(unit.clang_accepts_tests PROPERTIES TIMEOUT 900)
 
   # Packages hold what a user runs: not where a build is instrumented.
   forerun_script_test(packages_install_and_run ${CMAKE_CURRENT_SOURCE_DIR}/package.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})

@@ -13,19 +13,26 @@ set(slow
     accuracy.serving_fleets
     accuracy.training
     golden.docs_plan
+    golden.docs_serving_fleet
     golden.plan.resume
     golden.plan.sensitivity
+    golden.plan.shards
+    golden.scenarios.shipped
+    page.in_a_browser
     unit.gallery_draws_what_its_page_shows)
 if(TEST repro.compilers_and_build_types) # not where a build is instrumented
   list(APPEND slow repro.compilers_and_build_types unit.extending_touches_few_files unit.packages_install_and_run
-       unit.clang_accepts_all)
+       unit.clang_accepts_tests unit.lint_finds_what_is_planted)
+endif()
+if(FORERUN_SANITIZE) # over a minute there; their code is reached by shorter tests but for the processes of MPI
+  list(APPEND slow unit.mpi_answers_as_one_process golden.readme)
 endif()
 set_property(TEST ${slow} APPEND PROPERTY LABELS slow)
 
 # What is left and takes long starts first, so that no processor idles in the end: ctest of a new build does not know.
-foreach(long unit.mpi_answers_as_one_process page.in_a_browser unit.test_probe_mpi law.law_training_fold
-             unit.test_plan_stages golden.plan.shards law.law_engine_fair golden.ratio.laws golden.plan.progress
-             golden.cli.run_sensitivity law.law_models_coll unit.lint_finds_what_is_planted ${slow})
+foreach(long unit.mpi_answers_as_one_process unit.test_probe_mpi law.law_training_fold unit.test_training_closed
+             unit.test_plan_stages law.law_engine_fair golden.ratio.laws golden.plan.progress golden.cli.run_sensitivity
+             law.law_models_coll ${slow})
   if(TEST ${long})
     set_property(TEST ${long} PROPERTY COST 10)
   endif()

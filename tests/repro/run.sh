@@ -1,43 +1,45 @@
 #!/usr/bin/env bash
-# Builds forerun with gcc and clang, Debug and Release, and compares what each says on the commands of the file beside: stdout,
-# stderr and exit status, byte by byte. The first build runs everything twice, so that an answer that depends on addresses shows
-# too. usage: run.sh [--levels] SOURCE_DIR WORK_DIR [cmake arguments…]      --levels: with -O1 and -O2 besides
+# Builds forerun without optimisation by gcc and with it by clang, and compares what these and FORERUN say on the commands of the
+# file beside: stdout, stderr and exit status, byte by byte. FORERUN runs everything twice, so that an answer that depends on
+# addresses shows too. usage: run.sh [--levels] FORERUN SOURCE_DIR WORK_DIR [cmake arguments…]
+# --levels: each of both compilers at -O0 to -O3
 # Without one of the compilers the rest is compared, and the test says that it was skipped (77).
 set -euo pipefail
 export FORERUN_PROGRESS=off
 
-types=(Debug Release) # -O0 and -O3
+wanted=(gcc-Debug clang-Release) # -O0 and -O3
 if [ "${1:-}" = --levels ]; then
-  types+=(O1 O2)
+  wanted=({gcc,clang}-{Debug,O1,O2,Release})
   shift
 fi
-source=$(realpath -- "$1")
-mkdir -p -- "$2"
-work=$(realpath -- "$2")
-shift 2
+forerun=$(realpath -- "$1")
+source=$(realpath -- "$2")
+mkdir -p -- "$3"
+work=$(realpath -- "$3")
+shift 3
 commands=$source/tests/repro/commands
 
-builds=()
+mkdir -p -- "$work/given"
+ln -sf -- "$forerun" "$work/given/forerun"
+builds=(given)
 missing=()
-for compiler in gcc clang; do
+for name in "${wanted[@]}"; do
+  compiler=${name%-*} type=${name#*-}
   if ! command -v "$compiler" >/dev/null; then
     missing+=("$compiler")
     continue
   fi
-  for type in "${types[@]}"; do
-    name=$compiler-$type
-    case $type in
-      O?) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-$type") ;;
-      *) options=("-DCMAKE_BUILD_TYPE=$type") ;;
-    esac
-    if ! { CC=$compiler cmake -S "$source" -B "$work/$name" -G Ninja "${options[@]}" -DBUILD_TESTING=OFF "$@" &&
-      ninja -C "$work/$name" -j 2 forerun; } >"$work/$name.log" 2>&1; then
-      echo "FAILED: no build with $compiler, $type:"
-      tail -n 40 "$work/$name.log"
-      exit 1
-    fi
-    builds+=("$name")
-  done
+  case $type in
+    O?) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-$type") ;;
+    *) options=("-DCMAKE_BUILD_TYPE=$type") ;;
+  esac
+  if ! { CC=$compiler cmake -S "$source" -B "$work/$name" -G Ninja "${options[@]}" -DBUILD_TESTING=OFF "$@" &&
+    ninja -C "$work/$name" -j 2 forerun; } >"$work/$name.log" 2>&1; then
+    echo "FAILED: no build with $compiler, $type:"
+    tail -n 40 "$work/$name.log"
+    exit 1
+  fi
+  builds+=("$name")
 done
 
 answer () # build run
