@@ -3,12 +3,13 @@
  * A weight gradient is needed by nothing in its pass. Those of the experts come behind all other work of the experts, and run while
  * their gradients travel back; those of attention, shared experts and dense layers come behind the layer, and run while the layer
  * before it gets its gradients from the experts, or while a gradient travels to the stage before. The order of all else stays.
- * Valid: layers whose only collectives are those of experts. With tensor or context parallelism weight gradients are what other
- * collectives hide behind, and stay where they are.
+ * Collectives of tensor parallelism that ran beside weight gradients are then waited for where the gradient or operand is needed:
+ * the pass beside hides them, or nothing does. Valid: tensor-parallel collectives that are not cut up with their products (Transformer
+ * Engine delays no weight gradient whose operand comes in such a way).
  * Source: NVIDIA/Megatron-LM d98e8a6 megatron/core/models/common/model_chunk_schedule_plan.py (TransformerLayerSchedulePlan.run:
  * mlp.backward_dw beside moe_dispatch.backward, pre_dispatch_computation.backward_dw behind the layer), utils.py (backward_dw
  * records no event: what is sent does not wait for it).
- * Check: test_training_delay (same work, its order), law_training_work (never slower than without). */
+ * Check: test_training_delay (same work, its order), law_training_work. */
 #include "layer-private.h"
 
 static const MdlWork *
@@ -21,15 +22,6 @@ static gboolean
 sends_to_experts (const MdlWork *w)
 {
   return w->kind == MDL_WORK_COLL && w->pass == MDL_PASS_DGRAD && w->coll.group == MDL_GROUP_EP;
-}
-
-static gboolean
-has_inner_collectives (const GArray *works)
-{
-  for (guint i = 0; i < works->len; i++)
-    if (work_at (works, i)->kind == MDL_WORK_COLL && work_at (works, i)->coll.group != MDL_GROUP_EP)
-      return TRUE;
-  return FALSE;
 }
 
 static gboolean
@@ -69,8 +61,6 @@ mdl_build_delay_wgrad (GArray *works)
   g_autofree int *to = g_new0 (int, (gsize)n + 1), *order = g_new0 (int, (gsize)n + 1);
   g_autoptr (GArray) held = g_array_new (FALSE, FALSE, sizeof (int)); /* works that wait */
   int at = 0;
-  if (has_inner_collectives (works))
-    return;
   for (int i = 0; i < n; i++) {
     late[i] = waits (work_at (works, (guint)i));
     if (late[i])

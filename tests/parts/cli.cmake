@@ -36,7 +36,7 @@ add_test (NAME golden.docs_plan
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/plan.md)
 set_tests_properties (golden.docs_plan PROPERTIES LABELS golden TIMEOUT 300)
-foreach (page llms plan_serving rl serving serving_fleet)
+foreach (page llms moe plan_serving rl serving serving_fleet)
   add_test (NAME golden.docs_${page}
             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                     ${PROJECT_SOURCE_DIR}/docs/${page}.md)

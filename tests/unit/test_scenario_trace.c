@@ -17,6 +17,9 @@
 #define KERNEL(name, stream, ts, dur, corr)                                                                                        \
   "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name "\", \"pid\": 0, \"tid\": " #stream ", \"ts\": " #ts ", \"dur\": " #dur \
   ", \"args\": {\"device\": 0, \"stream\": " #stream ", \"correlation\": " #corr "}},\n"
+#define COPY(ts, dur, corr)                                                                                                    \
+  "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pinned -> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts      \
+  ", \"dur\": " #dur ", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " #corr ", \"bytes\": 4096}},\n"
 #define NCCL(op, in, out, group, ranks, ts, dur, corr)                                                                           \
   "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_X\", \"pid\": 0, \"tid\": 20, \"ts\": " #ts ", \"dur\": " #dur \
   ", \"args\": {\"device\": 0, \"stream\": 20, \"correlation\": " #corr ", \"Collective name\": \"" op                           \
@@ -164,6 +167,7 @@ what_is_no_whole_trace_is_refused_with_its_place (void)
     { HEAD (0, 2) EVENTS "7]}", "event 1 is not a mapping in braces" },
     { HEAD (2, 2) EVENTS TAIL, "distributedInfo: rank 2 of 2 ranks" },
     { HEAD (0, 2) EVENTS TAIL, "r0.json: no kernels among 1 events; profile with ProfilerActivity.CUDA" },
+    { HEAD (0, 2) EVENTS COPY (0, 10, 1) TAIL, "r0.json: no kernels among 2 events" },
     { HEAD (0, 2) EVENTS KERNEL ("gemm", 7, 0, -1, 1) TAIL, "r0.json:3: event 1: a kernel has" },
     { HEAD (0, 2) EVENTS KERNEL ("ncclKernel_AllReduce", 7, 0, 1, 1) TAIL,
       "r0.json:3: NCCL's kernel 'ncclKernel_AllReduce' has no size" },

@@ -507,7 +507,7 @@ finish (Reader *r, GError **error)
 {
   if (!r->begun)
     return scn_trace_fail (r->rank, 0, error, "no 'traceEvents' in the file; accepted: the JSON that torch.profiler exports");
-  if (r->rank->activities->len == 0)
+  if (!scn_trace_has_kernels (r->rank))
     return scn_trace_fail (r->rank, 0, error, "no kernels among %u events; profile with ProfilerActivity.CUDA", r->event);
   if (r->rank->world == 0)
     r->rank->world = 1;

@@ -138,7 +138,7 @@ scn_trace_read_nsys_csv (ScnTrace *trace, const char *path, const char *bytes, g
     if (rank->gpu == NULL)
       rank->gpu = g_strndup (name, number != NULL ? (gsize)(number - name) : strlen (name));
   }
-  if (rank->activities->len == 0)
+  if (!scn_trace_has_kernels (rank))
     return scn_trace_fail (rank, 0, error,
                            "no rows of kernels; accepted: the CSV of 'nsys stats --report cuda_gpu_trace', or the SQLite "
                            "of 'nsys export'");

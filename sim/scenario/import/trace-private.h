@@ -60,6 +60,9 @@ struct ScnTrace {
   gint64 step;
 };
 
+/* Whether a rank has kernels: copies alone say nothing of a step. */
+gboolean scn_trace_has_kernels (const ScnTraceRank *rank);
+
 ScnTraceRank *scn_trace_rank (const ScnTrace *trace, guint i);
 ScnTraceActivity *scn_trace_activity (const ScnTraceRank *rank, guint i);
 ScnTraceRank *scn_trace_rank_new (const char *path);

@@ -113,6 +113,15 @@ scn_trace_group (ScnTrace *trace, const char *key, guint size)
 }
 
 gboolean
+scn_trace_has_kernels (const ScnTraceRank *rank)
+{
+  for (guint i = 0; i < rank->activities->len; i++)
+    if (g_array_index (rank->activities, ScnTraceActivity, i).what != SCN_TRACE_COPY)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
 scn_trace_fail (const ScnTraceRank *rank, guint line, GError **error, const char *format, ...)
 {
   va_list args;

@@ -311,12 +311,11 @@ set_pipeline (TrnModel *model, GError **error)
   if (spec->model.overlap.wgrad.v && !experts->v)
     return col_fail_at (error, spec->model.overlap.wgrad.mark,
                         "'delay_wgrad' is of passes that run beside each other; write ep: true too, or leave it out");
-  const double tp = model->grid.size[TRN_DIM_TP], cp = model->grid.size[TRN_DIM_CP];
-  if (spec->model.overlap.wgrad.v && !model->job->any_cut && (tp > 1 || cp > 1))
+  if (spec->model.overlap.wgrad.v && !model->job->any_cut && spec->model.overlap.tp.v && spec->parallel.tp.v > 1)
     return col_fail_at (error, spec->model.overlap.wgrad.mark,
-                        "'delay_wgrad' would change nothing with tp %.0f and cp %.0f, whose collectives hide behind weight "
-                        "gradients; leave it out, or write tp: 1 and cp: 1",
-                        tp, cp);
+                        "'delay_wgrad' and 'tp' exclude each other with tp %.0f: products that are cut up with their collectives "
+                        "delay no weight gradients; write tp: false, or leave delay_wgrad out",
+                        spec->parallel.tp.v);
   model->pipe.combined = experts->v;
   g_autofree char *message = mdl_schedule_check (&model->pipe, &key);
   model->grid.copies = message == NULL ? mdl_schedule_copies (&model->pipe) : 1;
@@ -395,7 +394,7 @@ set_ask (TrnModel *model)
   query->permute = !m->moe.permute_fused.set ? MDL_PERMUTE_USUAL : m->moe.permute_fused.v ? MDL_PERMUTE_FUSED : MDL_PERMUTE_APART;
   query->router_pads = m->moe.router_padding.v;
   query->shared_alone = !m->moe.shared_overlap.v;
-  query->delay_wgrad = m->overlap.wgrad.v;
+  query->delay_wgrad = m->overlap.wgrad.v && !(m->overlap.tp.v && p->tp.v > 1);
   query->one_copy_a_node = m->moe.node_limited.v;
   query->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
 }

@@ -27,6 +27,12 @@ typedef struct {
   GArray *order;
 } Pair;
 
+/* Delayed weight gradients of the unit before, which are built once the next unit has sent what it begins with. */
+typedef struct {
+  const GArray *items; /* NULL: none */
+  guint32 next, n, unit;
+} Tail;
+
 /* Where a turn has come to. */
 typedef struct {
   TrnBuild *b;
@@ -45,6 +51,7 @@ typedef struct {
   EngTask last;
   EngTask ready;  /* the last that others wait for: `last`, less delayed weight gradients */
   EngTask queued; /* the host's latest */
+  Tail tail;
   char name[32];
 } Cursor;
 
@@ -265,25 +272,47 @@ open_unit (Cursor *c, GError **error)
   return TRUE;
 }
 
+/* Units before are over, gradients and all. */
+static gboolean
+leave_unit (Cursor *c, guint32 unit, GError **error)
+{
+  const TrnUnitPlace at = { c->turn, c->position, unit };
+  return trn_offload_leave (c->offload, &at, c->last, error) &&
+         trn_sync_leave (c->sync, c->turn, c->index, unit, c->last, error);
+}
+
+/* Whether what is left of the unit may come behind the begin of the next one: collectives of a stream run in the order in which they
+ * were queued, and one that the other turn of a pair begins meanwhile would come before those that the next unit begins with. What
+ * sharded or offloaded states copy on the compute stream keeps units apart. */
+static gboolean
+has_tail (const Cursor *c)
+{
+  return c->next > 0 && c->next < c->n_compute && item_at (c, c->next)->delayed && c->passed < c->n_units &&
+         c->b->model->sync != TRN_SYNC_SHARDS && !c->b->model->spec->model.offload.head.set;
+}
+
 /* What follows the unit waits for its last work and for collectives that nothing in it waited for. */
 static gboolean
 close_unit (Cursor *c, GError **error)
 {
+  const gboolean tail = has_tail (c);
   begin_colls (c, c->n_compute);
   GArray *wait = g_array_new (FALSE, FALSE, sizeof (EngTask));
   for (guint32 i = c->n_compute; i < c->items->len; i++)
     if (item_at (c, i)->before >= (int)c->n_compute)
       g_array_append_val (wait, c->task[i]);
   if (c->n_compute > 0) {
-    c->last = c->task[c->n_compute - 1];
+    c->last = c->task[c->next - 1];
     g_array_append_val (wait, c->ready); /* a collective that opens the next unit is on another stream */
   } else                                /* nothing is computed: what came before still counts */
     g_array_append_vals (wait, c->wait->data, c->wait->len);
   g_array_unref (c->wait);
   c->wait = wait;
-  const TrnUnitPlace at = { c->turn, c->position, c->unit };
-  return trn_offload_leave (c->offload, &at, c->last, error) &&
-         trn_sync_leave (c->sync, c->turn, c->index, c->unit, c->last, error);
+  if (tail) {
+    c->tail = (Tail){ c->items, c->next, c->n_compute, c->unit };
+    return TRUE;
+  }
+  return leave_unit (c, c->unit, error);
 }
 
 /* Closes units that are done and opens the next, so that collectives it begins with are queued before those that the other turn
@@ -291,7 +320,9 @@ close_unit (Cursor *c, GError **error)
 static gboolean
 advance (Cursor *c, GError **error)
 {
-  while (c->items == NULL || c->next >= c->n_compute) {
+  while (c->items == NULL || c->next >= c->n_compute || has_tail (c)) {
+    if (c->tail.items != NULL)
+      return TRUE;
     if (c->items != NULL && !close_unit (c, error))
       return FALSE;
     c->items = NULL;
@@ -304,11 +335,29 @@ advance (Cursor *c, GError **error)
   return TRUE;
 }
 
+/* The next delayed weight gradient of the unit before. */
+static gboolean
+step_tail (Cursor *c, GError **error)
+{
+  Tail *tail = &c->tail;
+  const guint32 unit = c->unit;
+  c->unit = tail->unit;
+  set_at (c);
+  c->last = add_kernels (c, &g_array_index (tail->items, TrnItem, tail->next++), 1, NULL);
+  c->unit = unit;
+  if (tail->next < tail->n)
+    return TRUE;
+  tail->items = NULL;
+  return leave_unit (c, tail->unit, error) && advance (c, error);
+}
+
 /* The next compute item. *over: there is none. */
 static gboolean
 step (Cursor *c, gboolean *over, GError **error)
 {
   *over = FALSE;
+  if (c->tail.items != NULL)
+    return step_tail (c, error);
   set_at (c);
   if (!advance (c, error))
     return FALSE;

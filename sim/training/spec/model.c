@@ -74,7 +74,7 @@ static const BaseField overlap_fields[] = {
                     "overlap_moe_expert_parallel_comm); one stage, or schedule interleaved"),
   BASE_ROW (TrnOverlapSpec, "delay_wgrad", wgrad, BOOL, .fallback = "false",
             .help = "with `ep`: compute weight gradients of a layer behind all that others wait for, while its gradients travel "
-                    "(Megatron's delay_wgrad_compute); refused with tp or cp above 1"),
+                    "(Megatron's delay_wgrad_compute); with tensor parallelism it needs tp: false"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_overlap = { .name = "overlap", .help = "What overlaps with compute.", .fields = overlap_fields };
