@@ -4,8 +4,8 @@
  * their gradients travel back; those of attention, shared experts and dense layers come behind the layer, and run while the layer
  * before it gets its gradients from the experts, or while a gradient travels to the stage before. The order of all else stays.
  * Collectives of tensor parallelism that ran beside weight gradients are then waited for where the gradient or operand is needed:
- * the pass beside hides them, or nothing does. Valid: tensor-parallel collectives that are not cut up with their products (Transformer
- * Engine delays no weight gradient whose operand comes in such a way).
+ * the pass beside hides them, or nothing does. Valid: tensor-parallel collectives that are not cut up with their products
+ * (Transformer Engine delays no weight gradient whose operand comes in such a way).
  * Source: NVIDIA/Megatron-LM d98e8a6 megatron/core/models/common/model_chunk_schedule_plan.py (TransformerLayerSchedulePlan.run:
  * mlp.backward_dw beside moe_dispatch.backward, pre_dispatch_computation.backward_dw behind the layer), utils.py (backward_dw
  * records no event: what is sent does not wait for it).

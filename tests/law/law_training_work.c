@@ -126,8 +126,8 @@ casts_that_do_more_shorten_no_step (void)
   }
 }
 
-/* Weight gradients that wait until gradients travel: without tensor parallelism, whose collectives hide behind them, never slower than
- * without, and what adds work still lengthens the step. */
+/* Weight gradients that wait until gradients travel: without tensor parallelism, whose collectives hide behind them, never slower
+ * than without, and what adds work still lengthens the step. */
 static void
 delayed_weight_gradients_never_lengthen_a_step (void)
 {

@@ -18,7 +18,7 @@
   "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name "\", \"pid\": 0, \"tid\": " #stream ", \"ts\": " #ts ", \"dur\": " #dur \
   ", \"args\": {\"device\": 0, \"stream\": " #stream ", \"correlation\": " #corr "}},\n"
 #define COPY(ts, dur, corr)                                                                                                    \
-  "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pinned -> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts      \
+  "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pinned -> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts \
   ", \"dur\": " #dur ", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " #corr ", \"bytes\": 4096}},\n"
 #define NCCL(op, in, out, group, ranks, ts, dur, corr)                                                                           \
   "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_X\", \"pid\": 0, \"tid\": 20, \"ts\": " #ts ", \"dur\": " #dur \

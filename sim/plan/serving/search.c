@@ -255,8 +255,8 @@ by_miss (gconstpointer a, gconstpointer b)
 
 /* ---- the engine ---- */
 
-/* How a row that was checked already, of the same topology and of the same kind of pools unless `any`, compares with what the closed
- * form says of this one: -1 one costs less, 0 one costs the same, 1 neither. */
+/* How a row that was checked already, of the same topology and of the same kind of pools unless `any`, compares with what the
+ * closed form says of this one: -1 one costs less, 0 one costs the same, 1 neither. */
 static gint
 checked_before (const PlnFleet *fleet, const GArray *rows, const PlnFleetRow *like, gboolean any)
 {

@@ -80,7 +80,8 @@ check_offload (const TrnModel *model, GError **error)
     return col_fail_at (error, offload->layers.mark,
                         "'layers' are of a language model, and this model lists operations; accepted: 0");
   if (offload->layers.v > 0 && model->llm.net == NULL && offload->layers.v > mdl_llm_chain (&model->llm))
-    return col_fail_at (error, offload->layers.mark, "the model has %.0f layers, and %.0f are to be offloaded; accepted: at most %.0f",
+    return col_fail_at (error, offload->layers.mark,
+                        "the model has %.0f layers, and %.0f are to be offloaded; accepted: at most %.0f",
                         (double)mdl_llm_chain (&model->llm), offload->layers.v, (double)mdl_llm_chain (&model->llm));
   if (offload->layers.v > 0 && model->query.framework == MDL_FRAMEWORK_GRAPHS)
     return col_fail_at (error, offload->layers.mark,

@@ -281,9 +281,9 @@ leave_unit (Cursor *c, guint32 unit, GError **error)
          trn_sync_leave (c->sync, c->turn, c->index, unit, c->last, error);
 }
 
-/* Whether what is left of the unit may come behind the begin of the next one: collectives of a stream run in the order in which they
- * were queued, and one that the other turn of a pair begins meanwhile would come before those that the next unit begins with. What
- * sharded or offloaded states copy on the compute stream keeps units apart. */
+/* Whether what is left of the unit may come behind the begin of the next one: collectives of a stream run in the order in which
+ * they were queued, and one that the other turn of a pair begins meanwhile would come before those that the next unit begins
+ * with. What sharded or offloaded states copy on the compute stream keeps units apart. */
 static gboolean
 has_tail (const Cursor *c)
 {
