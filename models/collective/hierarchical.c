@@ -69,9 +69,10 @@ hierarchical_plain (const MdlCollQuestion *q, MdlCollCost *cost)
 static const char *
 why_not (const MdlLibrary *library, MdlProto proto, const MdlCollQuestion *q)
 {
-  (void)q;
   if (!library->hierarchical.between.set)
     return "the library has no hierarchical operations";
+  if (q->n_nodes < 2)
+    return "it works between nodes, and here is one";
   return proto != MDL_PROTO_SIMPLE ? "it sends data as they are: simple" : NULL; /* which ranks: sim/collective/possible.c */
 }
 

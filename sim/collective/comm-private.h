@@ -164,6 +164,8 @@ void col_ring_chains (const ColComm *comm, const CluRing *ring, guint32 offset, 
  * algorithm whose bytes switches reduce. */
 void col_load_add (ColComm *comm, CluRes res, double bytes, double factor);
 gboolean col_load_edge (ColComm *comm, const ColEdge *edge, GError **error);
+/* The same; `series` gets the edge's route besides, unless it is NULL. */
+gboolean col_load_series (ColComm *comm, const ColEdge *edge, ColSeries *series, GError **error);
 gboolean col_load_nvls (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_nvls_tree (ColComm *comm, MdlOp op, GError **error);
 gboolean col_load_collnet_direct (ColComm *comm, MdlOp op, GError **error);

@@ -377,29 +377,6 @@ col_load_add (ColComm *comm, CluRes res, double bytes, double factor)
   col_scratch_add (col_routes_scratch (comm->routes), res, bytes, factor);
 }
 
-static gboolean
-load_edge (ColComm *comm, const ColEdge *edge, ColSeries *series, GError **error)
-{
-  ColScratch *scratch = col_routes_scratch (comm->routes);
-  const ColRankPlace *from = &comm->stand[edge->from], *to = &comm->stand[edge->to];
-  const ColRoute *way = col_routes_find (comm->routes, from, to, edge->nic, error);
-  if (way == NULL)
-    return FALSE;
-  for (guint32 i = 0; i < way->n_uses; i++) {
-    const ColRouteUse *use = &way->use[i];
-    col_scratch_add (scratch, col_route_res (use, from, to), edge->bytes * use->share, use->factor);
-  }
-  if (series != NULL)
-    col_series_add (series, way, from, to);
-  return TRUE;
-}
-
-gboolean
-col_load_edge (ColComm *comm, const ColEdge *edge, GError **error)
-{
-  return load_edge (comm, edge, NULL, error);
-}
-
 /* `series` gets the edges' routes, unless it is NULL. */
 static gboolean
 load_edges (ColComm *comm, const GPtrArray *pipes, ColSeries *series, GError **error)
@@ -407,7 +384,7 @@ load_edges (ColComm *comm, const GPtrArray *pipes, ColSeries *series, GError **e
   for (guint p = 0; p < pipes->len; p++) {
     const ColPipe *pipe = pipes->pdata[p];
     for (guint32 e = 0; e < pipe->n_edges; e++)
-      if (!load_edge (comm, &pipe->edge[e], series, error))
+      if (!col_load_series (comm, &pipe->edge[e], series, error))
         return FALSE;
   }
   return TRUE;

@@ -54,7 +54,7 @@ def scenario(row, calibration):
     workload = {
         "kind": "serving_step",
         "model": {"like": name, "layers": layers} if layers else name,
-        "engine": {"name": "vllm", "version": "0.9.0", "cuda_graphs": 1000000, "kv_blocks": 100000, "all_reduce": "nccl"},
+        "engine": {"name": "vllm", "version": "0.9.0", "cuda_graphs": 1000000, "kv_blocks": 200000, "all_reduce": "nccl"},
         "parallel": {"tp": tp},
     }
     if row["kind"] == "decode":

@@ -56,6 +56,13 @@ question (const Shape *shape, MdlAlgo algo, MdlOp op, double size_B, double rate
                         .switched = shape->intra == MDL_HOP_NVLINK,
                         .launch = launch };
   q.link_rate_Bps = link_rate_Bps (algo, op, n, rate_Bps);
+  if (algo == MDL_ALGO_HIERARCHICAL) {
+    q.phase_steps = shape->local > 1 ? 1 : 0;
+    q.phase_wire_s[0] = q.intra_latency_s;
+    q.phase_wire_s[1] = q.inter_latency_s;
+    q.phase_Bps[0] = HUGE_VAL; /* the link rate bounds the slower phase alone */
+    q.phase_Bps[1] = q.link_rate_Bps * (op == MDL_OP_ALL_REDUCE ? 2.0 : 1.0); /* that of one of its ways */
+  }
   return q;
 }
 
@@ -85,6 +92,7 @@ for_all (Check check)
               large.size_B = 1099511627776.0; /* sends go by Simple only when they are long */
               /* kernels of frameworks change with the size by lists of their own: a law for them stands below */
               if ((*coll)->algo == MDL_ALGO_ONE_SHOT || !((*coll)->ops & (1u << op)) ||
+                  ((*coll)->algo == MDL_ALGO_HIERARCHICAL && c.shape->nodes < 2) ||
                   !(mdl_coll_possible (c.library, *coll, c.proto, &q, NULL) ||
                     mdl_coll_possible (c.library, *coll, c.proto, &large, NULL)))
                 continue;

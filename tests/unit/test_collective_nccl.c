@@ -300,7 +300,8 @@ an_environment_is_read_as_it_is_printed (void)
   TEST_TRUE ((settings.op_off_algos[MDL_OP_ALL_REDUCE] & 1u << MDL_ALGO_RING) == 0);
   TEST_FALSE (settings.no_tuner_plugin);
   TEST_STR (settings.not_modelled,
-            "NCCL_OF_NEXT_YEAR, NCCL_IB_TC (sets the traffic class), NCCL_TUNER_PLUGIN (chooses algorithms)");
+            "NCCL_OF_NEXT_YEAR (not a name that NCCL or its plugins are known to read), NCCL_IB_TC (sets the traffic class), "
+            "NCCL_TUNER_PLUGIN (chooses algorithms)");
   g_autoptr (BaseYaml) both = parse_env ("NCCL_MAX_NCHANNELS=8\nNCCL_PAT_ENABLE=0\n", "NCCL_MAX_NCHANNELS=3", &settings, &error);
   TEST_TRUE (both != NULL);
   TEST_INT (settings.max_channels, 3);

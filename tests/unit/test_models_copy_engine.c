@@ -123,7 +123,7 @@ they_say_where_they_cannot_run (void)
   TEST_STR (reason (&l, MDL_PROTO_LL, &q), "copy engines move data as they are: simple");
   TEST_STR (reason (&l, MDL_PROTO_SIMPLE, &put), "NCCL has one-sided puts from 2.29 on");
   q.compute_capability = 80;
-  TEST_STR (reason (&l, MDL_PROTO_SIMPLE, &q), "it was not measured before Hopper");
+  TEST_STR (reason (&l, MDL_PROTO_SIMPLE, &q), "collectives by copy engines are modelled from Hopper on: none was measured before");
   q.switched = FALSE;
   TEST_STR (reason (&l, MDL_PROTO_SIMPLE, &q), "it needs NVLink between all GPUs");
   q.n_nodes = 2;

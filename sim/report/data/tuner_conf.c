@@ -27,6 +27,22 @@ append_comment (GString *out, const char *what, const char *text)
   g_string_append_printf (out, "# %s%s%s\n", what, cut, strlen (cut) < strlen (valid) ? "..." : "");
 }
 
+char *
+rep_compare_taker (const StdCompareRow *row)
+{
+  const char *framework = row->coll.question.one_shot;
+  switch (row->own_algo) {
+    case MDL_ALGO_ONE_SHOT:
+      return g_strdup_printf ("%s's kernels", framework != NULL ? framework : "the framework");
+    case MDL_ALGO_SYMMETRIC:
+      return g_strdup ("NCCL's kernels on symmetric memory");
+    case MDL_ALGO_COPY_ENGINE:
+      return g_strdup ("NCCL's copy engines");
+    default:
+      return NULL;
+  }
+}
+
 static gboolean
 is_taken_alike (const StdCompareRow *a, const StdCompareRow *b)
 {

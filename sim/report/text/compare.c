@@ -79,22 +79,6 @@ by_value (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-char *
-rep_compare_taker (const StdCompareRow *row)
-{
-  const char *framework = row->coll.question.one_shot;
-  switch (row->own_algo) {
-    case MDL_ALGO_ONE_SHOT:
-      return g_strdup_printf ("%s's kernels", framework != NULL ? framework : "the framework");
-    case MDL_ALGO_SYMMETRIC:
-      return g_strdup ("NCCL's kernels on symmetric memory");
-    case MDL_ALGO_COPY_ENGINE:
-      return g_strdup ("NCCL's copy engines");
-    default:
-      return NULL;
-  }
-}
-
 /* What one library's own choices cost against the fastest. */
 typedef struct {
   const char *who;
