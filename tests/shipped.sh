@@ -37,15 +37,17 @@ first_key () # file
   sed -n 's/^\([a-z_]*\):.*/\1/p' "$1" | head -n 1
 }
 
-refused () # file: no scenario, the first of its kind
+declare -A seen=()
+refused () # file, kind: no scenario; the first of its kind is tried
 {
+  [ -z "${seen[$2]:-}" ] || return 0
+  seen[$2]=1
   try 2 run "$1"
   try 2 explain "$1"
 }
 
 mapfile -t files < <(find scenarios topologies calibrate -name "*.yaml" | sort |
   awk -v k="${4:-1}" -v n="${5:-1}" "NR % n == k % n")
-declare -A seen=()
 parts=()
 for file in "${files[@]}"; do
   key=$(first_key "$file")
@@ -63,13 +65,11 @@ for file in "${files[@]}"; do
     scenarios,* | parts,scenario) ;;
     parts,links | parts,record | parts,storage | parts,summary | parts,tuner) # read by calibrations, and by no one else
       try 2 check "$file"
-      [ -n "${seen[$key]:-}" ] || refused "$file"
-      seen[$key]=1
+      refused "$file" "$key"
       ;;
     parts,*)
       parts+=("$file")
-      [ -n "${seen[$key]:-}" ] || refused "$file"
-      seen[$key]=1
+      refused "$file" "$key"
       ;;
   esac
 done

@@ -95,8 +95,7 @@ text_of_speeds (const StdFabric *fabric, GString *out)
     }
   }
   g_string_append (out, "\n# Slowest network that keeps a threshold, as all faster ones do, in Gb/s per GPU. any: 1 Gb/s per NIC "
-                        "is enough. none: the value "
-                        "that an infinitely fast network leaves.\n");
+                        "is enough. none: the value that an infinitely fast network leaves.\n");
   base_table_print_text (table, out);
 }
 

@@ -79,10 +79,11 @@ check_offload (const TrnModel *model, GError **error)
   if (offload->layers.v > 0 && model->llm.net != NULL)
     return col_fail_at (error, offload->layers.mark,
                         "'layers' are of a language model, and this model lists operations; accepted: 0");
-  if (offload->layers.v > 0 && model->llm.net == NULL && offload->layers.v > mdl_llm_chain (&model->llm))
+  const double most = offload->layers.v > 0 ? mdl_llm_chain (&model->llm) : 0;
+  if (offload->layers.v > most)
     return col_fail_at (error, offload->layers.mark,
-                        "the model has %.0f layers, and %.0f are to be offloaded; accepted: at most %.0f",
-                        (double)mdl_llm_chain (&model->llm), offload->layers.v, (double)mdl_llm_chain (&model->llm));
+                        "the model has %.0f layers, and %.0f are to be offloaded; accepted: at most %.0f", most,
+                        offload->layers.v, most);
   if (offload->layers.v > 0 && model->query.framework == MDL_FRAMEWORK_GRAPHS)
     return col_fail_at (error, offload->layers.mark,
                         "copies to the host are not part of framework graphs; accepted: framework fused or eager");

@@ -284,6 +284,13 @@ set_batch (TrnModel *model, GError **error)
   return TRUE;
 }
 
+/* Products cut up with the collectives of tensor parallelism: these delay no weight gradients. */
+static gboolean
+cuts_products (const TrnSpec *spec)
+{
+  return spec->model.overlap.tp.v && spec->parallel.tp.v > 1;
+}
+
 static gboolean
 set_pipeline (TrnModel *model, GError **error)
 {
@@ -311,7 +318,7 @@ set_pipeline (TrnModel *model, GError **error)
   if (spec->model.overlap.wgrad.v && !experts->v)
     return col_fail_at (error, spec->model.overlap.wgrad.mark,
                         "'delay_wgrad' is of passes that run beside each other; write ep: true too, or leave it out");
-  if (spec->model.overlap.wgrad.v && !model->job->any_cut && spec->model.overlap.tp.v && spec->parallel.tp.v > 1)
+  if (spec->model.overlap.wgrad.v && !model->job->any_cut && cuts_products (spec))
     return col_fail_at (error, spec->model.overlap.wgrad.mark,
                         "'delay_wgrad' and 'tp' exclude each other with tp %.0f: products that are cut up with their collectives "
                         "delay no weight gradients; write tp: false, or leave delay_wgrad out",
@@ -394,7 +401,7 @@ set_ask (TrnModel *model)
   query->permute = !m->moe.permute_fused.set ? MDL_PERMUTE_USUAL : m->moe.permute_fused.v ? MDL_PERMUTE_FUSED : MDL_PERMUTE_APART;
   query->router_pads = m->moe.router_padding.v;
   query->shared_alone = !m->moe.shared_overlap.v;
-  query->delay_wgrad = m->overlap.wgrad.v && !(m->overlap.tp.v && p->tp.v > 1);
+  query->delay_wgrad = m->overlap.wgrad.v && !cuts_products (model->spec);
   query->one_copy_a_node = m->moe.node_limited.v;
   query->outputs = model->sync == TRN_SYNC_REPLICAS && model->spec->ddp.gather.v ? model->grid.size[TRN_DIM_DP] : 1;
 }
