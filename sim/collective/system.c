@@ -29,6 +29,12 @@ col_system_n_nodes (const ColSystem *system, guint32 n_ranks)
   return n;
 }
 
+ColComm *
+col_system_comm (const ColSystem *system, const ColSettings *settings, guint32 n_ranks, GError **error)
+{
+  return col_comm_new (system->clu, settings, (const guint32 *)(const void *)system->gpus->data, n_ranks, error);
+}
+
 gboolean
 col_system_create (const ColSystem *system, double count, guint32 n_ranks, gboolean again, MdlCreateTime *out)
 {

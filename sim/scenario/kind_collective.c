@@ -102,8 +102,8 @@ static ColComm *
 comm_of (const Scn *scenario, const ColSettings *settings, GError **error)
 {
   const ScnCollectiveSpec *spec = &scenario->collective;
-  return col_comm_new (scenario->system.clu, settings, (const guint32 *)(const void *)scenario->system.gpus->data,
-                       spec->ranks.set ? (guint32)spec->ranks.v : scenario->system.gpus->len, error);
+  return col_system_comm (&scenario->system, settings,
+                          spec->ranks.set ? (guint32)spec->ranks.v : scenario->system.gpus->len, error);
 }
 
 static gboolean
@@ -160,8 +160,7 @@ static gboolean
 start_exact (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error)
 {
   const Scn *view = &job->view;
-  running->comm = col_comm_new (view->system.clu, &view->system.settings, (const guint32 *)(const void *)view->system.gpus->data,
-                                alone->coll.n_ranks, error);
+  running->comm = col_system_comm (&view->system, &view->system.settings, alone->coll.n_ranks, error);
   if (running->comm == NULL)
     return FALSE;
   running->exact = col_exact_new (running->comm, &alone->coll, (guint32)view->collective.root.v, running->net, TRUE, error);

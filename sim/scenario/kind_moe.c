@@ -64,13 +64,6 @@ request_of (const ScnMoeSpec *m)
                           .sms = m->sms.v };
 }
 
-static ColComm *
-comm_of (const Scn *scenario, GError **error)
-{
-  return col_comm_new (scenario->system.clu, &scenario->system.settings, (const guint32 *)(const void *)scenario->system.gpus->data,
-                       ranks_of (scenario), error);
-}
-
 /* `why` at the key that it is about. */
 static gboolean
 refuse (const Scn *scenario, const char *key, GError *why, GError **error)
@@ -85,7 +78,7 @@ static gboolean
 ready (const Scn *scenario, GError **error)
 {
   const ColMoeRequest request = request_of (&scenario->moe);
-  g_autoptr (ColComm) comm = comm_of (scenario, error);
+  g_autoptr (ColComm) comm = col_system_comm (&scenario->system, &scenario->system.settings, ranks_of (scenario), error);
   GError *why = NULL;
   const char *key = NULL;
   return comm != NULL && (col_moe_check (comm, &request, &key, &why) || refuse (scenario, key, why, error));
@@ -95,7 +88,7 @@ static gboolean
 run (const Scn *scenario, ScnResult *result, GError **error)
 {
   const ColMoeRequest request = request_of (&scenario->moe);
-  g_autoptr (ColComm) comm = comm_of (scenario, error);
+  g_autoptr (ColComm) comm = col_system_comm (&scenario->system, &scenario->system.settings, ranks_of (scenario), error);
   if (comm == NULL)
     return FALSE;
   GError *why = NULL;

@@ -8,8 +8,7 @@ scn_comm (const Scn *scenario, const ScnResult *result, const ColSettings *setti
     return trn_comm (&scenario->training, &result->training, settings, request, error);
   g_return_val_if_fail (result->coll.n_ranks > 0, NULL);
   *request = scn_collective_request (&scenario->collective);
-  return col_comm_new (scenario->system.clu, settings, (const guint32 *)(const void *)scenario->system.gpus->data,
-                       result->coll.n_ranks, error);
+  return col_system_comm (&scenario->system, settings, result->coll.n_ranks, error);
 }
 
 /* Communicators that the workload asks for, of all its ranks. */

@@ -27,6 +27,8 @@ guint32 col_system_gpu (const ColSystem *system, guint32 rank);
 guint32 col_system_node (const ColSystem *system, guint32 rank);
 /* Nodes that the first n of its GPUs are on. */
 guint32 col_system_n_nodes (const ColSystem *system, guint32 n_ranks);
+/* Communicator of its first n_ranks GPUs, by `settings`. Returned: full, col_comm_free; NULL and *error on failure. */
+ColComm *col_system_comm (const ColSystem *system, const ColSettings *settings, guint32 n_ranks, GError **error);
 /* Time to create `count` communicators of the first n_ranks ranks; again: their processes have created others before. FALSE: the
  * plain library, which makes none; *out is all 0. */
 gboolean col_system_create (const ColSystem *system, double count, guint32 n_ranks, gboolean again, MdlCreateTime *out);
