@@ -47,6 +47,9 @@ add_test(NAME accuracy.serving_fleets
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fleets.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --every 8
                  --tpot 12 45 --first 30 90 --order 90)
 set_tests_properties(accuracy.serving_fleets PROPERTIES LABELS accuracy TIMEOUT 900)
+add_test(NAME accuracy.kineto
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/kineto.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 9)
+set_tests_properties(accuracy.kineto PROPERTIES LABELS accuracy TIMEOUT 300)
 add_test(NAME accuracy.rl
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/rl.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 25)
 set_tests_properties(accuracy.rl PROPERTIES LABELS "accuracy;slow" TIMEOUT 900)
