@@ -389,6 +389,21 @@ number_events (Write *w)
   }
 }
 
+/* Whether the trace has collectives that ran (`called`: that communicators of one rank called and that ran no kernel). */
+static gboolean
+has_collectives (const ScnTrace *trace, gboolean called)
+{
+  for (guint r = 0; r < trace->ranks->len; r++) {
+    const ScnTraceRank *rank = scn_trace_rank (trace, r);
+    for (guint i = 0; i < rank->activities->len; i++) {
+      const ScnTraceActivity *activity = scn_trace_activity (rank, i);
+      if (activity->what == SCN_TRACE_COLLECTIVE && activity->called == called)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 static void
 write_head (const Write *w, GString *out)
 {
@@ -400,7 +415,7 @@ write_head (const Write *w, GString *out)
     g_string_append_printf (out, ", step %" G_GINT64_FORMAT, w->trace->step);
   g_string_append (out, ":\n");
   scn_trace_append_table (w->trace, "#   ", out);
-  const gboolean alone = scn_trace_world (w->trace) == 1; /* no collective slowed a kernel while it was recorded */
+  const gboolean alone = has_collectives (w->trace, TRUE) && !has_collectives (w->trace, FALSE); /* none slowed a kernel yet */
   g_string_append_printf (out,
                           "# Kernels keep their recorded times%s. A delay is\n"
                           "# time in which a stream was empty: its host queued late. Times by class may overlap.\n",
@@ -409,19 +424,6 @@ write_head (const Write *w, GString *out)
                           "scenario: %s\ncluster: {topology: %s, nodes: %u, gpus_per_node: %u}\nworkload:\n  kind: program\n"
                           "  interference: %s\n  streams:\n",
                           target->name, target->topology, target->nodes, target->gpus_per_node, alone ? "both" : "collectives");
-}
-
-/* FSDP2 on one GPU calls no collective, DDP does. */
-static gboolean
-calls_collectives (const ScnTrace *trace)
-{
-  for (guint r = 0; r < trace->ranks->len; r++) {
-    const ScnTraceRank *rank = scn_trace_rank (trace, r);
-    for (guint i = 0; i < rank->activities->len; i++)
-      if (scn_trace_activity (rank, i)->what == SCN_TRACE_COLLECTIVE)
-        return TRUE;
-  }
-  return FALSE;
 }
 
 char *
@@ -439,7 +441,8 @@ scn_trace_write (const ScnTrace *trace, const ScnTraceTarget *target, GError **e
                              "nodes, or fewer traces",
                              scn_trace_rank (trace, r)->rank, target->nodes * target->gpus_per_node),
              NULL;
-  if (target->nodes * target->gpus_per_node > scn_trace_world (trace) && !calls_collectives (trace))
+  if (target->nodes * target->gpus_per_node > scn_trace_world (trace) && !has_collectives (trace, FALSE) &&
+      !has_collectives (trace, TRUE)) /* FSDP2 on one GPU calls none, DDP does */
     base_diag_warn (trace->warnings, (BaseMark){ .file = scn_trace_rank (trace, 0)->path },
                     "the step calls no collective, so that more GPUs change nothing; record it on two GPUs, or with DDP on one");
   w.recorded = g_array_new (FALSE, FALSE, sizeof (GArray *));
