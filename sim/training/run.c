@@ -102,6 +102,7 @@ trn_result_clear (TrnResult *result)
 {
   col_coll_clear (&result->all_reduce);
   g_clear_pointer (&result->memory, g_array_unref);
+  g_clear_pointer (&result->stages, g_array_unref);
   g_clear_pointer (&result->terms, g_array_unref);
   g_clear_pointer (&result->memory_advice, g_free);
   g_clear_pointer (&result->trace, trn_trace_free);

@@ -464,6 +464,10 @@ add_memory (const TrnModel *model, TrnResult *training, ColRunInfo *info)
 {
   training->memory = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
   trn_model_memory (model, training->memory);
+  for (guint i = 0; i < training->memory->len; i++) {
+    const TrnMemory *memory = &g_array_index (training->memory, TrnMemory, i);
+    g_array_index (training->stages, TrnStageUse, memory->stage).memory_B = memory->total_B;
+  }
   training->fullest = *trn_memory_fullest (training->memory);
   trn_model_state (model, training->memory, &training->state_B, &training->restore_B);
   warn_host (model, training->memory, info);
