@@ -11,7 +11,7 @@ answer (const char *workload)
 {
   g_auto (ModelStep) step = model_answer (SITES, workload, NULL, COL_MODE_EVENT);
   TrnResult out = step.result->training;
-  out.memory = out.terms = NULL; /* gone with the result */
+  out.memory = out.terms = out.stages = NULL; /* gone with the result */
   return out;
 }
 
