@@ -206,8 +206,8 @@ deeper_prefetch_on_a_slow_network_delays_gradients_alone (void)
 {
   static const Row row = {
     "topology: {topology: slow, nodes: 4, node: {gpus: {type: h100_sxm, count: 8}, nvlink: {kind: switch, switches: 4}, "
-    "pcie: {generation: 5, lanes: 16, switch_per: 2, under_switch: [nics]}, sockets: {count: 2, interconnect: {class: upi, rate: 128 "
-    "GB/s}, memory: 243 GB/s}, nics: {type: cx7_ndr400, count: 8, per_gpu: 1, rate: 50 Gb/s}}, fabric: {kind: rail_optimised, "
+    "pcie: {generation: 5, lanes: 16, switch_per: 2, under_switch: [nics]}, sockets: {count: 2, interconnect: {class: upi, rate: "
+    "128 GB/s}, memory: 243 GB/s}, nics: {type: cx7_ndr400, count: 8, per_gpu: 1, rate: 50 Gb/s}}, fabric: {kind: rail_optimised, "
     "leaf: {type: qm9700}, spine: {type: qm9700}}}",
     "model: llama3_8b, sequence: 8192, accumulate: 1, "
   };
