@@ -26,7 +26,7 @@ trn_local_check (const TrnModel *model, GError **error)
                         local->fragments.v, local->every.v);
   if (local->overlap.v > floor (local->every.v / local->fragments.v))
     return col_fail_at (error, local->overlap.mark,
-                        "an 'overlap' may take %.0f steps, and the next one begins after %.0f (every / fragments); use at most that",
+                        "'overlap' may take %.0f steps, and the next one begins after %.0f (every / fragments); use at most that",
                         local->overlap.v, floor (local->every.v / local->fragments.v));
   if (model->llm.moe.experts.v >= 1)
     return col_fail_at (error, local->head.mark, "local steps of a model with experts are not modelled; leave local_steps out");
