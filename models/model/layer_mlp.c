@@ -270,8 +270,8 @@ rounds_of (const MdlBuild *build, const Moe *moe)
 
 /* Megatron adds the bias of an expert's last matrix outside of it, times each row's weight, expert by expert: the product, the sum,
  * all joined; in fp32 where a library brings the weights in fp32, and cast back. Backward: both factors' gradients and their sums,
- * the rows' gradients joined (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias; token_dispatcher.py). PyTorch's
- * grouped products take no bias either, so that it is added likewise, in fp32 (NeMo AutoModel components/moe/experts.py,
+ * the rows' gradients joined (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias; token_dispatcher.py).
+ * PyTorch's grouped products take no bias either, so that it is added likewise, in fp32 (NeMo AutoModel components/moe/experts.py,
  * _apply_bias); those of cuDNN in fp8 have it inside (Transformer Engine pytorch/ops/fused/forward_grouped_mlp.py). */
 static void
 weighted_bias (MdlBuild *build, const Moe *moe, gboolean back)
