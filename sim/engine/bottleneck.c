@@ -109,9 +109,9 @@ try_quiet (EngNet *net, EngLink link)
 void
 eng_bottleneck_quieten (EngNet *net)
 {
-  for (guint i = 0; i < net->clocks.calm->len; i++)
-    try_quiet (net, g_array_index (net->clocks.calm, EngLink, i));
-  g_array_set_size (net->clocks.calm, 0);
+  for (uint32_t i = 0; i < net->clocks.calm.n; i++)
+    try_quiet (net, net->clocks.calm.items[i]);
+  net->clocks.calm.n = 0;
 }
 
 void
@@ -222,5 +222,5 @@ eng_bottleneck_stir (EngNet *net, EngLink link)
   if (one->stirred)
     return;
   one->stirred = true;
-  g_array_append_val (net->clocks.stirred, link);
+  eng_ids_add (&net->clocks.stirred, link);
 }

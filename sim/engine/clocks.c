@@ -14,14 +14,6 @@
 /* So many may come at one time, besides a fraction of those that move. */
 #define MOST_FRESH 64u
 
-void
-eng_clocks_init (EngNet *net)
-{
-  net->clocks.fresh = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  net->clocks.calm = g_array_new (FALSE, FALSE, sizeof (EngLink));
-  net->clocks.stirred = g_array_new (FALSE, FALSE, sizeof (EngLink));
-}
-
 static void
 free_all (EngNet *net)
 {
@@ -50,9 +42,9 @@ void
 eng_clocks_clear (EngNet *net)
 {
   free_all (net);
-  g_array_unref (net->clocks.fresh);
-  g_array_unref (net->clocks.calm);
-  g_array_unref (net->clocks.stirred);
+  g_free (net->clocks.fresh.items);
+  g_free (net->clocks.calm.items);
+  g_free (net->clocks.stirred.items);
   eng_heap_clear (&net->clocks.faster);
   eng_nearest_clear (&net->clocks.nearest);
 }
@@ -237,9 +229,9 @@ eng_clocks_stop (Eng *eng)
     if (eng_bottleneck_of (net, link)->used)
       release (eng, link);
   free_all (net);
-  g_array_set_size (net->clocks.fresh, 0);
-  g_array_set_size (net->clocks.calm, 0);
-  g_array_set_size (net->clocks.stirred, 0);
+  net->clocks.fresh.n = 0;
+  net->clocks.calm.n = 0;
+  net->clocks.stirred.n = 0;
   net->clocks.solved = 0;
   net->part.restart = 0.0; /* it was not kept */
 }
@@ -259,16 +251,18 @@ eng_clocks_join (Eng *eng, uint32_t flow)
     set_up (eng, link);
     hold_none (net, link, net->links.state[link].n_flows - 1u, uses + k);
   }
-  g_array_append_val (net->clocks.fresh, flow);
+  eng_ids_add (&net->clocks.fresh, flow);
 }
 
 /* A flow that moves came with no rate yet. */
 static void
 forget_fresh (EngNet *net, uint32_t flow)
 {
-  for (guint i = 0; i < net->clocks.fresh->len; i++)
-    if (g_array_index (net->clocks.fresh, uint32_t, i) == flow) {
-      g_array_remove_index (net->clocks.fresh, i);
+  EngIds *fresh = &net->clocks.fresh;
+  for (uint32_t i = 0; i < fresh->n; i++)
+    if (fresh->items[i] == flow) {
+      fresh->n--;
+      memmove (&fresh->items[i], &fresh->items[i + 1u], (fresh->n - i) * sizeof *fresh->items);
       return;
     }
 }
@@ -347,7 +341,7 @@ eng_clocks_solve (Eng *eng)
   EngNet *net = &eng->net;
   if (!net->clocks.on)
     return false;
-  const bool burst = net->clocks.fresh->len > MOST_FRESH + net->flows.n_moving / 4;
+  const bool burst = net->clocks.fresh.n > MOST_FRESH + net->flows.n_moving / 4;
   if (!burst && eng_bottleneck_solve (eng))
     return true;
   if (!burst)

@@ -145,7 +145,7 @@ look_at_told (EngNet *net, const Told *told, uint32_t n_told)
       push (net, told[i].link, one->room - told[i].others, told[i].top);
     } else if (told[i].others < one->room * (double)one->quiet_below) {
       one->quiet_below = 0.0f;
-      g_array_append_val (net->clocks.calm, told[i].link);
+      eng_ids_add (&net->clocks.calm, told[i].link);
     }
   }
 }
@@ -344,11 +344,11 @@ eng_bottleneck_solve (Eng *eng)
   const uint64_t most = net->clocks.n_seen + LEAST_SEEN + SEEN_A_FLOW * (uint64_t)net->flows.n_moving;
   uint64_t n_looks = 0;
   eng_nearest_reset (nearest);
-  for (guint i = 0; i < net->clocks.fresh->len; i++)
-    take_in (eng, g_array_index (net->clocks.fresh, uint32_t, i));
-  g_array_set_size (net->clocks.fresh, 0);
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    const EngLink link = g_array_index (net->links.dirty, uint32_t, i);
+  for (uint32_t i = 0; i < net->clocks.fresh.n; i++)
+    take_in (eng, net->clocks.fresh.items[i]);
+  net->clocks.fresh.n = 0;
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    const EngLink link = net->links.dirty.items[i];
     net->links.state[link].dirty = net->links.state[link].grown = false;
     if (link < net->clocks.n && eng_bottleneck_of (net, link)->used)
       look_at (net, link);
@@ -360,12 +360,12 @@ eng_bottleneck_solve (Eng *eng)
       return false;
     find_level (eng, link);
   }
-  for (guint i = 0; i < net->clocks.stirred->len; i++) {
-    const EngLink link = g_array_index (net->clocks.stirred, EngLink, i);
+  for (uint32_t i = 0; i < net->clocks.stirred.n; i++) {
+    const EngLink link = net->clocks.stirred.items[i];
     eng_bottleneck_of (net, link)->stirred = false;
     eng_bottleneck_schedule (eng, link);
   }
-  g_array_set_size (net->clocks.stirred, 0);
+  net->clocks.stirred.n = 0;
   eng_bottleneck_quieten (net);
   eng->stats.solved += n_looks;
   eng->stats.parts++;
