@@ -19,16 +19,16 @@ free_all (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
   for (uint32_t link = 0; link < clocks->n; link++) {
-    if (!clocks->of[link].used)
+    if (!eng_others_is_used (&clocks->others[link]))
       continue;
     g_free (clocks->of[link].items);
-    g_free (clocks->service[link].spread);
-    g_free (clocks->service[link].spots);
-    g_free (clocks->service[link].held);
-    g_free (clocks->service[link].use);
+    g_free (clocks->of[link].spread);
+    g_free (clocks->of[link].spots);
+    g_free (clocks->of[link].held);
+    g_free (clocks->of[link].use);
   }
   g_clear_pointer (&clocks->of, g_free);
-  g_clear_pointer (&clocks->service, g_free);
+  g_clear_pointer (&clocks->others, g_free);
   g_clear_pointer (&clocks->place, g_free);
   g_clear_pointer (&clocks->level, g_free);
   g_clear_pointer (&clocks->ceiling, g_free);
@@ -68,7 +68,7 @@ grow (EngNet *net)
   if (clocks->n < net->links.n) {
     const uint32_t n = clocks->n, to = net->links.n_allocated;
     clocks->of = longer (clocks->of, n * sizeof *clocks->of, to * sizeof *clocks->of);
-    clocks->service = longer (clocks->service, n * sizeof *clocks->service, to * sizeof *clocks->service);
+    clocks->others = longer (clocks->others, n * sizeof *clocks->others, to * sizeof *clocks->others);
     clocks->level = longer (clocks->level, n * sizeof *clocks->level, to * sizeof *clocks->level);
     clocks->ceiling = longer (clocks->ceiling, n * sizeof *clocks->ceiling, to * sizeof *clocks->ceiling);
     clocks->quiet = longer (clocks->quiet, n * sizeof *clocks->quiet, to * sizeof *clocks->quiet);
@@ -89,12 +89,14 @@ static void
 set_up (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
-  if (!eng_bottleneck_of (net, link)->used) {
-    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .used = true, .quiet_below = 1 };
-    eng_service_of (net, link)->since = eng->now;
-  }
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngOthers *others = eng_others_of (net, link);
+  if (!eng_others_is_used (others))
+    *one = (EngBottleneck){
+      .since = eng->now, .entry = ENG_TIME_NEVER, .first = (double)INFINITY, .carrier = ENG_NO_SLOT, .quiet_below = 1
+    };
   const EngLinkState *state = &net->links.state[link];
-  eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
+  others->limit = state->capacity / state->unit * (one->n > 0 ? -1.0 : 1.0);
 }
 
 static uint32_t
@@ -110,14 +112,14 @@ use_of (const EngNet *net, uint32_t flow, EngLink link)
 static void
 hold_none (EngNet *net, EngLink link, uint32_t at, uint32_t use)
 {
-  EngService *service = eng_service_of (net, link);
-  if (at >= service->held_allocated) {
-    service->held_allocated = net->links.state[link].n_allocated;
-    service->held = g_renew (uint32_t, service->held, service->held_allocated);
-    service->use = g_renew (uint32_t, service->use, service->held_allocated);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (at >= one->held_allocated) {
+    one->held_allocated = net->links.state[link].n_allocated;
+    one->held = g_renew (uint32_t, one->held, one->held_allocated);
+    one->use = g_renew (uint32_t, one->use, one->held_allocated);
   }
-  service->held[at] = ENG_NO_SLOT;
-  service->use[at] = use;
+  one->held[at] = ENG_NO_SLOT;
+  one->use[at] = use;
   net->clocks.spot[use] = at;
 }
 
@@ -226,7 +228,7 @@ eng_clocks_stop (Eng *eng)
   if (!net->clocks.on)
     return;
   for (EngLink link = 0; link < net->clocks.n; link++)
-    if (eng_bottleneck_of (net, link)->used)
+    if (eng_others_is_used (eng_others_of (net, link)))
       release (eng, link);
   free_all (net);
   net->clocks.fresh.n = 0;
@@ -277,7 +279,7 @@ leave_links (EngNet *net, uint32_t flow)
     const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
     if (last == flow)
       continue;
-    uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
+    uint32_t *held = eng_bottleneck_of (net, link)->held, *use = eng_bottleneck_of (net, link)->use;
     state->flows[at] = last;
     held[at] = held[state->n_flows];
     use[at] = use[state->n_flows];
@@ -311,16 +313,18 @@ eng_clocks_next (Eng *eng, uint32_t clock)
 {
   EngNet *net = &eng->net;
   const EngLink link = (EngLink)net->flows.call[clock].arg;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   net->flows.head[clock].pending = false;
-  const bool far = eng->now - eng_service_of (net, link)->since >= ENG_RECHECK_PS;
+  one->entry = ENG_TIME_NEVER;
+  const bool far = eng->now - one->since >= ENG_RECHECK_PS;
   if (far)
     eng_bottleneck_advance (net, link, eng->now);
-  if ((far || !eng_service_of (net, link)->sure) && eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
+  if ((far || !one->sure) && eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
     eng_bottleneck_schedule (eng, link);
     eng->stats.events--; /* nothing happens */
     return ENG_NO_SLOT;
   }
-  return eng_bottleneck_of (net, link)->items[0].id;
+  return one->items[0].id;
 }
 
 double

@@ -81,7 +81,7 @@ typedef struct {
 
 typedef struct EngBundle EngBundle;
 typedef struct EngBottleneck EngBottleneck;
-typedef struct EngService EngService;
+typedef struct EngOthers EngOthers;
 
 typedef struct {
   double capacity;
@@ -178,7 +178,7 @@ typedef struct {
   unsigned n_failures; /* each doubles the flows solved before the next try */
   uint64_t n_seen;     /* rates that were changed or compared, ever */
   EngBottleneck *of;   /* by link */
-  EngService *service; /* by link */
+  EngOthers *others;   /* by link */
   double *level;       /* by link: rate of its members */
   double *ceiling;     /* by link: not below its level */
   bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
