@@ -27,7 +27,8 @@ struct EngOthers {
 
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. */
 struct EngBottleneck {
-  double service, service_rest; /* integral of the level up to `since` */
+  _Alignas (ENG_LINE_B) double service; /* with service_rest, the integral of the level up to `since` */
+  double service_rest;
   EngTime since;
   EngTime entry;     /* time of its queue entry; ENG_TIME_NEVER: it has none */
   double first;      /* key of the member that ends first; INFINITY: none ends */

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-G_STATIC_ASSERT (sizeof (EngOthers) == 32 && offsetof (EngBottleneck, items) == 64);
+G_STATIC_ASSERT (sizeof (EngOthers) == ENG_LINE_B / 2 && offsetof (EngBottleneck, items) == ENG_LINE_B);
 
 /* Where the level rises before the end has come, it may rise again: the end is found anew when all but this part of the way to it
  * has passed, so that small rises need no other entry. Not where it is as near as this. */

@@ -27,12 +27,8 @@ free_all (EngNet *net)
     g_free (clocks->of[link].held);
     g_free (clocks->of[link].use);
   }
-  g_clear_pointer (&clocks->of, g_free);
-  g_clear_pointer (&clocks->others, g_free);
+  g_clear_pointer (&clocks->by_link, g_free);
   g_clear_pointer (&clocks->place, g_free);
-  g_clear_pointer (&clocks->level, g_free);
-  g_clear_pointer (&clocks->ceiling, g_free);
-  g_clear_pointer (&clocks->quiet, g_free);
   g_clear_pointer (&clocks->spot, g_free);
   clocks->n = clocks->n_flows = clocks->n_words = 0;
   clocks->on = false;
@@ -49,15 +45,36 @@ eng_clocks_clear (EngNet *net)
   eng_nearest_clear (&net->clocks.nearest);
 }
 
-/* The same words with zeros behind them; memory that is not touched takes none. */
+/* Moves `n` bytes to *at, which then is behind the `to` bytes that they may become. Returns their place. */
 static void *
-longer (void *old, gsize n_bytes, gsize to)
+move_array (char **at, const void *old, gsize n, gsize to)
 {
-  char *words = g_malloc0 (to);
-  if (n_bytes > 0)
-    memcpy (words, old, n_bytes);
-  g_free (old);
-  return words;
+  void *place = *at;
+  if (n > 0)
+    memcpy (place, old, n);
+  *at += to;
+  return place;
+}
+
+#define MOVE(array) clocks->array = move_array (&at, clocks->array, clocks->n * sizeof *clocks->array, to * sizeof *clocks->array)
+
+/* All arrays by link in one block of zeros, each from a cache line on; memory that is not touched takes none. */
+static void
+grow_links (EngNet *net)
+{
+  EngClocks *clocks = &net->clocks;
+  const gsize to = ((gsize)net->links.n_allocated + ENG_LINE_B - 1u) / ENG_LINE_B * ENG_LINE_B;
+  const gsize link_B = sizeof *clocks->of + sizeof *clocks->others + sizeof *clocks->level +
+                       sizeof *clocks->ceiling + sizeof *clocks->quiet;
+  char *block = g_malloc0 (to * link_B + ENG_LINE_B), *at = block + (ENG_LINE_B - (uintptr_t)block % ENG_LINE_B) % ENG_LINE_B;
+  MOVE (of);
+  MOVE (others);
+  MOVE (level);
+  MOVE (ceiling);
+  MOVE (quiet);
+  g_free (clocks->by_link);
+  clocks->by_link = block;
+  clocks->n = (uint32_t)to;
 }
 
 /* Arrays as long as those that they go with. */
@@ -65,15 +82,8 @@ static void
 grow (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
-  if (clocks->n < net->links.n) {
-    const uint32_t n = clocks->n, to = net->links.n_allocated;
-    clocks->of = longer (clocks->of, n * sizeof *clocks->of, to * sizeof *clocks->of);
-    clocks->others = longer (clocks->others, n * sizeof *clocks->others, to * sizeof *clocks->others);
-    clocks->level = longer (clocks->level, n * sizeof *clocks->level, to * sizeof *clocks->level);
-    clocks->ceiling = longer (clocks->ceiling, n * sizeof *clocks->ceiling, to * sizeof *clocks->ceiling);
-    clocks->quiet = longer (clocks->quiet, n * sizeof *clocks->quiet, to * sizeof *clocks->quiet);
-    clocks->n = to;
-  }
+  if (clocks->n < net->links.n)
+    grow_links (net);
   if (clocks->n_flows < net->flows.n_allocated) {
     clocks->n_flows = net->flows.n_allocated;
     clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);

@@ -15,6 +15,9 @@
 /* Beyond this a double no longer holds whole picoseconds: look again there. */
 #define ENG_RECHECK_PS (UINT64_C (1) << 53)
 
+/* Of the cache. */
+#define ENG_LINE_B 64
+
 /* How long a list becomes that is full. */
 static inline uint32_t
 eng_grown (uint32_t n)
@@ -182,6 +185,7 @@ typedef struct {
   double *level;       /* by link: rate of its members */
   double *ceiling;     /* by link: not below its level */
   bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
+  void *by_link;       /* the block that has all of these */
   uint32_t n;          /* of these */
   uint32_t *place;     /* by flow: in its bottleneck's heap */
   uint32_t n_flows;    /* of place[] */
