@@ -25,6 +25,9 @@ struct EngOthers {
   double limit;     /* capacity / unit, the sum of the rates that it carries; with a minus sign while it has members; 0: never used */
 };
 
+/* A link that was not quiet when this was tried is tried again when its others take so much less than then. */
+#define ENG_QUIET_AGAIN 0.99f
+
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. */
 struct EngBottleneck {
   _Alignas (ENG_LINE_B) double service; /* with service_rest, the integral of the level up to `since` */

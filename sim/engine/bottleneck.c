@@ -18,9 +18,8 @@ G_STATIC_ASSERT (sizeof (EngOthers) == ENG_LINE_B / 2 && offsetof (EngBottleneck
  * has passed, so that small rises need no other entry. Not where it is as near as this. */
 #define AHEAD   8u
 #define SURE_PS 65536u
-/* A link may be quiet when ceilings leave so much of it, and is tried again when its others take so much less than before. */
-#define QUIET_AT    0.995
-#define QUIET_AGAIN 0.99f
+/* A link may be quiet when ceilings leave so much of it. */
+#define QUIET_AT 0.995
 
 static inline void
 put (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
@@ -71,7 +70,7 @@ eng_bottleneck_make_loud (EngNet *net, EngLink link)
     if (held[i] != link)
       eng_spread_make_loud (net, held[i], link);
   }
-  one->quiet_below = fminf (QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * QUIET_AGAIN);
+  one->quiet_below = fminf (ENG_QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * ENG_QUIET_AGAIN);
 }
 
 static void
@@ -82,7 +81,7 @@ try_quiet (EngNet *net, EngLink link)
   EngOthers *others = eng_others_of (net, link);
   const uint32_t *held = one->held;
   double sum = 0.0;
-  one->quiet_below = fminf (QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * QUIET_AGAIN);
+  one->quiet_below = fminf (ENG_QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * ENG_QUIET_AGAIN);
   if (one->n > 0 || net->clocks.quiet[link])
     return;
   for (uint32_t i = 0; i < state->n_flows; i++)

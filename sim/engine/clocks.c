@@ -103,7 +103,7 @@ set_up (Eng *eng, EngLink link)
   EngOthers *others = eng_others_of (net, link);
   if (!eng_others_is_used (others))
     *one = (EngBottleneck){
-      .since = eng->now, .entry = ENG_TIME_NEVER, .first = (double)INFINITY, .carrier = ENG_NO_SLOT, .quiet_below = 1
+      .since = eng->now, .entry = ENG_TIME_NEVER, .first = (double)INFINITY, .carrier = ENG_NO_SLOT, .quiet_below = ENG_QUIET_AGAIN
     };
   const EngLinkState *state = &net->links.state[link];
   others->limit = state->capacity / state->unit * (one->n > 0 ? -1.0 : 1.0);

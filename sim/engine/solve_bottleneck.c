@@ -150,9 +150,11 @@ static void
 find_calm (EngNet *net, const EngSpread *to, uint32_t n_to)
 {
   for (uint32_t i = 0; i < n_to; i++) {
-    EngBottleneck *one = eng_bottleneck_of (net, to[i].link);
     const EngOthers *others = eng_others_of (net, to[i].link);
-    if (one->n > 0 || one->queued || others->sum >= others->limit * (double)one->quiet_below)
+    if (others->sum >= others->limit * (double)ENG_QUIET_AGAIN)
+      continue; /* of a link with members the limit is below 0 */
+    EngBottleneck *one = eng_bottleneck_of (net, to[i].link);
+    if (one->queued || others->sum >= others->limit * (double)one->quiet_below)
       continue;
     one->quiet_below = 0.0f;
     eng_ids_add (&net->clocks.calm, to[i].link);
