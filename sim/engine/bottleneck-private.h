@@ -17,12 +17,12 @@ typedef struct {
   uint32_t n; /* members that cross it, at least 1 */
 } EngSpread;
 
-/* What a link hears of levels of other links: half a cache line, as most of what hears of a change does no more. */
+/* What a change of other links' levels touches of a link: half a cache line, as most links do no more about it. */
 struct EngOthers {
   double sum, rest; /* of the rates of its flows that are members elsewhere; two doubles, so that no history shows. Of a quiet
                        link: `sum` of their ceilings; top and rest are not kept */
   double top;       /* no rate of the others is higher */
-  double limit;     /* capacity / unit, the sum of the rates that it carries; with a minus sign while it has members; 0: never used */
+  double limit;     /* where the sum is above, it is looked at: its room, with a minus sign while it has members; 0: never used */
 };
 
 /* A link that was not quiet when this was tried is tried again when its others take so much less than then. */
@@ -30,7 +30,7 @@ struct EngOthers {
 
 /* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. */
 struct EngBottleneck {
-  _Alignas (ENG_LINE_B) double service; /* with service_rest, the integral of the level up to `since` */
+  _Alignas(ENG_LINE_B) double service; /* with service_rest, the integral of the level up to `since` */
   double service_rest;
   EngTime since;
   EngTime entry;     /* time of its queue entry; ENG_TIME_NEVER: it has none */
@@ -44,12 +44,12 @@ struct EngBottleneck {
   bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
   uint8_t n_bits;    /* of spots[]; 0 while there are few */
   /* a level that changes touches nothing of what follows */
-  EngMember *items;  /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
-  uint32_t *spots;   /* hash table of places in spread[], 2^n_bits of them */
-  uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
-  uint32_t *use;     /* by the same place: the word of the pool by which that flow names the link */
+  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  uint32_t *spots;  /* hash table of places in spread[], 2^n_bits of them */
+  uint32_t *held;   /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
+  uint32_t *use;    /* by the same place: the word of the pool by which that flow names the link */
   uint32_t n_allocated, spread_allocated, held_allocated; /* the latter of use[] too */
-  uint32_t carrier;  /* the slot of its queue entry; ENG_NO_SLOT until there was one */
+  uint32_t carrier;                                       /* the slot of its queue entry; ENG_NO_SLOT until there was one */
   float quiet_below; /* without members, it may be quiet once others take less than this part of the room; 0: it is in calm[] */
 };
 
@@ -71,7 +71,7 @@ eng_others_is_used (const EngOthers *others)
   return others->limit < 0.0 || others->limit > 0.0;
 }
 
-/* The sum of the rates that the link carries. */
+/* Capacity / unit: the sum of the rates that the link carries. */
 static inline double
 eng_others_room (const EngOthers *others)
 {

@@ -64,8 +64,8 @@ grow_links (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
   const gsize to = ((gsize)net->links.n_allocated + ENG_LINE_B - 1u) / ENG_LINE_B * ENG_LINE_B;
-  const gsize link_B = sizeof *clocks->of + sizeof *clocks->others + sizeof *clocks->level +
-                       sizeof *clocks->ceiling + sizeof *clocks->quiet;
+  const gsize link_B =
+      sizeof *clocks->of + sizeof *clocks->others + sizeof *clocks->level + sizeof *clocks->ceiling + sizeof *clocks->quiet;
   char *block = g_malloc0 (to * link_B + ENG_LINE_B), *at = block + (ENG_LINE_B - (uintptr_t)block % ENG_LINE_B) % ENG_LINE_B;
   MOVE (of);
   MOVE (others);
