@@ -4,6 +4,8 @@
 
 #include "engine-private.h"
 
+#include <math.h>
+
 typedef struct {
   double key; /* service by which it ends */
   uint32_t id;
@@ -15,35 +17,40 @@ typedef struct {
   uint32_t n; /* members that cross it, at least 1 */
 } EngSpread;
 
-/* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. A cache line: what
- * a change of another link's level touches. */
-struct EngBottleneck {
-  double others, others_rest; /* sum of the rates of its flows that are members elsewhere; two doubles, so that no history shows.
-                                 Of a quiet link: the sum of their ceilings; top and others_rest are not kept */
-  double top;                 /* no rate of the others is higher */
-  double room;                /* capacity / unit: the sum of the rates that it carries */
-  EngMember *items;           /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
-  uint32_t n, n_allocated;
-  uint32_t n_spread; /* of its service's spread[], those that are not quiet: the first */
-  uint32_t carrier;  /* the slot of its queue entry, which fires at its move[].since; ENG_NO_SLOT until there was one */
-  bool used;         /* all of this is set */
-  bool queued;       /* its level is to be found */
-  bool stirred;      /* its next end is to be found */
-  float quiet_below; /* without members, it may be quiet once others take less than this part of the room; 0: it is in calm[] */
+/* What a change of other links' levels touches of a link: half a cache line, as most links do no more about it. */
+struct EngOthers {
+  double sum, rest; /* of the rates of its flows that are members elsewhere; two doubles, so that no history shows. Of a quiet
+                       link: `sum` of their ceilings; top and rest are not kept */
+  double top;       /* no rate of the others is higher */
+  double limit;     /* where the sum is above, it is looked at: its room, with a minus sign while it has members; 0: never used */
 };
 
-/* The rest of it. */
-struct EngService {
-  double service, service_rest; /* integral of the level up to `since` */
+/* A link that was not quiet when this was tried is tried again when its others take so much less than then. */
+#define ENG_QUIET_AGAIN 0.99f
+
+/* Of a link. Its members are the flows whose bottleneck it is; all of them have the link's level as their rate. */
+struct EngBottleneck {
+  _Alignas(ENG_LINE_B) double service; /* with service_rest, the integral of the level up to `since` */
+  double service_rest;
   EngTime since;
+  EngTime entry;     /* time of its queue entry; ENG_TIME_NEVER: it has none */
+  double first;      /* key of the member that ends first; INFINITY: none ends */
   EngSpread *spread; /* other links of members: those that are not quiet, then the quiet ones */
-  uint32_t *spots;   /* hash table of places in spread[], 2^n_bits of them; NULL while there are few */
-  uint32_t *held;    /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
-  uint32_t *use;     /* by the same place: the word of the pool by which that flow names the link */
-  uint32_t spread_allocated, held_allocated; /* the latter of use[] too */
-  uint32_t n_others;                         /* of spread[] */
-  uint8_t n_bits;
-  bool sure;                                 /* its queue entry is at the next end; else that is later, and to be found then */
+  uint32_t n;        /* members */
+  uint32_t n_spread; /* of spread[], those that are not quiet */
+  uint32_t n_others; /* of spread[] */
+  bool queued;       /* its level is to be found */
+  bool stirred;      /* its next end is to be found */
+  bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
+  uint8_t n_bits;    /* of spots[]; 0 while there are few */
+  /* a level that changes touches nothing of what follows */
+  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  uint32_t *spots;  /* hash table of places in spread[], 2^n_bits of them */
+  uint32_t *held;   /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
+  uint32_t *use;    /* by the same place: the word of the pool by which that flow names the link */
+  uint32_t n_allocated, spread_allocated, held_allocated; /* the latter of use[] too */
+  uint32_t carrier;                                       /* the slot of its queue entry; ENG_NO_SLOT until there was one */
+  float quiet_below; /* without members, it may be quiet once others take less than this part of the room; 0: it is in calm[] */
 };
 
 static inline EngBottleneck *
@@ -52,27 +59,40 @@ eng_bottleneck_of (const EngNet *net, EngLink link)
   return &net->clocks.of[link];
 }
 
-static inline EngService *
-eng_service_of (const EngNet *net, EngLink link)
+static inline EngOthers *
+eng_others_of (const EngNet *net, EngLink link)
 {
-  return &net->clocks.service[link];
+  return &net->clocks.others[link];
+}
+
+static inline bool
+eng_others_is_used (const EngOthers *others)
+{
+  return others->limit < 0.0 || others->limit > 0.0;
+}
+
+/* Capacity / unit: the sum of the rates that the link carries. */
+static inline double
+eng_others_room (const EngOthers *others)
+{
+  return fabs (others->limit);
 }
 
 /* Adds to the rates of the others what is `change` + `rest`, the rest a rounding error (Neumaier, ZAMM 54, 1974). */
 static inline void
-eng_bottleneck_shift (EngBottleneck *one, double change, double rest)
+eng_others_shift (EngOthers *others, double change, double rest)
 {
-  const double sum = one->others + change, part = sum - one->others;
-  one->others_rest += ((one->others - (sum - part)) + (change - part)) + rest;
-  one->others = sum;
+  const double sum = others->sum + change, part = sum - others->sum;
+  others->rest += ((others->sum - (sum - part)) + (change - part)) + rest;
+  others->sum = sum;
 }
 
 /* Adds a rate, or takes it off. */
 static inline void
-eng_bottleneck_add (EngBottleneck *one, double rate)
+eng_others_add (EngOthers *others, double rate)
 {
-  eng_bottleneck_shift (one, rate, 0.0);
-  one->top = rate > one->top ? rate : one->top;
+  eng_others_shift (others, rate, 0.0);
+  others->top = rate > others->top ? rate : others->top;
 }
 
 /* A flow of the link, a member elsewhere, leaves one bottleneck for another, of which it takes that one's level; ENG_NO_SLOT: it
@@ -80,21 +100,56 @@ eng_bottleneck_add (EngBottleneck *one, double rate)
 static inline void
 eng_bottleneck_change_other (EngNet *net, EngLink link, EngLink from, EngLink to)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngOthers *others = eng_others_of (net, link);
   const double *rates = net->clocks.quiet[link] ? net->clocks.ceiling : net->clocks.level;
   if (to != ENG_NO_SLOT)
-    eng_bottleneck_add (one, rates[to]);
+    eng_others_add (others, rates[to]);
   if (from != ENG_NO_SLOT)
-    eng_bottleneck_add (one, -rates[from]);
+    eng_others_add (others, -rates[from]);
 }
 
 /* What the flow, a member of the link, has still to move. */
 static inline double
 eng_bottleneck_left (const EngNet *net, EngLink link, double key, EngTime now)
 {
-  const EngService *service = eng_service_of (net, link);
-  const double step = net->clocks.level[link] * (double)(now - service->since) / ENG_PS_PER_S;
-  return key - service->service - service->service_rest - step;
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double step = net->clocks.level[link] * (double)(now - one->since) / ENG_PS_PER_S;
+  return key - one->service - one->service_rest - step;
+}
+
+/* Brings its service up to date. The integral keeps what its sum loses (Knuth, TAOCP 2, 4.2.2). */
+static inline void
+eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double moved = net->clocks.level[link] * (double)(now - one->since) / ENG_PS_PER_S;
+  const double step = one->service_rest + moved, sum = one->service + step, of_step = sum - one->service;
+  one->service_rest = (one->service - (sum - of_step)) + (step - of_step);
+  one->service = sum;
+  one->since = now;
+}
+
+/* More than rounding can make of what is left. */
+#define ENG_REL_CERTAIN 1e-9
+
+/* Whether its queue entry fires before the next end for certain, at a level, with so much `left` of the first to end: where the
+ * level fell or rose a little. */
+static inline bool
+eng_bottleneck_is_early (const EngBottleneck *one, double level, double left, EngTime now)
+{
+  const double moved = level * (double)(one->entry - now) / ENG_PS_PER_S;
+  return (one->entry != ENG_TIME_NEVER) & (one->first < (double)INFINITY) & (left > moved * (1.0 + ENG_REL_CERTAIN));
+}
+
+/* Its next end is another: to be scheduled when levels stand. */
+static inline void
+eng_bottleneck_stir (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->stirred)
+    return;
+  one->stirred = true;
+  eng_ids_add (&net->clocks.stirred, link);
 }
 
 /* spread.c */
@@ -108,7 +163,6 @@ void eng_spread_make_loud (EngNet *net, EngLink link, EngLink other);
 void eng_spread_make_quiet (EngNet *net, EngLink link, EngLink other);
 
 /* bottleneck.c */
-void eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now);
 /* The flow, a member nowhere, becomes one; it has still to move `left`. Its other links are the caller's business. */
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
@@ -121,8 +175,6 @@ void eng_bottleneck_quieten (EngNet *net);
 EngTime eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now);
 /* Sees to it that the queue has an entry at that end, or at a time before it, when it is found anew. */
 void eng_bottleneck_schedule (Eng *eng, EngLink link);
-/* Its next end is another: to be scheduled when levels stand. */
-void eng_bottleneck_stir (EngNet *net, EngLink link);
 
 /* solve_bottleneck.c */
 /* Levels anew after what happened to the dirty links; FALSE: it takes too long, and only the members' progress is certain. */

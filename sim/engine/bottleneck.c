@@ -12,28 +12,14 @@
 
 #include <math.h>
 
-G_STATIC_ASSERT (sizeof (EngBottleneck) == 64);
+G_STATIC_ASSERT (sizeof (EngOthers) == ENG_LINE_B / 2 && offsetof (EngBottleneck, items) == ENG_LINE_B);
 
 /* Where the level rises before the end has come, it may rise again: the end is found anew when all but this part of the way to it
  * has passed, so that small rises need no other entry. Not where it is as near as this. */
 #define AHEAD   8u
 #define SURE_PS 65536u
-/* A link may be quiet when ceilings leave so much of it, and is tried again when its others take so much less than before. */
-#define QUIET_AT    0.995
-#define QUIET_AGAIN 0.99f
-/* More than rounding can make of what is left. */
-#define REL_CERTAIN 1e-9
-
-void
-eng_bottleneck_advance (EngNet *net, EngLink link, EngTime now)
-{
-  EngService *one = eng_service_of (net, link);
-  const double moved = net->clocks.level[link] * (double)(now - one->since) / ENG_PS_PER_S;
-  const double step = one->service_rest + moved, sum = one->service + step, of_step = sum - one->service;
-  one->service_rest = (one->service - (sum - of_step)) + (step - of_step);
-  one->service = sum;
-  one->since = now;
-}
+/* A link may be quiet when ceilings leave so much of it. */
+#define QUIET_AT 0.995
 
 static inline void
 put (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
@@ -72,18 +58,19 @@ void
 eng_bottleneck_make_loud (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngOthers *others = eng_others_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held;
+  const uint32_t *held = one->held;
   net->clocks.quiet[link] = false;
-  one->others = one->others_rest = one->top = 0.0;
+  others->sum = others->rest = others->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
     if (held[i] == ENG_NO_SLOT)
       continue; /* has just joined */
-    eng_bottleneck_add (one, net->clocks.level[held[i]]);
+    eng_others_add (others, net->clocks.level[held[i]]);
     if (held[i] != link)
       eng_spread_make_loud (net, held[i], link);
   }
-  one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
+  one->quiet_below = fminf (ENG_QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * ENG_QUIET_AGAIN);
 }
 
 static void
@@ -91,16 +78,17 @@ try_quiet (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held;
+  EngOthers *others = eng_others_of (net, link);
+  const uint32_t *held = one->held;
   double sum = 0.0;
-  one->quiet_below = fminf (QUIET_AGAIN, (float)(one->others / one->room) * QUIET_AGAIN);
+  one->quiet_below = fminf (ENG_QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * ENG_QUIET_AGAIN);
   if (one->n > 0 || net->clocks.quiet[link])
     return;
   for (uint32_t i = 0; i < state->n_flows; i++)
     sum += net->clocks.ceiling[held[i]];
-  if (sum >= one->room * QUIET_AT)
+  if (sum >= eng_others_room (others) * QUIET_AT)
     return;
-  one->others = sum;
+  others->sum = sum;
   net->clocks.quiet[link] = true;
   for (uint32_t i = 0; i < state->n_flows; i++)
     eng_spread_make_quiet (net, held[i], link);
@@ -109,33 +97,35 @@ try_quiet (EngNet *net, EngLink link)
 void
 eng_bottleneck_quieten (EngNet *net)
 {
-  for (guint i = 0; i < net->clocks.calm->len; i++)
-    try_quiet (net, g_array_index (net->clocks.calm, EngLink, i));
-  g_array_set_size (net->clocks.calm, 0);
+  for (uint32_t i = 0; i < net->clocks.calm.n; i++)
+    try_quiet (net, net->clocks.calm.items[i]);
+  net->clocks.calm.n = 0;
 }
 
 void
 eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  EngService *service = eng_service_of (net, link);
   if (one->n == one->n_allocated) {
     one->n_allocated = eng_grown (one->n_allocated);
     one->items = g_renew (EngMember, one->items, one->n_allocated);
   }
   EngFlowMove *move = &net->flows.move[flow];
   EngFlowHead *head = &net->flows.head[flow];
-  move->left = service->service + (service->service_rest + left);
+  move->left = one->service + (one->service_rest + left);
   head->state = ENG_FLOW_MEMBER;
   net->flows.bottleneck[flow] = link;
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++) {
     const EngLink used = net->pool.word[use];
-    eng_service_of (net, used)->held[net->clocks.spot[use]] = link;
+    eng_bottleneck_of (net, used)->held[net->clocks.spot[use]] = link;
     if (used != link)
       eng_spread_enter (net, link, used);
   }
   const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
+  if (one->n == 0)
+    eng_others_of (net, link)->limit *= -1.0;
   sift_up (net, one, one->n++, &member);
+  one->first = one->items[0].key;
 }
 
 double
@@ -152,6 +142,7 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
     else
       sift_down (net, one, at, &last);
   }
+  one->first = one->n > 0 ? one->items[0].key : (double)INFINITY;
   net->flows.bottleneck[flow] = ENG_NO_SLOT;
   const EngFlowHead *head = &net->flows.head[flow];
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
@@ -159,7 +150,8 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
       eng_spread_leave (net, link, net->pool.word[use]);
   if (one->n == 0) {
     net->clocks.level[link] = net->clocks.ceiling[link] = 0.0;
-    eng_service_of (net, link)->service = eng_service_of (net, link)->service_rest = 0.0;
+    one->service = one->service_rest = 0.0;
+    eng_others_of (net, link)->limit *= -1.0;
   }
   return left;
 }
@@ -168,59 +160,37 @@ EngTime
 eng_bottleneck_next_end (const EngNet *net, EngLink link, EngTime now)
 {
   const EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->n == 0 || isinf (one->items[0].key))
+  if (isinf (one->first))
     return ENG_TIME_NEVER;
   EngFlowMove next = net->flows.move[one->items[0].id];
-  next.left = eng_bottleneck_left (net, link, one->items[0].key, now);
+  next.left = eng_bottleneck_left (net, link, one->first, now);
   next.rate = net->clocks.level[link];
   return next.rate <= 0.0 && next.left > 0.0 ? ENG_TIME_NEVER : eng_flow_end_of (&next, now);
-}
-
-/* Whether the entry that waits fires before the next end for certain: where the level fell or rose a little. */
-static bool
-is_early (const EngNet *net, EngLink link, EngTime now)
-{
-  const EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->carrier == ENG_NO_SLOT || !net->flows.head[one->carrier].pending || one->n == 0 || isinf (one->items[0].key))
-    return false;
-  const double moved = net->clocks.level[link] * (double)(net->flows.move[one->carrier].since - now) / ENG_PS_PER_S;
-  return eng_bottleneck_left (net, link, one->items[0].key, now) > moved * (1.0 + REL_CERTAIN);
 }
 
 void
 eng_bottleneck_schedule (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
-  EngService *service = eng_service_of (net, link);
-  if (is_early (net, link, eng->now)) {
-    service->sure = false;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (eng_bottleneck_is_early (one, net->clocks.level[link], eng_bottleneck_left (net, link, one->first, eng->now), eng->now)) {
+    one->sure = false;
     return;
   }
   const EngTime end = eng_bottleneck_next_end (net, link, eng->now);
-  uint32_t carrier = eng_bottleneck_of (net, link)->carrier;
-  const bool restless = carrier != ENG_NO_SLOT && net->flows.head[carrier].pending;
+  const bool restless = one->entry != ENG_TIME_NEVER;
   if (restless)
-    eng_flow_drop_end (eng, carrier);
+    eng_flow_drop_end (eng, one->carrier);
+  one->entry = ENG_TIME_NEVER;
   if (end == ENG_TIME_NEVER)
     return;
-  if (carrier == ENG_NO_SLOT) {
-    carrier = eng_bottleneck_of (net, link)->carrier = eng_net_take_slot (net);
-    net->flows.head[carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
-    net->flows.call[carrier] = (EngFlowCall){ .arg = link };
+  if (one->carrier == ENG_NO_SLOT) {
+    one->carrier = eng_net_take_slot (net);
+    net->flows.head[one->carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
+    net->flows.call[one->carrier] = (EngFlowCall){ .arg = link };
   }
-  service->sure = !restless || end - eng->now < SURE_PS;
-  const EngTime look = service->sure ? end : end - (end - eng->now) / AHEAD;
-  net->flows.move[carrier].since = look;
-  net->flows.head[carrier].pending = true;
-  eng_push_flow (eng, look, carrier);
-}
-
-void
-eng_bottleneck_stir (EngNet *net, EngLink link)
-{
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->stirred)
-    return;
-  one->stirred = true;
-  g_array_append_val (net->clocks.stirred, link);
+  one->sure = !restless || end - eng->now < SURE_PS;
+  one->entry = one->sure ? end : end - (end - eng->now) / AHEAD;
+  net->flows.head[one->carrier].pending = true;
+  eng_push_flow (eng, one->entry, one->carrier);
 }

@@ -123,7 +123,7 @@ leave (Eng *eng, uint32_t carrier, uint32_t at)
   head->state = ENG_FLOW_ENDED;
   net->flows.call[carrier].user = NULL;
   eng_bundle_free (bundle);
-  g_array_append_val (net->flows.ended, carrier);
+  eng_ids_add (&net->flows.ended, carrier);
 }
 
 static uint32_t

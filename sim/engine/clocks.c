@@ -14,33 +14,21 @@
 /* So many may come at one time, besides a fraction of those that move. */
 #define MOST_FRESH 64u
 
-void
-eng_clocks_init (EngNet *net)
-{
-  net->clocks.fresh = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  net->clocks.calm = g_array_new (FALSE, FALSE, sizeof (EngLink));
-  net->clocks.stirred = g_array_new (FALSE, FALSE, sizeof (EngLink));
-}
-
 static void
 free_all (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
   for (uint32_t link = 0; link < clocks->n; link++) {
-    if (!clocks->of[link].used)
+    if (!eng_others_is_used (&clocks->others[link]))
       continue;
     g_free (clocks->of[link].items);
-    g_free (clocks->service[link].spread);
-    g_free (clocks->service[link].spots);
-    g_free (clocks->service[link].held);
-    g_free (clocks->service[link].use);
+    g_free (clocks->of[link].spread);
+    g_free (clocks->of[link].spots);
+    g_free (clocks->of[link].held);
+    g_free (clocks->of[link].use);
   }
-  g_clear_pointer (&clocks->of, g_free);
-  g_clear_pointer (&clocks->service, g_free);
+  g_clear_pointer (&clocks->by_link, g_free);
   g_clear_pointer (&clocks->place, g_free);
-  g_clear_pointer (&clocks->level, g_free);
-  g_clear_pointer (&clocks->ceiling, g_free);
-  g_clear_pointer (&clocks->quiet, g_free);
   g_clear_pointer (&clocks->spot, g_free);
   clocks->n = clocks->n_flows = clocks->n_words = 0;
   clocks->on = false;
@@ -50,22 +38,43 @@ void
 eng_clocks_clear (EngNet *net)
 {
   free_all (net);
-  g_array_unref (net->clocks.fresh);
-  g_array_unref (net->clocks.calm);
-  g_array_unref (net->clocks.stirred);
+  g_free (net->clocks.fresh.items);
+  g_free (net->clocks.calm.items);
+  g_free (net->clocks.stirred.items);
   eng_heap_clear (&net->clocks.faster);
   eng_nearest_clear (&net->clocks.nearest);
 }
 
-/* The same words with zeros behind them; memory that is not touched takes none. */
+/* Moves `n` bytes to *at, which then is behind the `to` bytes that they may become. Returns their place. */
 static void *
-longer (void *old, gsize n_bytes, gsize to)
+move_array (char **at, const void *old, gsize n, gsize to)
 {
-  char *words = g_malloc0 (to);
-  if (n_bytes > 0)
-    memcpy (words, old, n_bytes);
-  g_free (old);
-  return words;
+  void *place = *at;
+  if (n > 0)
+    memcpy (place, old, n);
+  *at += to;
+  return place;
+}
+
+#define MOVE(array) clocks->array = move_array (&at, clocks->array, clocks->n * sizeof *clocks->array, to * sizeof *clocks->array)
+
+/* All arrays by link in one block of zeros, each from a cache line on; memory that is not touched takes none. */
+static void
+grow_links (EngNet *net)
+{
+  EngClocks *clocks = &net->clocks;
+  const gsize to = ((gsize)net->links.n_allocated + ENG_LINE_B - 1u) / ENG_LINE_B * ENG_LINE_B;
+  const gsize link_B =
+      sizeof *clocks->of + sizeof *clocks->others + sizeof *clocks->level + sizeof *clocks->ceiling + sizeof *clocks->quiet;
+  char *block = g_malloc0 (to * link_B + ENG_LINE_B), *at = block + (ENG_LINE_B - (uintptr_t)block % ENG_LINE_B) % ENG_LINE_B;
+  MOVE (of);
+  MOVE (others);
+  MOVE (level);
+  MOVE (ceiling);
+  MOVE (quiet);
+  g_free (clocks->by_link);
+  clocks->by_link = block;
+  clocks->n = (uint32_t)to;
 }
 
 /* Arrays as long as those that they go with. */
@@ -73,15 +82,8 @@ static void
 grow (EngNet *net)
 {
   EngClocks *clocks = &net->clocks;
-  if (clocks->n < net->links.n) {
-    const uint32_t n = clocks->n, to = net->links.n_allocated;
-    clocks->of = longer (clocks->of, n * sizeof *clocks->of, to * sizeof *clocks->of);
-    clocks->service = longer (clocks->service, n * sizeof *clocks->service, to * sizeof *clocks->service);
-    clocks->level = longer (clocks->level, n * sizeof *clocks->level, to * sizeof *clocks->level);
-    clocks->ceiling = longer (clocks->ceiling, n * sizeof *clocks->ceiling, to * sizeof *clocks->ceiling);
-    clocks->quiet = longer (clocks->quiet, n * sizeof *clocks->quiet, to * sizeof *clocks->quiet);
-    clocks->n = to;
-  }
+  if (clocks->n < net->links.n)
+    grow_links (net);
   if (clocks->n_flows < net->flows.n_allocated) {
     clocks->n_flows = net->flows.n_allocated;
     clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);
@@ -97,12 +99,14 @@ static void
 set_up (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
-  if (!eng_bottleneck_of (net, link)->used) {
-    *eng_bottleneck_of (net, link) = (EngBottleneck){ .carrier = ENG_NO_SLOT, .used = true, .quiet_below = 1 };
-    eng_service_of (net, link)->since = eng->now;
-  }
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngOthers *others = eng_others_of (net, link);
+  if (!eng_others_is_used (others))
+    *one = (EngBottleneck){
+      .since = eng->now, .entry = ENG_TIME_NEVER, .first = (double)INFINITY, .carrier = ENG_NO_SLOT, .quiet_below = ENG_QUIET_AGAIN
+    };
   const EngLinkState *state = &net->links.state[link];
-  eng_bottleneck_of (net, link)->room = state->capacity / state->unit;
+  others->limit = state->capacity / state->unit * (one->n > 0 ? -1.0 : 1.0);
 }
 
 static uint32_t
@@ -118,14 +122,14 @@ use_of (const EngNet *net, uint32_t flow, EngLink link)
 static void
 hold_none (EngNet *net, EngLink link, uint32_t at, uint32_t use)
 {
-  EngService *service = eng_service_of (net, link);
-  if (at >= service->held_allocated) {
-    service->held_allocated = net->links.state[link].n_allocated;
-    service->held = g_renew (uint32_t, service->held, service->held_allocated);
-    service->use = g_renew (uint32_t, service->use, service->held_allocated);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (at >= one->held_allocated) {
+    one->held_allocated = net->links.state[link].n_allocated;
+    one->held = g_renew (uint32_t, one->held, one->held_allocated);
+    one->use = g_renew (uint32_t, one->use, one->held_allocated);
   }
-  service->held[at] = ENG_NO_SLOT;
-  service->use[at] = use;
+  one->held[at] = ENG_NO_SLOT;
+  one->use[at] = use;
   net->clocks.spot[use] = at;
 }
 
@@ -234,12 +238,12 @@ eng_clocks_stop (Eng *eng)
   if (!net->clocks.on)
     return;
   for (EngLink link = 0; link < net->clocks.n; link++)
-    if (eng_bottleneck_of (net, link)->used)
+    if (eng_others_is_used (eng_others_of (net, link)))
       release (eng, link);
   free_all (net);
-  g_array_set_size (net->clocks.fresh, 0);
-  g_array_set_size (net->clocks.calm, 0);
-  g_array_set_size (net->clocks.stirred, 0);
+  net->clocks.fresh.n = 0;
+  net->clocks.calm.n = 0;
+  net->clocks.stirred.n = 0;
   net->clocks.solved = 0;
   net->part.restart = 0.0; /* it was not kept */
 }
@@ -259,16 +263,18 @@ eng_clocks_join (Eng *eng, uint32_t flow)
     set_up (eng, link);
     hold_none (net, link, net->links.state[link].n_flows - 1u, uses + k);
   }
-  g_array_append_val (net->clocks.fresh, flow);
+  eng_ids_add (&net->clocks.fresh, flow);
 }
 
 /* A flow that moves came with no rate yet. */
 static void
 forget_fresh (EngNet *net, uint32_t flow)
 {
-  for (guint i = 0; i < net->clocks.fresh->len; i++)
-    if (g_array_index (net->clocks.fresh, uint32_t, i) == flow) {
-      g_array_remove_index (net->clocks.fresh, i);
+  EngIds *fresh = &net->clocks.fresh;
+  for (uint32_t i = 0; i < fresh->n; i++)
+    if (fresh->items[i] == flow) {
+      fresh->n--;
+      memmove (&fresh->items[i], &fresh->items[i + 1u], (fresh->n - i) * sizeof *fresh->items);
       return;
     }
 }
@@ -283,7 +289,7 @@ leave_links (EngNet *net, uint32_t flow)
     const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
     if (last == flow)
       continue;
-    uint32_t *held = eng_service_of (net, link)->held, *use = eng_service_of (net, link)->use;
+    uint32_t *held = eng_bottleneck_of (net, link)->held, *use = eng_bottleneck_of (net, link)->use;
     state->flows[at] = last;
     held[at] = held[state->n_flows];
     use[at] = use[state->n_flows];
@@ -317,16 +323,18 @@ eng_clocks_next (Eng *eng, uint32_t clock)
 {
   EngNet *net = &eng->net;
   const EngLink link = (EngLink)net->flows.call[clock].arg;
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   net->flows.head[clock].pending = false;
-  const bool far = eng->now - eng_service_of (net, link)->since >= ENG_RECHECK_PS;
+  one->entry = ENG_TIME_NEVER;
+  const bool far = eng->now - one->since >= ENG_RECHECK_PS;
   if (far)
     eng_bottleneck_advance (net, link, eng->now);
-  if ((far || !eng_service_of (net, link)->sure) && eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
+  if ((far || !one->sure) && eng_bottleneck_next_end (net, link, eng->now) > eng->now) {
     eng_bottleneck_schedule (eng, link);
     eng->stats.events--; /* nothing happens */
     return ENG_NO_SLOT;
   }
-  return eng_bottleneck_of (net, link)->items[0].id;
+  return one->items[0].id;
 }
 
 double
@@ -347,7 +355,7 @@ eng_clocks_solve (Eng *eng)
   EngNet *net = &eng->net;
   if (!net->clocks.on)
     return false;
-  const bool burst = net->clocks.fresh->len > MOST_FRESH + net->flows.n_moving / 4;
+  const bool burst = net->clocks.fresh.n > MOST_FRESH + net->flows.n_moving / 4;
   if (!burst && eng_bottleneck_solve (eng))
     return true;
   if (!burst)

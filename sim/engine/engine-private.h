@@ -15,6 +15,32 @@
 /* Beyond this a double no longer holds whole picoseconds: look again there. */
 #define ENG_RECHECK_PS (UINT64_C (1) << 53)
 
+/* Of the cache. */
+#define ENG_LINE_B 64
+
+/* How long a list becomes that is full. */
+static inline uint32_t
+eng_grown (uint32_t n)
+{
+  return n < 4 ? 4 : n + n / 2;
+}
+
+/* Flows or links, in the order in which they were added; a GArray's calls cost more than what is done with each. */
+typedef struct {
+  uint32_t *items;
+  uint32_t n, n_allocated;
+} EngIds;
+
+static inline void
+eng_ids_add (EngIds *ids, uint32_t id)
+{
+  if (ids->n == ids->n_allocated) {
+    ids->n_allocated = eng_grown (ids->n_allocated);
+    ids->items = g_renew (uint32_t, ids->items, ids->n_allocated);
+  }
+  ids->items[ids->n++] = id;
+}
+
 /* From ENG_FLOW_MOVING on, a flow is on its links. A carrier stands for the flows of a bundle, which are on no list (bundle.c).
  * While bottlenecks have clocks, flows are members of them, and a slot stands for each clock (bottleneck.c). */
 typedef enum {
@@ -58,7 +84,7 @@ typedef struct {
 
 typedef struct EngBundle EngBundle;
 typedef struct EngBottleneck EngBottleneck;
-typedef struct EngService EngService;
+typedef struct EngOthers EngOthers;
 
 typedef struct {
   double capacity;
@@ -116,7 +142,7 @@ typedef struct {
   uint32_t n_moving;  /* past their latency and not ended, moving or not */
   uint32_t n_joined;  /* of these, since the last solve */
   GArray *free_slots; /* uint32_t, last in, first out */
-  GArray *ended;      /* uint32_t: off their links at the next solve, free after it */
+  EngIds ended;       /* off their links at the next solve, free after it */
 } EngFlows;
 
 /* Lists of links, in words; free blocks by size. */
@@ -132,7 +158,7 @@ typedef struct {
   GArray **marks; /* of EngMark, by link; NULL where it never was sorted */
   uint32_t n_marks;
   uint32_t n, n_allocated;
-  GArray *dirty; /* uint32_t */
+  EngIds dirty;
 } EngLinks;
 
 /* Whether and from where a part is solved. */
@@ -155,18 +181,19 @@ typedef struct {
   unsigned n_failures; /* each doubles the flows solved before the next try */
   uint64_t n_seen;     /* rates that were changed or compared, ever */
   EngBottleneck *of;   /* by link */
-  EngService *service; /* by link */
+  EngOthers *others;   /* by link */
   double *level;       /* by link: rate of its members */
   double *ceiling;     /* by link: not below its level */
   bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
+  void *by_link;       /* the block that has all of these */
   uint32_t n;          /* of these */
   uint32_t *place;     /* by flow: in its bottleneck's heap */
   uint32_t n_flows;    /* of place[] */
   uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
   uint32_t n_words;    /* of spot[] */
-  GArray *fresh;       /* uint32_t flows that move and are members nowhere yet */
-  GArray *calm;        /* EngLink: may become quiet */
-  GArray *stirred;     /* EngLink: their next end is to be found */
+  EngIds fresh;        /* flows that move and are members nowhere yet */
+  EngIds calm;         /* links that may become quiet */
+  EngIds stirred;      /* links: their next end is to be found */
   EngHeap faster;      /* -rate, flow */
   EngNearest nearest;  /* links to look at, by their level to be */
 } EngClocks;
@@ -219,13 +246,6 @@ struct Eng {
   double reserved_B; /* of memory, by what is built on it */
   EngNet net;
 };
-
-/* How long a list becomes that is full. */
-static inline uint32_t
-eng_grown (uint32_t n)
-{
-  return n < 4 ? 4 : n + n / 2;
-}
 
 /* The weight of its k-th link. A mixed list is n links, then n doubles. */
 static inline double
@@ -289,7 +309,7 @@ eng_link_mark_dirty (EngNet *net, EngLink link)
   if (net->links.state[link].dirty)
     return;
   net->links.state[link].dirty = true;
-  g_array_append_val (net->links.dirty, link);
+  eng_ids_add (&net->links.dirty, link);
 }
 
 void eng_link_drop_ended (EngNet *net, EngLink link);
@@ -302,7 +322,6 @@ eng_link_purge (EngNet *net, EngLink link)
 }
 
 /* clocks.c: for those that do not know how bottlenecks keep their members */
-void eng_clocks_init (EngNet *net);
 void eng_clocks_clear (EngNet *net);
 /* Every flow is one of its own again, with the rate and progress it has. Nothing if no clocks run. */
 void eng_clocks_stop (Eng *eng);

@@ -16,7 +16,6 @@ eng_new (void)
   eng->instant_limit = INSTANT_LIMIT;
   eng->ties.batch = g_array_new (FALSE, FALSE, sizeof (EngEntry));
   eng_net_init (&eng->net);
-  eng_clocks_init (&eng->net);
   return eng;
 }
 
@@ -129,7 +128,7 @@ run_instant (Eng *eng, EngEntry entry, bool have_entry, EngTime until, uint64_t 
       if (passed)
         return report_loop (eng, eng->stats.events - began, max_events, error);
     }
-    if (eng->net.links.dirty->len == 0)
+    if (eng->net.links.dirty.n == 0)
       return TRUE;
     eng_net_solve (eng);
   }

@@ -17,8 +17,8 @@ void
 eng_net_clear (EngNet *net)
 {
   g_array_unref (net->flows.free_slots);
-  g_array_unref (net->flows.ended);
-  g_array_unref (net->links.dirty);
+  g_free (net->flows.ended.items);
+  g_free (net->links.dirty.items);
   g_array_unref (net->work.members);
   g_array_unref (net->work.reached);
   g_array_unref (net->work.frozen);
@@ -192,7 +192,7 @@ end_flow (Eng *eng, uint32_t flow, double moved)
     net->links.state[link].n_live--;
     eng_link_mark_dirty (net, link);
   }
-  g_array_append_val (net->flows.ended, flow);
+  eng_ids_add (&net->flows.ended, flow);
 }
 
 void

@@ -138,7 +138,7 @@ eng_graph_is_alone (const EngGraph *graph)
 {
   const Eng *eng = graph->eng;
   bool alone = graph->uses->len == 0 && graph->calls->len == 0 && graph->when_done.fn == NULL && !eng->running &&
-               !eng->ties.shuffle && eng_queue_n (eng->agenda.queue) == 0 && eng->net.links.dirty->len == 0 &&
+               !eng->ties.shuffle && eng_queue_n (eng->agenda.queue) == 0 && eng->net.links.dirty.n == 0 &&
                eng->net.flows.n_moving == 0;
   for (guint i = 0; i < graph->flows->len && alone; i++) {
     const GraphFlow *flow = &g_array_index (graph->flows, GraphFlow, i);

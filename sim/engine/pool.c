@@ -12,8 +12,6 @@ eng_net_init (EngNet *net)
 {
   uint32_t none = ENG_NO_SLOT;
   net->flows.free_slots = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  net->flows.ended = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  net->links.dirty = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->work.members = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->work.reached = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   net->work.frozen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
@@ -122,7 +120,7 @@ eng_net_give_slot (EngNet *net, uint32_t flow)
 void
 eng_net_recycle (EngNet *net)
 {
-  for (guint i = 0; i < net->flows.ended->len; i++)
-    eng_net_give_slot (net, g_array_index (net->flows.ended, uint32_t, i));
-  g_array_set_size (net->flows.ended, 0);
+  for (uint32_t i = 0; i < net->flows.ended.n; i++)
+    eng_net_give_slot (net, net->flows.ended.items[i]);
+  net->flows.ended.n = 0;
 }

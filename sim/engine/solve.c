@@ -188,8 +188,8 @@ solve_components (Eng *eng)
   uint64_t n = 0;
   eng_net_next_component (net);
   uint32_t before = net->work.component;
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    EngLink link = g_array_index (net->links.dirty, uint32_t, i);
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    EngLink link = net->links.dirty.items[i];
     EngLinkState *state = &net->links.state[link];
     state->dirty = state->grown = false;
     if (state->seen >= before)
@@ -217,7 +217,7 @@ eng_net_solve (Eng *eng)
     else
       solved = solve_components (eng);
   }
-  g_array_set_size (net->links.dirty, 0);
+  net->links.dirty.n = 0;
   net->part.restart = (double)INFINITY;
   net->flows.n_joined = 0;
   eng_net_recycle (net);

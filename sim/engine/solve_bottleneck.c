@@ -56,35 +56,37 @@ larger (double a, double b)
 
 /* What others leave of the link. */
 static inline double
-left_by_others (const EngBottleneck *one)
+left_by (const EngOthers *others)
 {
-  const double sum = one->room - one->others, part = sum - one->room;
-  return sum + (((one->room - (sum - part)) + (-one->others - part)) - one->others_rest);
+  const double room = eng_others_room (others), sum = room - others->sum, part = sum - room;
+  return sum + (((room - (sum - part)) + (-others->sum - part)) - others->rest);
 }
 
-/* To be looked at, if it is a bottleneck or over its capacity: it has so much left, and `top` as it was then. */
+/* To be looked at, if it is a bottleneck or over its capacity. */
 static inline void
-push (EngNet *net, EngLink link, double left, double top)
+push (EngNet *net, EngLink link)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->n == 0 && left >= -one->room * REL_SAME)
+  const EngOthers *others = eng_others_of (net, link);
+  const double room = eng_others_room (others), left = room - others->sum;
+  if (one->n == 0 && left >= -room * REL_SAME)
     return;
   one->queued = true;
-  eng_nearest_push (&net->clocks.nearest, one->n > 0 ? left / one->n : left + top, link);
+  eng_nearest_push (&net->clocks.nearest, one->n > 0 ? left / one->n : left + others->top, link);
 }
 
 static void
 look_at (EngNet *net, EngLink link)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->queued)
+  const EngOthers *others = eng_others_of (net, link);
+  if (eng_bottleneck_of (net, link)->queued)
     return;
   if (net->clocks.quiet[link]) {
-    if (one->others <= one->room * QUIET_TO)
+    if (others->sum <= eng_others_room (others) * QUIET_TO)
       return;
     eng_bottleneck_make_loud (net, link);
   }
-  push (net, link, one->room - one->others, one->top);
+  push (net, link);
 }
 
 /* Flows go from one rate to another: by how much, and what this number lacks. */
@@ -104,49 +106,58 @@ change_of (double from, double to)
       Change){ .to = to, .change = change, .rest = (to - (change - part)) + (-from - part), .high = high, .low = change - high };
 }
 
-/* A link of members that may have to be looked at, as it was when it learned of the change. */
-typedef struct {
-  double others, top;
-  EngLink link;
-} Told;
-
 /* Links that learn of a change before the first of them is looked at. */
 #define TOLD 64u
 
-/* To links of members, at most TOLD. Returns how many of them are to be looked at, or, when `calm`, may be quiet. Which these are
- * cannot be foretold, so no branch depends on it. */
+/* Of a link that is told of a change, and that is a link of one member, if `alone`. */
+static inline void
+tell (EngOthers *others, uint32_t n_flows, const Change *change, bool alone)
+{
+  if (alone) {
+    eng_others_shift (others, change->change, change->rest);
+  } else {
+    const double n = n_flows, all = n * change->change;
+    eng_others_shift (others, all, ((n * change->high - all) + n * change->low) + n * change->rest);
+  }
+  others->top = change->to > others->top ? change->to : others->top;
+}
+
+/* Tells links of members, at most TOLD. Returns how many of them are to be looked at. Which these are cannot be foretold, so no
+ * branch depends on it. */
 static inline uint32_t
-pass_on (EngNet *net, const EngSpread *to, uint32_t n_to, const Change *change, bool alone, bool calm, Told *told)
+pass_on (EngNet *net, const EngSpread *to, uint32_t n_to, const Change *change, bool alone, EngLink *told)
 {
   uint32_t n_told = 0;
   for (uint32_t i = 0; i < n_to; i++) {
-    EngBottleneck *one = eng_bottleneck_of (net, to[i].link);
-    if (alone) {
-      eng_bottleneck_shift (one, change->change, change->rest);
-    } else {
-      const double n = to[i].n, all = n * change->change;
-      eng_bottleneck_shift (one, all, ((n * change->high - all) + n * change->low) + n * change->rest);
-    }
-    one->top = change->to > one->top ? change->to : one->top;
-    told[n_told] = (Told){ .others = one->others, .top = one->top, .link = to[i].link };
-    n_told += (one->n > 0) | (one->others > one->room) | (calm & (one->others < one->room * (double)one->quiet_below));
+    EngOthers *others = eng_others_of (net, to[i].link);
+    tell (others, to[i].n, change, alone);
+    told[n_told] = to[i].link;
+    n_told += others->sum > others->limit;
   }
   return n_told;
 }
 
 static inline void
-look_at_told (EngNet *net, const Told *told, uint32_t n_told)
+look_at_told (EngNet *net, const EngLink *told, uint32_t n_told)
 {
-  for (uint32_t i = 0; i < n_told; i++) {
-    EngBottleneck *one = eng_bottleneck_of (net, told[i].link);
-    if (one->queued)
+  for (uint32_t i = 0; i < n_told; i++)
+    if (!eng_bottleneck_of (net, told[i])->queued)
+      push (net, told[i]);
+}
+
+/* Of links that a crowd's members cross, those without members that others leave more of may be quiet. */
+static void
+find_calm (EngNet *net, const EngSpread *to, uint32_t n_to)
+{
+  for (uint32_t i = 0; i < n_to; i++) {
+    const EngOthers *others = eng_others_of (net, to[i].link);
+    if (others->sum >= others->limit * (double)ENG_QUIET_AGAIN)
+      continue; /* of a link with members the limit is below 0 */
+    EngBottleneck *one = eng_bottleneck_of (net, to[i].link);
+    if (one->queued || others->sum >= others->limit * (double)one->quiet_below)
       continue;
-    if (one->n > 0 || told[i].others > one->room) {
-      push (net, told[i].link, one->room - told[i].others, told[i].top);
-    } else if (told[i].others < one->room * (double)one->quiet_below) {
-      one->quiet_below = 0.0f;
-      g_array_append_val (net->clocks.calm, told[i].link);
-    }
+    one->quiet_below = 0.0f;
+    eng_ids_add (&net->clocks.calm, to[i].link);
   }
 }
 
@@ -156,21 +167,20 @@ static void
 set_ceiling (EngNet *net, EngLink link, double ceiling)
 {
   const EngBottleneck *from = eng_bottleneck_of (net, link);
-  const EngService *service = eng_service_of (net, link);
   const double change = ceiling - net->clocks.ceiling[link];
   bool over = false;
   net->clocks.ceiling[link] = ceiling;
-  net->clocks.n_seen += service->n_others - from->n_spread;
-  for (uint32_t i = from->n_spread; i < service->n_others; i++) {
-    EngBottleneck *one = eng_bottleneck_of (net, service->spread[i].link);
-    one->others += change * service->spread[i].n;
-    over |= one->others > one->room * QUIET_TO;
+  net->clocks.n_seen += from->n_others - from->n_spread;
+  for (uint32_t i = from->n_spread; i < from->n_others; i++) {
+    EngOthers *others = eng_others_of (net, from->spread[i].link);
+    others->sum += change * from->spread[i].n;
+    over |= others->sum > others->limit * QUIET_TO;
   }
   /* what is no longer quiet goes to the front, so that i has another */
-  for (uint32_t i = from->n_spread; over && i < service->n_others;) {
-    const EngLink used = service->spread[i].link;
-    const EngBottleneck *one = eng_bottleneck_of (net, used);
-    const bool stays = one->others <= one->room * QUIET_TO;
+  for (uint32_t i = from->n_spread; over && i < from->n_others;) {
+    const EngLink used = from->spread[i].link;
+    const EngOthers *others = eng_others_of (net, used);
+    const bool stays = others->sum <= others->limit * QUIET_TO;
     if (!stays)
       eng_bottleneck_make_loud (net, used);
     i = stays ? i + 1 : from->n_spread;
@@ -181,25 +191,33 @@ static void
 set_level (Eng *eng, EngLink link, double level)
 {
   EngNet *net = &eng->net;
-  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngBottleneck *one = eng_bottleneck_of (net, link);
   const Change change = change_of (net->clocks.level[link], level);
   eng_bottleneck_advance (net, link, eng->now);
-  eng_bottleneck_stir (net, link);
+  if (eng_bottleneck_is_early (one, level, one->first - one->service - one->service_rest, eng->now))
+    one->sure = false;
+  else
+    eng_bottleneck_stir (net, link);
   const double above =
       smaller (larger (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
-  if (level > net->clocks.ceiling[link] || level + FALLEN * above < net->clocks.ceiling[link])
+  const double ceilings[] = { net->clocks.ceiling[link], level + above };
+  const bool other = (level > ceilings[0]) | (level + FALLEN * above < ceilings[0]);
+  if (one->n_others == one->n_spread)
+    net->clocks.ceiling[link] = ceilings[other]; /* no branch: which it is cannot be foretold */
+  else if (other)
     set_ceiling (net, link, level + above);
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
-  const EngSpread *spread = eng_service_of (net, link)->spread;
   const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
-  const bool alone = eng_service_of (net, link)->spots == NULL;
-  Told told[TOLD];
+  EngLink told[TOLD];
   for (uint32_t from = 0; from < one->n_spread; from += TOLD) {
+    const EngSpread *to = one->spread + from;
     const uint32_t n = one->n_spread - from < TOLD ? one->n_spread - from : TOLD;
-    const uint32_t n_told = alone ? pass_on (net, spread + from, n, &change, true, crowd, told)
-                                  : pass_on (net, spread + from, n, &change, false, crowd, told);
+    const uint32_t n_told =
+        one->n_bits == 0 ? pass_on (net, to, n, &change, true, told) : pass_on (net, to, n, &change, false, told);
     look_at_told (net, told, n_told);
+    if (crowd)
+      find_calm (net, to, n);
   }
 }
 
@@ -216,6 +234,7 @@ capture (Eng *eng, EngLink link, uint32_t flow)
   }
   const double left = eng_bottleneck_discharge (net, from, flow, eng->now);
   eng_bottleneck_enlist (net, link, flow, left);
+  eng_bottleneck_stir (net, link);
   eng_bottleneck_stir (net, from);
   for (uint32_t k = 0; k < head->n_uses; k++)
     if (net->pool.word[head->uses + k] != link)
@@ -238,9 +257,8 @@ highest_of (const double *levels, const uint32_t *held)
 static void
 find_faster (EngNet *net, EngLink link, double level)
 {
-  EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_service_of (net, link)->held;
+  const uint32_t *held = eng_bottleneck_of (net, link)->held;
   double *levels = net->clocks.level, own = levels[link];
   EngHeap *faster = &net->clocks.faster;
   double top = 0.0;
@@ -263,7 +281,7 @@ find_faster (EngNet *net, EngLink link, double level)
     }
   }
   levels[link] = own;
-  one->top = top;
+  eng_others_of (net, link)->top = top;
   eng_heap_build (faster);
 }
 
@@ -272,15 +290,17 @@ static void
 find_level (Eng *eng, EngLink link)
 {
   EngNet *net = &eng->net;
-  EngBottleneck *one = eng_bottleneck_of (net, link);
-  if (one->others < one->room * REL_SLIGHT && one->n == net->links.state[link].n_flows)
-    one->others = one->others_rest = one->top = 0.0;
-  double left = left_by_others (one), level = one->n > 0 ? larger (left / one->n, 0.0) : -1.0;
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  EngOthers *others = eng_others_of (net, link);
+  const double room = eng_others_room (others);
+  if (others->sum < room * REL_SLIGHT && one->n == net->links.state[link].n_flows)
+    others->sum = others->rest = others->top = 0.0;
+  double left = left_by (others), level = one->n > 0 ? larger (left / one->n, 0.0) : -1.0;
   EngHeap *faster = &net->clocks.faster;
   uint32_t n_captured = 0;
-  if (one->n == 0 && left >= -one->room * REL_SAME)
+  if (one->n == 0 && left >= -room * REL_SAME)
     return;
-  if (one->top > level * (1.0 + REL_SAME)) {
+  if (others->top > level * (1.0 + REL_SAME)) {
     find_faster (net, link, larger (level * (1.0 + REL_SAME), level));
     while (faster->n > 0 && -faster->items[0].key > level * (1.0 + REL_SAME)) {
       const EngHeapItem fastest = faster->items[0];
@@ -290,7 +310,7 @@ find_level (Eng *eng, EngLink link)
       faster->items[faster->n] = fastest; /* behind those that are left */
     }
     if (faster->n > 0)
-      one->top = larger (one->top, -faster->items[0].key);
+      others->top = larger (others->top, -faster->items[0].key);
   }
   if (n_captured > 0 || fabs (level - net->clocks.level[link]) > REL_STILL * level)
     set_level (eng, link, level);
@@ -307,8 +327,9 @@ find_least (const EngNet *net, uint32_t flow)
   double level = (double)INFINITY;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink link = net->pool.word[head->uses + k];
-    const EngBottleneck *one = eng_bottleneck_of (net, link);
-    const double share = (net->clocks.quiet[link] ? one->room - one->others : left_by_others (one)) / (one->n + 1u);
+    const EngOthers *others = eng_others_of (net, link);
+    const double left = net->clocks.quiet[link] ? eng_others_room (others) - others->sum : left_by (others);
+    const double share = left / (eng_bottleneck_of (net, link)->n + 1u);
     if (share < level) {
       level = share;
       least = link;
@@ -344,13 +365,13 @@ eng_bottleneck_solve (Eng *eng)
   const uint64_t most = net->clocks.n_seen + LEAST_SEEN + SEEN_A_FLOW * (uint64_t)net->flows.n_moving;
   uint64_t n_looks = 0;
   eng_nearest_reset (nearest);
-  for (guint i = 0; i < net->clocks.fresh->len; i++)
-    take_in (eng, g_array_index (net->clocks.fresh, uint32_t, i));
-  g_array_set_size (net->clocks.fresh, 0);
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    const EngLink link = g_array_index (net->links.dirty, uint32_t, i);
+  for (uint32_t i = 0; i < net->clocks.fresh.n; i++)
+    take_in (eng, net->clocks.fresh.items[i]);
+  net->clocks.fresh.n = 0;
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    const EngLink link = net->links.dirty.items[i];
     net->links.state[link].dirty = net->links.state[link].grown = false;
-    if (link < net->clocks.n && eng_bottleneck_of (net, link)->used)
+    if (link < net->clocks.n && eng_others_is_used (eng_others_of (net, link)))
       look_at (net, link);
   }
   for (EngLink link; eng_nearest_pop (nearest, &link);) {
@@ -360,12 +381,12 @@ eng_bottleneck_solve (Eng *eng)
       return false;
     find_level (eng, link);
   }
-  for (guint i = 0; i < net->clocks.stirred->len; i++) {
-    const EngLink link = g_array_index (net->clocks.stirred, EngLink, i);
+  for (uint32_t i = 0; i < net->clocks.stirred.n; i++) {
+    const EngLink link = net->clocks.stirred.items[i];
     eng_bottleneck_of (net, link)->stirred = false;
     eng_bottleneck_schedule (eng, link);
   }
-  g_array_set_size (net->clocks.stirred, 0);
+  net->clocks.stirred.n = 0;
   eng_bottleneck_quieten (net);
   eng->stats.solved += n_looks;
   eng->stats.parts++;

@@ -265,8 +265,8 @@ static void
 commit (Local *local)
 {
   EngNet *net = local->net;
-  for (guint i = 0; i < net->links.dirty->len; i++)
-    net->links.state[g_array_index (net->links.dirty, uint32_t, i)].sorted = false;
+  for (uint32_t i = 0; i < net->links.dirty.n; i++)
+    net->links.state[net->links.dirty.items[i]].sorted = false;
   for (guint i = 0; i < local->frozen->len; i++) {
     const EngFrozen *one = &g_array_index (local->frozen, EngFrozen, i);
     const EngFlowHead *head = &net->flows.head[one->flow];
@@ -275,8 +275,8 @@ commit (Local *local)
     net->flows.bottleneck[one->flow] = one->link;
     eng_net_set_rate (local->eng, one->flow, one->rate);
   }
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    EngLinkState *state = &net->links.state[net->links.dirty.items[i]];
     state->dirty = state->grown = false;
   }
   local->eng->stats.parts++;
@@ -320,11 +320,11 @@ is_worth_trying (EngNet *net)
 {
   if (net->how == ENG_SOLVE_LOCAL)
     return true;
-  if (net->how != ENG_SOLVE_AUTO || net->flows.n_moving < LEAST_MOVING || net->links.dirty->len > MOST_TOUCHED)
+  if (net->how != ENG_SOLVE_AUTO || net->flows.n_moving < LEAST_MOVING || net->links.dirty.n > MOST_TOUCHED)
     return false;
   uint64_t n_listed = 0;
-  for (guint i = 0; i < net->links.dirty->len; i++)
-    n_listed += net->links.state[g_array_index (net->links.dirty, uint32_t, i)].n_live;
+  for (uint32_t i = 0; i < net->links.dirty.n; i++)
+    n_listed += net->links.state[net->links.dirty.items[i]].n_live;
   if (n_listed > MOST_LISTED)
     return false;
   if (net->local.n_skips > 0) {
@@ -343,8 +343,8 @@ eng_net_solve_local (Eng *eng)
   Local local = { .eng = eng, .net = net, .chosen = net->local.chosen, .frozen = net->local.frozen };
   local.budget = net->how == ENG_SOLVE_LOCAL ? UINT64_MAX : MAX (LEAST_BUDGET, BUDGET_A_FLOW * net->flows.n_moving);
   g_array_set_size (local.chosen, 0);
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    const EngLink link = g_array_index (net->links.dirty, uint32_t, i);
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    const EngLink link = net->links.dirty.items[i];
     eng_link_purge (net, link);
     if (net->links.state[link].grown || binds (net, link)) /* else it only has more room than before */
       choose (&local, link);

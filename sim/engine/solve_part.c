@@ -164,8 +164,8 @@ gather (Part *part)
   EngNet *net = &part->eng->net;
   g_array_set_size (net->work.members, 0);
   g_array_set_size (net->work.reached, 0);
-  for (guint i = 0; i < net->links.dirty->len; i++)
-    if (!reach (part, g_array_index (net->links.dirty, uint32_t, i)))
+  for (uint32_t i = 0; i < net->links.dirty.n; i++)
+    if (!reach (part, net->links.dirty.items[i]))
       return false;
   for (guint i = 0; i < net->work.reached->len; i++) {
     const EngLinkState *state = &net->links.state[g_array_index (net->work.reached, uint32_t, i)];
@@ -266,8 +266,8 @@ is_worth_trying (EngNet *net)
     return false;
   if (net->how == ENG_SOLVE_AUTO && (net->flows.n_moving < LEAST_MOVING || 2 * net->flows.n_joined > net->flows.n_moving))
     return false;
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    const EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    const EngLinkState *state = &net->links.state[net->links.dirty.items[i]];
     if (state->n_live > 0 && !state->plain)
       return false;
     shared = shared || state->n_live > 1;
@@ -284,8 +284,8 @@ static double
 lowest_level (const EngNet *net)
 {
   double level = net->part.restart;
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    const EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    const EngLinkState *state = &net->links.state[net->links.dirty.items[i]];
     if (state->grown && state->n_live > 0)
       level = fmin (level, state->capacity / (state->n_live * state->unit));
   }
@@ -312,8 +312,8 @@ eng_net_solve_part (Eng *eng)
   }
   net->part.backoff = 0;
   eng->stats.parts++;
-  for (guint i = 0; i < net->links.dirty->len; i++) {
-    EngLinkState *state = &net->links.state[g_array_index (net->links.dirty, uint32_t, i)];
+  for (uint32_t i = 0; i < net->links.dirty.n; i++) {
+    EngLinkState *state = &net->links.state[net->links.dirty.items[i]];
     state->dirty = state->grown = false;
   }
   return true;

@@ -15,186 +15,182 @@
 G_STATIC_ASSERT (2u * FEW <= 1u << LEAST_BITS && 2u * TEST_FEW <= 1u << TEST_BITS);
 
 static inline uint32_t
-home_of (const EngService *service, EngLink other)
+home_of (const EngBottleneck *one, EngLink other)
 {
-  return base_hash_u32 (other) >> (32u - service->n_bits);
+  return base_hash_u32 (other) >> (32u - one->n_bits);
 }
 
 static inline uint32_t
-after (const EngService *service, uint32_t spot)
+after (const EngBottleneck *one, uint32_t spot)
 {
-  return (spot + 1u) & ((1u << service->n_bits) - 1u);
+  return (spot + 1u) & ((1u << one->n_bits) - 1u);
 }
 
 /* The spot of the entry at spread[at], which is there. */
 static inline uint32_t
-spot_of (const EngService *service, uint32_t at)
+spot_of (const EngBottleneck *one, uint32_t at)
 {
-  uint32_t spot = home_of (service, service->spread[at].link);
-  while (service->spots[spot] != at)
-    spot = after (service, spot);
+  uint32_t spot = home_of (one, one->spread[at].link);
+  while (one->spots[spot] != at)
+    spot = after (one, spot);
   return spot;
 }
 
 /* Its place in spread[], without a table the first from `from` on; ENG_NO_SLOT: none. */
 static uint32_t
-find (const EngService *service, EngLink other, uint32_t from)
+find (const EngBottleneck *one, EngLink other, uint32_t from)
 {
-  if (service->spots == NULL) {
-    for (uint32_t at = from; at < service->n_others; at++)
-      if (service->spread[at].link == other)
+  if (one->n_bits == 0) {
+    for (uint32_t at = from; at < one->n_others; at++)
+      if (one->spread[at].link == other)
         return at;
     return ENG_NO_SLOT;
   }
-  uint32_t spot = home_of (service, other);
-  while (service->spots[spot] != ENG_NO_SLOT && service->spread[service->spots[spot]].link != other)
-    spot = after (service, spot);
-  return service->spots[spot];
+  uint32_t spot = home_of (one, other);
+  while (one->spots[spot] != ENG_NO_SLOT && one->spread[one->spots[spot]].link != other)
+    spot = after (one, spot);
+  return one->spots[spot];
 }
 
 static void
-fill_spot (EngService *service, uint32_t at)
+fill_spot (EngBottleneck *one, uint32_t at)
 {
-  uint32_t spot = home_of (service, service->spread[at].link);
-  while (service->spots[spot] != ENG_NO_SLOT)
-    spot = after (service, spot);
-  service->spots[spot] = at;
+  uint32_t spot = home_of (one, one->spread[at].link);
+  while (one->spots[spot] != ENG_NO_SLOT)
+    spot = after (one, spot);
+  one->spots[spot] = at;
 }
 
 /* What follows in the table closes up (Knuth, TAOCP 3, 6.4, algorithm R). */
 static void
-empty_spot (EngService *service, uint32_t spot)
+empty_spot (EngBottleneck *one, uint32_t spot)
 {
-  const uint32_t mask = (1u << service->n_bits) - 1u;
-  for (uint32_t next = after (service, spot); service->spots[next] != ENG_NO_SLOT; next = after (service, next)) {
-    const uint32_t home = home_of (service, service->spread[service->spots[next]].link);
+  const uint32_t mask = (1u << one->n_bits) - 1u;
+  for (uint32_t next = after (one, spot); one->spots[next] != ENG_NO_SLOT; next = after (one, next)) {
+    const uint32_t home = home_of (one, one->spread[one->spots[next]].link);
     if (((next - home) & mask) < ((next - spot) & mask))
       continue;
-    service->spots[spot] = service->spots[next];
+    one->spots[spot] = one->spots[next];
     spot = next;
   }
-  service->spots[spot] = ENG_NO_SLOT;
+  one->spots[spot] = ENG_NO_SLOT;
 }
 
 /* Names each link once. All entries of a link are on the same side of `n_spread`. */
 static void
-merge (EngBottleneck *one, EngService *service)
+merge (EngBottleneck *one)
 {
   uint32_t n = 0, n_spread = 0;
-  for (uint32_t at = 0; at < service->n_others; at++) {
-    const EngSpread entry = service->spread[at];
+  for (uint32_t at = 0; at < one->n_others; at++) {
+    const EngSpread entry = one->spread[at];
     uint32_t same = 0;
-    while (same < n && service->spread[same].link != entry.link)
+    while (same < n && one->spread[same].link != entry.link)
       same++;
     if (same < n) {
-      service->spread[same].n += entry.n;
+      one->spread[same].n += entry.n;
       continue;
     }
-    service->spread[n++] = entry;
+    one->spread[n++] = entry;
     n_spread += at < one->n_spread;
   }
-  service->n_others = n;
+  one->n_others = n;
   one->n_spread = n_spread;
 }
 
 /* A table of at least twice as many spots as entries. */
 static void
-make_table (EngBottleneck *one, EngService *service, uint8_t least_bits)
+make_table (EngBottleneck *one, uint8_t least_bits)
 {
-  if (service->spots == NULL)
-    merge (one, service);
-  service->n_bits = service->spots == NULL ? least_bits : (uint8_t)(service->n_bits + 1u);
-  g_free (service->spots);
-  service->spots = g_new (uint32_t, (gsize)1 << service->n_bits);
-  memset (service->spots, 0xff, sizeof *service->spots << service->n_bits);
-  for (uint32_t at = 0; at < service->n_others; at++)
-    fill_spot (service, at);
+  if (one->n_bits == 0)
+    merge (one);
+  one->n_bits = one->n_bits == 0 ? least_bits : (uint8_t)(one->n_bits + 1u);
+  g_free (one->spots);
+  one->spots = g_new (uint32_t, (gsize)1 << one->n_bits);
+  memset (one->spots, 0xff, sizeof *one->spots << one->n_bits);
+  for (uint32_t at = 0; at < one->n_others; at++)
+    fill_spot (one, at);
 }
 
 static inline void
-swap (EngService *service, uint32_t a, uint32_t b)
+swap (EngBottleneck *one, uint32_t a, uint32_t b)
 {
-  const EngSpread entry = service->spread[a];
+  const EngSpread entry = one->spread[a];
   if (a == b)
     return;
-  if (service->spots != NULL) {
-    const uint32_t spot = spot_of (service, a);
-    service->spots[spot_of (service, b)] = a;
-    service->spots[spot] = b;
+  if (one->n_bits > 0) {
+    const uint32_t spot = spot_of (one, a);
+    one->spots[spot_of (one, b)] = a;
+    one->spots[spot] = b;
   }
-  service->spread[a] = service->spread[b];
-  service->spread[b] = entry;
+  one->spread[a] = one->spread[b];
+  one->spread[b] = entry;
 }
 
 void
 eng_spread_make_loud (EngNet *net, EngLink link, EngLink other)
 {
-  EngService *service = eng_service_of (net, link);
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  const uint32_t at = find (service, other, one->n_spread);
+  const uint32_t at = find (one, other, one->n_spread);
   if (at >= one->n_spread)
-    swap (service, at, one->n_spread++);
+    swap (one, at, one->n_spread++);
 }
 
 void
 eng_spread_make_quiet (EngNet *net, EngLink link, EngLink other)
 {
-  EngService *service = eng_service_of (net, link);
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  const uint32_t at = find (service, other, 0);
+  const uint32_t at = find (one, other, 0);
   if (at < one->n_spread)
-    swap (service, at, --one->n_spread);
+    swap (one, at, --one->n_spread);
 }
 
 void
 eng_spread_enter (EngNet *net, EngLink link, EngLink other)
 {
-  EngService *service = eng_service_of (net, link);
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  const uint32_t at = service->spots == NULL ? ENG_NO_SLOT : find (service, other, 0);
+  const uint32_t at = one->n_bits == 0 ? ENG_NO_SLOT : find (one, other, 0);
   if (at != ENG_NO_SLOT) {
-    service->spread[at].n++;
+    one->spread[at].n++;
     return;
   }
-  if (service->n_others == service->spread_allocated) {
-    service->spread_allocated = eng_grown (service->spread_allocated);
-    service->spread = g_renew (EngSpread, service->spread, service->spread_allocated);
+  if (one->n_others == one->spread_allocated) {
+    one->spread_allocated = eng_grown (one->spread_allocated);
+    one->spread = g_renew (EngSpread, one->spread, one->spread_allocated);
   }
-  service->spread[service->n_others++] = (EngSpread){ .link = other, .n = 1 };
-  if (service->spots != NULL)
-    fill_spot (service, service->n_others - 1u);
+  one->spread[one->n_others++] = (EngSpread){ .link = other, .n = 1 };
+  if (one->n_bits > 0)
+    fill_spot (one, one->n_others - 1u);
   if (!net->clocks.quiet[other])
-    swap (service, service->n_others - 1u, one->n_spread++);
+    swap (one, one->n_others - 1u, one->n_spread++);
   const bool tested = net->how == ENG_SOLVE_CLOCKS;
   const uint32_t few = tested ? TEST_FEW : FEW;
-  if (service->n_others > (service->spots == NULL ? few : 1u << (service->n_bits - 1u)))
-    make_table (one, service, tested ? TEST_BITS : LEAST_BITS);
+  if (one->n_others > (one->n_bits == 0 ? few : 1u << (one->n_bits - 1u)))
+    make_table (one, tested ? TEST_BITS : LEAST_BITS);
 }
 
 /* Leaves a hole behind. */
 static inline void
-move (EngService *service, uint32_t from, uint32_t to)
+move (EngBottleneck *one, uint32_t from, uint32_t to)
 {
   if (from == to)
     return;
-  if (service->spots != NULL)
-    service->spots[spot_of (service, from)] = to;
-  service->spread[to] = service->spread[from];
+  if (one->n_bits > 0)
+    one->spots[spot_of (one, from)] = to;
+  one->spread[to] = one->spread[from];
 }
 
 void
 eng_spread_leave (EngNet *net, EngLink link, EngLink other)
 {
-  EngService *service = eng_service_of (net, link);
   EngBottleneck *one = eng_bottleneck_of (net, link);
-  uint32_t hole = find (service, other, 0);
-  if (--service->spread[hole].n > 0)
+  uint32_t hole = find (one, other, 0);
+  if (--one->spread[hole].n > 0)
     return;
-  if (service->spots != NULL)
-    empty_spot (service, spot_of (service, hole));
+  if (one->n_bits > 0)
+    empty_spot (one, spot_of (one, hole));
   if (hole < one->n_spread) {
-    move (service, --one->n_spread, hole);
+    move (one, --one->n_spread, hole);
     hole = one->n_spread;
   }
-  move (service, --service->n_others, hole);
+  move (one, --one->n_others, hole);
 }

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define ENG_NEAREST 64u  /* in order, besides those of the heap */
-#define ENG_N_LOTS  256u /* of 3 % each, over eight powers of two; keys beyond these are in the first or last lot */
+#define ENG_NEAREST 64u   /* in order, besides those of the heap */
+#define ENG_N_LOTS  1024u /* of .8 % each, over eight powers of two; keys beyond these are in the first or last lot */
 
 typedef struct {
   double key;
@@ -44,13 +44,13 @@ bool eng_nearest_refill (EngNearest *nearest, uint32_t *id);
 /* Room for more items. */
 void eng_nearest_grow (EngNearest *nearest);
 
-/* Sign, exponent and five digits of a key above 0. */
+/* Sign, exponent and seven digits of a key above 0. */
 static inline int64_t
 eng_nearest_digits (double key)
 {
   int64_t bits;
   memcpy (&bits, &key, sizeof bits);
-  return (bits > 0 ? bits : 0) >> 47;
+  return (bits > 0 ? bits : 0) >> 45;
 }
 
 static inline void
