@@ -41,7 +41,7 @@ static SCHEMA (goal_schema, "goal", "The service and its limits.",
                     .min = "1", .max = "1000"),
                NUM (PlnFleetGoalSpec, lost_nodes, COUNT, "nodes that may be lost while the promises hold", .max = "1000",
                     .fallback = "0"),
-               NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy", .min = "$0.01"));
+               NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy; what is rented takes none", .min = "$0.01"));
 static SCHEMA (choices_schema, "choices", "Cluster options.",
                ROW (PlnFleetChoicesSpec, topology, STRS, "names or paths of topologies", .required = TRUE));
 static SCHEMA (
