@@ -95,6 +95,11 @@ check (const Scn *scenario, GError **error)
     return FALSE;
   if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (pools, error)))
     return FALSE;
+  if (spec->transfer.head.set && n < 2)
+    return col_fail_at (
+        error, spec->transfer.head.mark,
+        "'transfer' is how KV goes from a prefill pool to a decode pool, and there is one pool; write both in 'pools', or "
+        "leave 'transfer' out");
   for (guint i = 0; i < n; i++)
     if (pools[i].first + scn_pool_gpus (&pools[i]) > scenario->system.gpus->len)
       return col_fail_at (
@@ -335,6 +340,8 @@ summarise (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *
   own->requests = (double)run->requests;
   own->output_tokens_per_s_gpu = run->output_tokens_per_s / own->gpus;
   own->hits = run->prompt_tokens > 0 ? (double)run->hit_tokens / (double)run->prompt_tokens : 0;
+  if (!spec->slo.head.set) /* without limits every request is good: that is no goodput */
+    own->run.goodput_rps = (double)NAN;
   own->good = spec->slo.head.set && run->requests > 0 ? (double)run->good / (double)run->requests : (double)NAN;
   own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
@@ -413,6 +420,12 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!scn_play_run (&how, 0, &own->run, error))
     return FALSE;
+  if (spec->watch.set && !own->run.watched.seen)
+    return col_fail_at (
+        error, spec->watch.mark,
+        "request %.0f is not answered in this run, which has %.0f requests with those of the warm-up; write a number "
+        "below that, or more 'requests' in 'load'",
+        spec->watch.v, (double)(own->run.requests + how.run.warm_up));
   if (scenario->training.want_terms && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
       !watch_slow (&how, own, error))
     return FALSE;

@@ -150,6 +150,13 @@ measure_load (PlnFleet *fleet, GError **error)
   if (load == NULL)
     return FALSE;
   while (srv_load_next (load, &request, NULL)) {
+    const double tokens = (double)request.input + request.output;
+    if (fleet->llm.max_context.set && tokens > fleet->llm.max_context.v)
+      return col_fail_at (
+          error, spec.head.mark,
+          "a request of the load has %.0f tokens with its answer, and a sequence of %s at most %.0f; shorten 'input' or "
+          "'output', or write a larger 'max_context' of the model where its positions are scaled (RoPE, YaRN)",
+          tokens, fleet->llm.name.v, fleet->llm.max_context.v);
     fleet->input += request.input;
     fleet->output += request.output;
     n++;

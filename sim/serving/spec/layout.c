@@ -45,7 +45,11 @@ check_experts (const MdlLlm *llm, const SrvReplicaSpec *spec, GError **error)
   const double experts = llm->moe.experts.v, slots = experts + spec->moe.redundant.v;
   if (experts < 1) {
     if (p->ep.v > 1)
-      return col_fail_at (error, p->ep.mark, "ep %.0f needs experts, and %s is dense; leave out ep", p->ep.v, llm->name.v);
+      return col_fail_at (error, p->ep.mark, "ep %.0f needs experts, and %s is dense; leave out ep, or use more tp", p->ep.v,
+                          llm->name.v);
+    if (spec->moe.head.set)
+      return col_fail_at (error, spec->moe.head.mark, "'moe' is of models with experts, and %s is dense; leave it out",
+                          llm->name.v);
     return TRUE;
   }
   if (!divides (slots, p->ep.v))

@@ -593,6 +593,7 @@ begin (const TrnHf *hf, const char *name)
   llm->norms.v = 2;
   llm->final_norm.v = TRUE;
   llm->moe.every.v = llm->moe.groups.v = 1;
+  trn_hf_may (hf, "max_position_embeddings|n_positions", &llm->max_context);
 }
 
 /* The family whose keys an unknown model type has; NULL: none. Layers that are no attention are none's. */

@@ -132,6 +132,7 @@ struct SrvRunSpec {
   gboolean caching;
   gboolean ahead;      /* a step is chosen when the one before it begins, so that a request which comes meanwhile misses it */
   guint max_model_len; /* tokens; 0: no limit */
+  guint max_context;   /* tokens of a sequence that the model may be given; 0: not known */
   guint replicas;
   SrvRouting router;
   SrvOffload offload;       /* of the pool that takes requests */
