@@ -442,6 +442,14 @@ scn_serving (const Scn *scenario)
   return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
 }
 
+/* Not the duration, which the load gives: the time per token, or to the first one where answers have one token. */
+static const char *
+asked (const ScnResult *result)
+{
+  const ScnServingResult *own = result->own;
+  return own->tpot.at.p50 > 0 ? "tpot_p50_s" : "ttft_p50_s";
+}
+
 static void
 clear (ScnResult *result)
 {
@@ -464,6 +472,7 @@ const ScnKindOps scn_kind_serving = {
   .check = check,
   .run = run,
   .clear = clear,
+  .asked = asked,
   .time = BASE_MEMBER (ScnServingResult, "time_s", run.duration_s),
   .bound = BASE_MEMBER (ScnServingResult, "bound_by", bound_by),
   .drive = scn_serving_drive,
