@@ -2,9 +2,9 @@
  *
  * * Flags: `vllm serve` (docs.vllm.ai, engine arguments), `sglang.launch_server` (docs.sglang.ai, server arguments), `trtllm-serve`
  * (TensorRT-LLM, command line), `dynamo.trtllm` (docs.nvidia.com/dynamo, DynamoTrtllmConfig); ai-dynamo/dynamo's
- * DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats of weights: `--quantization` of vLLM and SGLang (docs.vllm.ai
- * and docs.sglang.ai, quantization); TensorRT-LLM, int4 (AWQ, GPTQ) and checkpoints of several formats have no flag: the checkpoint's
- * own configuration says it. */
+ * DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats of weights: `--quantization` of vLLM and SGLang
+ * (docs.vllm.ai and docs.sglang.ai, quantization); TensorRT-LLM, int4 (AWQ, GPTQ) and checkpoints of several formats have no flag:
+ * the checkpoint's own configuration says it. */
 #include <math.h>
 #include <string.h>
 

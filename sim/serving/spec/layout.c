@@ -67,7 +67,8 @@ srv_layout_check (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSp
 {
   const SrvParallelSpec *p = &spec->parallel;
   if (llm->net != NULL)
-    return col_fail_at (error, spec->engine.name.mark, "%s is a network of operations; serving needs a language model: write a name of `forerun list llms`",
+    return col_fail_at (error, spec->engine.name.mark,
+                        "%s is a network of operations; serving needs a language model: write a name of `forerun list llms`",
                         llm->name.v);
   if (llm->recurrent.heads.v >= 1 || llm->pattern.v != NULL)
     return col_fail_at (error, spec->engine.name.mark,

@@ -89,7 +89,8 @@ void pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, doub
 void pln_fleet_slo (const PlnFleet *fleet, double *ttft_s, double *tpot_s, double *fraction);
 /* Commands that start the replicas of a row, one a pool: of vLLM, SGLang or TensorRT-LLM. Returned: full, char *. */
 GPtrArray *pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row);
-/* What the commands' MODEL has to be, a sentence without its full stop; NULL: the model as it is published, in bf16. Returned: full. */
+/* What the commands' MODEL has to be, a sentence without its full stop; NULL: the model as it is published, in bf16. Returned:
+ * full. */
 char *pln_fleet_checkpoint (const PlnFleet *fleet, const PlnFleetRow *row);
 /* The same as a DynamoGraphDeployment, or as values of llm-d's Helm chart. NULL and *error (BASE_ERROR_INPUT) of an engine that
  * these do not start. Returned: full. */

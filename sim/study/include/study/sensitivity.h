@@ -87,8 +87,8 @@ typedef struct {
  * does not run as it is. */
 StdSensitivity *std_sensitivity (const StdQuery *query, StdScope scope, GError **error);
 
-/* The same of a member of a scenario's result: the first of `wanted` (keys, ends with NULL; may be NULL) that has a value above 0, else
- * the one that its kind answers with, else the time, of several jobs the longest. `result`: as it is. */
+/* The same of a member of a scenario's result: the first of `wanted` (keys, ends with NULL; may be NULL) that has a value above 0,
+ * else the one that its kind answers with, else the time, of several jobs the longest. `result`: as it is. */
 StdSensitivity *std_sensitivity_scenario (const StdQuestion *question, const ScnResult *result, const char *const *wanted,
                                           StdScope scope, GError **error);
 
