@@ -85,7 +85,7 @@ class Batches(Job):
     def __init__(self, case, device):
         super().__init__(case, device)
         more = {}
-        self.mesh = mesh_of(device, ("dp", "tp"), (self.dp, self.tp)) if case["gpus"] > 1 else None
+        self.mesh = mesh_of(device, ("dp", "tp"), (self.dp, self.tp)) if case["gpus"] > 1 or case.get("dp_by") else None
         by_dtensor = case.get("tp_by") == "dtensor"
         if self.tp > 1 and not by_dtensor:
             more["tp"] = Cut(self.mesh["tp"].get_group(), case.get("sp", False))

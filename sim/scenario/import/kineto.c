@@ -1,6 +1,7 @@
 /* PyTorch's profiler: Kineto's JSON. Traces have millions of events, most of the CPU: events are cut out of the text one by one,
  * and only those that say something of a GPU are parsed.
  * Source of the keys: files that PyTorch wrote (tests/data/import/SOURCES.md). */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 
 #define MAX_B  ((gsize)2 << 30) /* of the text, unpacked */
 #define LIMITS ((BaseJsonLimits){ MAX_B, 1 << 20 })
+
+#define CALLED_STREAM 1000000000 /* ids from here are streams of collectives that ran no kernel, by communicator */
 
 typedef struct {
   ScnTrace *trace;
@@ -21,6 +24,7 @@ typedef struct {
   GHashTable *sizes;    /* External id -> JsonObject of record_param_comms' args */
   GPtrArray *documents; /* BaseJson, of `sizes` */
   GArray *collectives;  /* External id of activities that lack their size: Lacking */
+  GArray *called;       /* Call, of communicators of one rank */
   gint64 device;        /* -1: none yet */
   gboolean begun;       /* traceEvents was met */
 } Reader;
@@ -35,6 +39,14 @@ typedef struct {
   guint64 external;
   char *name;
 } Lacking;
+
+/* A call of a collective by the CPU. */
+typedef struct {
+  double at_us; /* when it returned */
+  guint64 thread;
+  guint line;
+  JsonObject *args; /* borrowed */
+} Call;
 
 /* ---- text ---- */
 
@@ -302,6 +314,17 @@ read_step (Reader *r, JsonObject *event)
   g_array_append_val (r->rank->steps, step);
 }
 
+static void
+read_collective (Reader *r, JsonObject *event)
+{
+  JsonObject *args = base_json_object (event, "args");
+  const guint64 id = id_of (args, "External id");
+  const Call call = { number_of (event, "ts") + number_of (event, "dur"), id_of (event, "tid"), r->line, args };
+  g_hash_table_insert (r->sizes, g_memdup2 (&id, sizeof id), args);
+  if (number_of (args, "Group size") == 1 && isfinite (call.at_us))
+    g_array_append_val (r->called, call);
+}
+
 /* The event at r->at, up to `until`. */
 static gboolean
 read_event (Reader *r, const char *until, GError **error)
@@ -330,8 +353,7 @@ read_event (Reader *r, const char *until, GError **error)
   else if (step)
     read_step (r, event);
   else {
-    guint64 id = id_of (base_json_object (event, "args"), "External id");
-    g_hash_table_insert (r->sizes, g_memdup2 (&id, sizeof id), base_json_object (event, "args"));
+    read_collective (r, event);
     g_ptr_array_add (r->documents, g_steal_pointer (&json));
   }
   return TRUE;
@@ -481,6 +503,80 @@ join_launches (Reader *r)
   }
 }
 
+/* Marks what was queued before the trace began: a stream keeps the order of its launches, so that it stands before all that the
+ * trace has a launch of. */
+static void
+mark_earlier (Reader *r)
+{
+  const guint n = r->rank->streams->len;
+  g_autofree double *first_us = g_new (double, n);
+  for (guint s = 0; s < n; s++)
+    first_us[s] = -(double)INFINITY;
+  for (guint i = 0; i < r->rank->activities->len; i++) {
+    const ScnTraceActivity *activity = scn_trace_activity (r->rank, i);
+    double *first = &first_us[activity->stream];
+    if (!isnan (activity->launch_us) && !(*first <= activity->start_us && isfinite (*first)))
+      *first = activity->start_us;
+  }
+  for (guint i = 0; i < r->rank->activities->len; i++) {
+    ScnTraceActivity *activity = scn_trace_activity (r->rank, i);
+    if (isnan (activity->launch_us) && activity->start_us < first_us[activity->stream])
+      activity->launch_us = -(double)INFINITY;
+  }
+}
+
+static int
+by_launch (const void *a, const void *b)
+{
+  const ScnTraceActivity *x = a, *y = b;
+  if (x->thread != y->thread)
+    return x->thread < y->thread ? -1 : 1;
+  return x->launch_us < y->launch_us ? -1 : x->launch_us > y->launch_us;
+}
+
+/* When what a thread had queued by `until_us` had ended; `of`: activities by thread and launch. */
+static double
+ended_of (const GArray *of, guint64 thread, double until_us)
+{
+  const ScnTraceActivity key = { .thread = thread, .launch_us = until_us };
+  guint low = 0, high = of->len;
+  while (low < high) {
+    const guint middle = low + (high - low) / 2;
+    if (by_launch (&g_array_index (of, ScnTraceActivity, middle), &key) <= 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const ScnTraceActivity *last = low > 0 ? &g_array_index (of, ScnTraceActivity, low - 1) : NULL;
+  return last != NULL && last->thread == thread ? fmax (last->end_us, until_us) : until_us;
+}
+
+/* Communicators of one rank run no kernel of NCCL. Their calls become collectives of no length, behind what their thread had
+ * queued, so that a trace of one GPU says what more GPUs would exchange. */
+static void
+add_called (Reader *r)
+{
+  const guint n = r->called->len;
+  g_autoptr (GArray) launched = NULL;
+  for (guint i = 0; i < n; i++) {
+    const Call *call = &g_array_index (r->called, Call, i);
+    ScnTraceActivity one = { .launch_us = call->at_us, .thread = call->thread, .line = call->line, .what = SCN_TRACE_COLLECTIVE,
+                             .called = TRUE };
+    if (!read_size (r, call->args, &one))
+      continue;
+    if (launched == NULL) {
+      launched = g_array_sized_new (FALSE, FALSE, sizeof one, r->rank->activities->len);
+      for (guint k = 0; k < r->rank->activities->len; k++)
+        if (isfinite (scn_trace_activity (r->rank, k)->launch_us))
+          g_array_append_val (launched, *scn_trace_activity (r->rank, k));
+      g_array_sort (launched, by_launch);
+    }
+    one.start_us = one.end_us = ended_of (launched, one.thread, one.launch_us);
+    one.stream = scn_trace_stream (r->rank, CALLED_STREAM + one.group);
+    g_array_append_val (r->rank->activities, one);
+  }
+}
+
 /* Sizes that stand in the operation of the CPU alone, as PyTorch wrote them before 2.3. */
 static gboolean
 join_sizes (Reader *r, GError **error)
@@ -493,10 +589,11 @@ join_sizes (Reader *r, GError **error)
       continue;
     activity->kept = TRUE;
     activity->group = scn_trace_group (r->trace, "of unknown size", r->rank->world);
-    if (!r->trace->options.keep_unsized)
+    if (!r->trace->options.keep_unsized && activity->launch_us > -DBL_MAX)
       return scn_trace_fail (r->rank, lacking->line, error,
                              "NCCL's kernel '%.60s' has no size; accepted: kernels with 'Collective "
-                             "name', 'In msg nelems', 'dtype' and 'Group size', as PyTorch 2.2 and later write them",
+                             "name', 'In msg nelems', 'dtype' and 'Group size', as PyTorch 2.2 and later write them, or --keep-nccl "
+                             "for its recorded time",
                              lacking->name);
   }
   return TRUE;
@@ -512,7 +609,11 @@ finish (Reader *r, GError **error)
   if (r->rank->world == 0)
     r->rank->world = 1;
   join_launches (r);
-  return join_sizes (r, error);
+  mark_earlier (r);
+  if (!join_sizes (r, error))
+    return FALSE;
+  add_called (r);
+  return TRUE;
 }
 
 static void
@@ -532,7 +633,8 @@ scn_trace_read_kineto (ScnTrace *trace, const char *path, const char *bytes, gsi
   g_autoptr (GHashTable) launches = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL),
                          sizes = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   g_autoptr (GArray) launch = g_array_new (FALSE, FALSE, sizeof (Launch)),
-                     collectives = g_array_new (FALSE, FALSE, sizeof (Lacking));
+                     collectives = g_array_new (FALSE, FALSE, sizeof (Lacking)),
+                     called = g_array_new (FALSE, FALSE, sizeof (Call));
   g_autoptr (GPtrArray) documents = g_ptr_array_new_with_free_func ((GDestroyNotify)base_json_free);
   g_array_set_clear_func (collectives, clear_lacking);
   Reader r = { .trace = trace,
@@ -544,6 +646,7 @@ scn_trace_read_kineto (ScnTrace *trace, const char *path, const char *bytes, gsi
                .sizes = sizes,
                .documents = documents,
                .collectives = collectives,
+               .called = called,
                .device = -1 };
   r.end = r.at + (plain != NULL ? plain->len : n_B);
   if (!read_document (&r, error) || !finish (&r, error))

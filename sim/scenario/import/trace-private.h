@@ -7,7 +7,7 @@
 /* One kernel, copy or collective on a GPU. */
 typedef struct {
   double start_us, end_us;
-  double launch_us;    /* when the host queued it; NAN: not in the trace */
+  double launch_us;    /* when the host queued it; NAN: not in the trace; -INFINITY: before the trace began */
   guint64 correlation; /* ascends in the order of the host's calls; 0: not in the trace */
   guint64 thread;      /* of the host */
   guint line;          /* of the file */
@@ -18,7 +18,9 @@ typedef struct {
   MdlOp op;                           /* of a collective, as are: */
   MdlDtype dtype;
   guint group;   /* index of ScnTrace.groups */
-  gboolean kept; /* no size is known: it keeps its time */
+  guint nth;     /* of a collective: how many of its communicator the host called before, in the step */
+  gboolean kept;   /* no size is known: it keeps its time */
+  gboolean called; /* a collective that was called and ran no kernel, since its communicator has one rank */
   GArray *waits; /* guint, of activities of other streams that end before; NULL: none */
 } ScnTraceActivity;
 

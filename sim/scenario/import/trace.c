@@ -1,6 +1,7 @@
 /* A trace of GPUs: its ranks, communicators and steps. */
 #include "trace-private.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -258,12 +259,13 @@ window (ScnTraceRank *rank, const ScnTraceStep *step)
     }
   }
   rank->begin_us = fmin (isfinite (before_us) ? before_us : step->begin_us, first_us);
-  if (!isfinite (rank->begin_us)) /* taken whole */
+  if (rank->begin_us <= -DBL_MAX) /* taken whole */
     rank->begin_us = first_us;
   return n;
 }
 
-static const ScnTraceStep whole = { -1, -(double)INFINITY, (double)INFINITY };
+/* What was queued before the trace began is in no step, the whole trace included. */
+static const ScnTraceStep whole = { -1, -DBL_MAX, (double)INFINITY };
 
 static gboolean
 in_all (const ScnTrace *trace, gint64 number)
@@ -337,38 +339,73 @@ keep_step (ScnTraceRank *rank, gint64 number, GError **error)
   return TRUE;
 }
 
-/* The n-th collective of each communicator has to be the same operation in all ranks. */
-static gboolean
-check_collectives (const ScnTrace *trace, guint group, GError **error)
+typedef struct {
+  double at_us;
+  guint activity;
+} Called;
+
+static int
+by_call (const void *a, const void *b)
 {
-  g_autoptr (GArray) first = g_array_new (FALSE, FALSE, sizeof (guint));
+  const Called *x = a, *y = b;
+  if (x->at_us != y->at_us)
+    return x->at_us < y->at_us ? -1 : 1;
+  return x->activity < y->activity ? -1 : x->activity > y->activity;
+}
+
+/* Collectives of a rank on a communicator, in the order of the host's calls: streams may run them in another. */
+static GArray *
+calls_of (ScnTraceRank *rank, guint group)
+{
+  GArray *calls = g_array_new (FALSE, FALSE, sizeof (Called));
+  for (guint i = 0; i < rank->activities->len; i++) {
+    const ScnTraceActivity *activity = scn_trace_activity (rank, i);
+    const Called call = { queued_us (activity), i };
+    if (activity->what == SCN_TRACE_COLLECTIVE && activity->group == group && !activity->kept)
+      g_array_append_val (calls, call);
+  }
+  g_array_sort (calls, by_call);
+  for (guint n = 0; n < calls->len; n++)
+    scn_trace_activity (rank, g_array_index (calls, Called, n).activity)->nth = n;
+  return calls;
+}
+
+static const ScnTraceActivity *
+nth_of (const ScnTraceRank *rank, const GArray *calls, guint n)
+{
+  return n < calls->len ? scn_trace_activity (rank, g_array_index (calls, Called, n).activity) : NULL;
+}
+
+/* Numbers the collectives of a communicator. The n-th has to be the same operation in all ranks. */
+static gboolean
+number_collectives (const ScnTrace *trace, guint group, GError **error)
+{
+  const char *key = g_array_index (trace->groups, ScnTraceGroup, group).key;
+  g_autoptr (GArray) first = NULL;
   const ScnTraceRank *one = NULL;
   for (guint r = 0; r < trace->ranks->len; r++) {
-    const ScnTraceRank *rank = scn_trace_rank (trace, r);
-    guint n = 0;
-    for (guint i = 0; i < rank->activities->len; i++) {
-      const ScnTraceActivity *activity = scn_trace_activity (rank, i);
-      if (activity->what != SCN_TRACE_COLLECTIVE || activity->group != group || activity->kept)
-        continue;
-      if (one == NULL || one == rank) {
-        one = rank;
-        g_array_append_val (first, i);
-        continue;
-      }
-      const ScnTraceActivity *other = n < first->len ? scn_trace_activity (one, g_array_index (first, guint, n)) : NULL;
+    ScnTraceRank *rank = scn_trace_rank (trace, r);
+    g_autoptr (GArray) calls = calls_of (rank, group);
+    if (calls->len == 0)
+      continue;
+    if (one == NULL) {
+      one = rank;
+      first = g_steal_pointer (&calls);
+      continue;
+    }
+    for (guint n = 0; n < calls->len; n++) {
+      const ScnTraceActivity *activity = nth_of (rank, calls, n), *other = nth_of (one, first, n);
       if (other == NULL || other->op != activity->op)
         return scn_trace_fail (rank, activity->line, error,
                                "collective %u of communicator '%s' is %s in rank %u, and %s in rank %u "
                                "(%s:%u); the traces are not of one run, or one is cut off",
-                               n + 1, g_array_index (trace->groups, ScnTraceGroup, group).key,
-                               base_name (mdl_op_names, (int)activity->op), rank->rank,
+                               n + 1, key, base_name (mdl_op_names, (int)activity->op), rank->rank,
                                other != NULL ? base_name (mdl_op_names, (int)other->op) : "missing", one->rank, one->path,
                                other != NULL ? other->line : 0);
-      n++;
     }
-    if (one != NULL && one != rank && n > 0 && n < first->len)
+    if (calls->len < first->len)
       return scn_trace_fail (rank, 0, error, "rank %u has %u collectives of communicator '%s' in the step, rank %u has %u",
-                             rank->rank, n, g_array_index (trace->groups, ScnTraceGroup, group).key, one->rank, first->len);
+                             rank->rank, calls->len, key, one->rank, first->len);
   }
   return TRUE;
 }
@@ -407,7 +444,7 @@ scn_trace_take_step (ScnTrace *trace, gint64 number, GError **error)
     if (!keep_step (scn_trace_rank (trace, r), trace->step, error))
       return FALSE;
   for (guint g = 0; g < trace->groups->len; g++)
-    if (!check_collectives (trace, g, error))
+    if (!number_collectives (trace, g, error))
       return FALSE;
   for (guint r = 0; r < trace->ranks->len; r++)
     scn_trace_order (scn_trace_rank (trace, r));

@@ -156,6 +156,33 @@ order_after_collectives (const Order *o, guint i)
       add_wait (o, i, stream, k);
 }
 
+/* What a thread of the host has done so far. */
+typedef struct {
+  guint stream; /* of its last kernel; G_MAXUINT: none yet */
+  guint waits;  /* since its last launch */
+  double waited_us;
+  gboolean after_collective; /* which its last launch was */
+} Caller;
+
+static gboolean
+has_waited (const Caller *caller)
+{
+  return caller->waits > (caller->after_collective ? 1u : 0u); /* one is NCCL's own, behind its launch */
+}
+
+/* A thread that waits and launches nothing more, as autograd's does behind DDP's last bucket, waits for what others queue next on
+ * its stream. */
+static void
+leave (const Order *o, const Caller *caller)
+{
+  if (caller->stream == G_MAXUINT || !has_waited (caller))
+    return;
+  const GArray *list = o->on->pdata[caller->stream];
+  const guint next = count_up_to (o, caller->stream, queued, caller->waited_us);
+  if (next < list->len)
+    order_after_collectives (o, g_array_index (list, guint, next));
+}
+
 static void
 order_by_calls (const Order *o)
 {
@@ -173,29 +200,29 @@ order_by_calls (const Order *o)
       g_array_append_val (calls, call);
   }
   g_array_sort (calls, by_thread);
-  guint waits = 0, stream = G_MAXUINT;
-  gboolean after_collective = FALSE;
+  Caller caller = { .stream = G_MAXUINT };
   for (guint c = 0; c < calls->len; c++) {
     const Call *call = &g_array_index (calls, Call, c);
-    if (c == 0 || call->thread != g_array_index (calls, Call, c - 1).thread) {
-      waits = 0;
-      stream = G_MAXUINT;
-      after_collective = FALSE;
+    if (c > 0 && call->thread != g_array_index (calls, Call, c - 1).thread) {
+      leave (o, &caller);
+      caller = (Caller){ .stream = G_MAXUINT };
     }
     if (call->activity == G_MAXUINT) {
-      waits++;
+      caller.waits++;
+      caller.waited_us = call->at_us;
       continue;
     }
     const ScnTraceActivity *activity = scn_trace_activity (o->rank, call->activity);
     gboolean collective = activity->what == SCN_TRACE_COLLECTIVE;
-    if (collective && stream != G_MAXUINT)
-      order_collective (o, call->activity, stream);
-    else if (!collective && waits > (after_collective ? 1u : 0u)) /* one is NCCL's own, behind its launch */
+    if (collective && caller.stream != G_MAXUINT)
+      order_collective (o, call->activity, caller.stream);
+    else if (!collective && has_waited (&caller))
       order_after_collectives (o, call->activity);
-    stream = collective ? stream : activity->stream;
-    after_collective = collective;
-    waits = 0;
+    caller.stream = collective ? caller.stream : activity->stream;
+    caller.after_collective = collective && !activity->called;
+    caller.waits = 0;
   }
+  leave (o, &caller);
 }
 
 /* ---- as the times tell ---- */

@@ -15,7 +15,6 @@ typedef struct {
   GArray *recorded; /* by rank: GArray of guint, number of the event that each activity records; 0: none */
   guint events;
   GHashTable *joint; /* "group/n" -> Joint: collectives of several ranks with traces */
-  guint *called;     /* by rank and group: collectives written so far */
 } Write;
 
 /* A collective that several traces hold: written once, on the first rank's stream. */
@@ -186,12 +185,6 @@ event_of (const Write *w, guint rank, guint activity)
 
 /* ---- collectives ---- */
 
-static guint *
-called (const Write *w, guint rank, guint group)
-{
-  return &w->called[rank * w->trace->groups->len + group];
-}
-
 /* The n-th collective of a group, made if it is new. */
 static Joint *
 joint_of (Write *w, guint group, guint n)
@@ -231,7 +224,7 @@ write_collective (Write *w, Run *run, guint i, GError **error)
     return TRUE;
   }
   const ScnTraceGroup *group = &g_array_index (w->trace->groups, ScnTraceGroup, activity->group);
-  Joint *joint = joint_of (w, activity->group, (*called (w, run->rank, activity->group))++);
+  Joint *joint = joint_of (w, activity->group, activity->nth);
   g_autoptr (GString) gpus = g_string_new (NULL);
   if (joint->owner != run->rank) {
     write_part (w, run, joint);
@@ -381,7 +374,7 @@ number_events (Write *w)
       const ScnTraceActivity *activity = scn_trace_activity (rank, i);
       if (activity->what != SCN_TRACE_COLLECTIVE || activity->kept)
         continue;
-      Joint *joint = joint_of (w, activity->group, (*called (w, r, activity->group))++);
+      Joint *joint = joint_of (w, activity->group, activity->nth);
       guint *event = event_of (w, r, i);
       if (joint->callers++ == 0) {
         joint->owner = r;
@@ -396,6 +389,21 @@ number_events (Write *w)
   }
 }
 
+/* Whether the trace has collectives that ran (`called`: that communicators of one rank called and that ran no kernel). */
+static gboolean
+has_collectives (const ScnTrace *trace, gboolean called)
+{
+  for (guint r = 0; r < trace->ranks->len; r++) {
+    const ScnTraceRank *rank = scn_trace_rank (trace, r);
+    for (guint i = 0; i < rank->activities->len; i++) {
+      const ScnTraceActivity *activity = scn_trace_activity (rank, i);
+      if (activity->what == SCN_TRACE_COLLECTIVE && activity->called == called)
+        return TRUE;
+    }
+  }
+  return FALSE;
+}
+
 static void
 write_head (const Write *w, GString *out)
 {
@@ -407,22 +415,24 @@ write_head (const Write *w, GString *out)
     g_string_append_printf (out, ", step %" G_GINT64_FORMAT, w->trace->step);
   g_string_append (out, ":\n");
   scn_trace_append_table (w->trace, "#   ", out);
-  g_string_append (out, "# Kernels keep their recorded times, which include what collectives slowed them. A delay is\n"
-                        "# time in which a stream was empty: its host queued late. Times by class may overlap.\n");
+  const gboolean alone = has_collectives (w->trace, TRUE) && !has_collectives (w->trace, FALSE); /* none slowed a kernel yet */
+  g_string_append_printf (out,
+                          "# Kernels keep their recorded times%s. A delay is\n"
+                          "# time in which a stream was empty: its host queued late. Times by class may overlap.\n",
+                          alone ? ", and collectives slow them" : ", which include what collectives slowed them");
   g_string_append_printf (out,
                           "scenario: %s\ncluster: {topology: %s, nodes: %u, gpus_per_node: %u}\nworkload:\n  kind: program\n"
-                          "  interference: collectives\n  streams:\n",
-                          target->name, target->topology, target->nodes, target->gpus_per_node);
+                          "  interference: %s\n  streams:\n",
+                          target->name, target->topology, target->nodes, target->gpus_per_node, alone ? "both" : "collectives");
 }
 
 char *
 scn_trace_write (const ScnTrace *trace, const ScnTraceTarget *target, GError **error)
 {
-  const guint n = trace->ranks->len, groups = MAX (trace->groups->len, 1);
+  const guint n = trace->ranks->len;
   g_autoptr (GHashTable) joint = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_joint);
-  g_autofree guint *calls = g_new0 (guint, n * groups);
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
-  Write w = { .trace = trace, .target = target, .joint = joint, .called = calls };
+  Write w = { .trace = trace, .target = target, .joint = joint };
   gboolean good = TRUE;
   for (guint r = 0; r < n; r++)
     if (scn_trace_rank (trace, r)->rank >= target->nodes * target->gpus_per_node)
@@ -431,9 +441,12 @@ scn_trace_write (const ScnTrace *trace, const ScnTraceTarget *target, GError **e
                              "nodes, or fewer traces",
                              scn_trace_rank (trace, r)->rank, target->nodes * target->gpus_per_node),
              NULL;
+  if (target->nodes * target->gpus_per_node > scn_trace_world (trace) && !has_collectives (trace, FALSE) &&
+      !has_collectives (trace, TRUE)) /* FSDP2 on one GPU calls none, DDP does */
+    base_diag_warn (trace->warnings, (BaseMark){ .file = scn_trace_rank (trace, 0)->path },
+                    "the step calls no collective, so that more GPUs change nothing; record it on two GPUs, or with DDP on one");
   w.recorded = g_array_new (FALSE, FALSE, sizeof (GArray *));
   number_events (&w);
-  memset (calls, 0, n * groups * sizeof *calls);
   for (guint r = n; r-- > 0 && good;) { /* owners last: they wait for what the others record */
     w.out = g_string_new (NULL);
     good = write_rank (&w, r, error);

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Records steps of plain PyTorch by torch.profiler, and measures the same steps without it.
+
+  python3 calibrate/validation/profiles.py --out DIR [--gpus 1,2] [--only ID,...]
+
+For each number of GPUs and each case: DIR/steps.jsonl gets a line with the median step, measured before any profiler ran, and
+DIR/ID_gpusN_rankR.json.gz the trace of three steps of rank R, as `forerun import kineto` reads it. With one GPU the model is wrapped by
+DDP or FSDP2 as well, with a communicator of one rank. Needs PyTorch 2.6 or later with CUDA and NCCL.
+"""
+import argparse
+import gzip
+import json
+import os
+import shutil
+import sys
+
+import torch
+import torch.distributed as dist
+
+import jobs
+import measure
+from cases import case
+
+CASES = [case("ddp_gpt_mb16", "gpt2_medium", 1024, 16, dp_by="ddp"),
+         case("ddp_1b", "llama_1b", 2048, 2, dp_by="ddp"),
+         case("ddp_8b_l8", "llama_8b", 4096, 1, layers=8, dp_by="ddp"),
+         case("fsdp_1b", "llama_1b", 2048, 2, dp_by="fsdp", precision="fp32"),
+         case("fsdp_8b_l8", "llama_8b", 4096, 1, layers=8, dp_by="fsdp", precision="fp32")]
+WARM, STEPS = 5, 20
+
+
+def quiet(_):
+    pass
+
+
+def record(job, path):
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    schedule = torch.profiler.schedule(wait=0, warmup=2, active=3, repeat=1)
+    with torch.profiler.profile(activities=activities, schedule=schedule,
+                                on_trace_ready=lambda profile: profile.export_chrome_trace(path)) as profile:
+        for _ in range(5):
+            job.step(quiet)
+            profile.step()
+    with open(path, "rb") as f, gzip.open(path + ".gz", "wb", 9) as g:
+        shutil.copyfileobj(f, g)
+    os.unlink(path)
+
+
+def run(rank, gpus, args):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(29500 + gpus))
+    device = torch.device("cuda", rank)
+    torch.cuda.set_device(device)
+    dist.init_process_group("nccl", rank=rank, world_size=gpus, device_id=device)
+    chosen = [c for c in CASES if not args.only or c["id"] in args.only.split(",")]
+    for traced in (False, True):  # a process in which a profiler ran launches later
+        for c in chosen:
+            job = jobs.new_job(dict(c, gpus=gpus), device)
+            for _ in range(WARM):
+                job.step(quiet)
+            dist.barrier()
+            if traced:
+                record(job, f"{args.out}/{c['id']}_gpus{gpus}_rank{rank}.json")
+            else:
+                row = dict(c, gpus=gpus, device=torch.cuda.get_device_name(device), torch=torch.__version__,
+                           nccl=".".join(map(str, torch.cuda.nccl.version())), **measure.timed(job, device, STEPS))
+                if rank == 0:
+                    with open(f"{args.out}/steps.jsonl", "a") as f:
+                        f.write(json.dumps(row) + "\n")
+            del job
+            torch.cuda.empty_cache()
+            dist.barrier()
+    dist.destroy_process_group()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", required=True, metavar="DIR")
+    parser.add_argument("--gpus", default="1,2")
+    parser.add_argument("--only", default="", metavar="ID,...")
+    args = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("profiles.py: no GPU")
+    os.makedirs(args.out, exist_ok=True)
+    for gpus in map(int, args.gpus.split(",")):
+        torch.multiprocessing.spawn(run, (gpus, args), gpus)
+
+
+if __name__ == "__main__":
+    main()
