@@ -69,9 +69,14 @@ one one_tier_for_all ': steps"' '"name":"step 1"' '"name":"checkpoint ' --
 one nemotron_h_8b '"kernels":"in_projection' '"slowdown"' scan_states '"algorithm"' --
 one elastic_512 '"cause":"node"' '"replicas":15' '"name":"restart"' -- --goodput --set workload.failures.seeds=2 \
   --set workload.failures.step_time='9.5 s'
+one diloco_two_sites '"outer exchange (mean of a step)"' 'all_reduce over 2 workers (fragment 1 of 4, bf16), every 100 steps' \
+  'step 2 beside it' 'wait for the exchange' 'update of the outer parameters' -- \
+  --set 'workload.local_steps={workers: 2, every: 100, fragments: 4, overlap: 2, format: bf16}' \
+  --set topology.fabric.links.2.rate='1 Gb/s'
+one two_jobs '"dense: operations"' '"all_reduce 4"' --
 one streams '"ph":"X"' --
 
 # The check can fail.
 printf '{"displayTimeUnit":"ms","otherData":{},"traceEvents":[{"ph":"X","pid":0}]}' >"$tmp/bad.json"
 python3 "$tmp/check.py" "$tmp/bad.json" 2>/dev/null && { echo "FAILED: a slice without a time passes"; exit 1; }
-echo "traces of 8 scenarios follow the format"
+echo "traces of 10 scenarios follow the format"

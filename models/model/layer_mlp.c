@@ -270,21 +270,35 @@ rounds_of (const MdlBuild *build, const Moe *moe)
 
 /* Megatron adds the bias of an expert's last matrix outside of it, times each row's weight, expert by expert: the product, the sum,
  * all joined; in fp32 where a library brings the weights in fp32, and cast back. Backward: both factors' gradients and their sums,
- * the rows' gradients joined (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias; token_dispatcher.py). Experts
- * in one kernel have it there. */
+ * the rows' gradients joined (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias; token_dispatcher.py). PyTorch's
+ * grouped products take no bias either, so that it is added likewise, in fp32 (NeMo AutoModel components/moe/experts.py,
+ * _apply_bias); those of cuDNN in fp8 have it inside (Transformer Engine pytorch/ops/fused/forward_grouped_mlp.py). */
 static void
 weighted_bias (MdlBuild *build, const Moe *moe, gboolean back)
 {
-  if (!build->fused || !build->llm->moe.bias.v || build->query->experts == MDL_EXPERTS_GROUPED)
+  const gboolean grouped = build->query->experts == MDL_EXPERTS_GROUPED;
+  if (!build->llm->moe.bias.v || (grouped ? build->low : !build->fused))
     return;
   const double elements = moe->rows * build->llm->hidden.v, unit_B = elements * build->element_B;
-  const gboolean wide = by_library (build);
+  const gboolean wide = by_library (build) || grouped;
   const double sum_B = wide ? elements * mdl_format_B (MDL_FORMAT_FP32) : unit_B;
   const double casts = wide ? 1 : 0;
   MdlWork *work = back ? mdl_build_memory (build, "weighted_bias", casts * (unit_B + sum_B) + unit_B + 4 * sum_B,
                                            casts * (sum_B + unit_B) + unit_B + 2 * sum_B, 1)
                        : mdl_build_memory (build, "weighted_bias", unit_B + (2 + casts) * sum_B, 3 * sum_B + casts * unit_B, 1);
   work->kernels = moe->experts * (back ? 4 + casts : 2) + 1 + casts;
+}
+
+/* The bias of an expert's first matrices where its products take none: the sum expert by expert, all joined; backward its sum, and
+ * the rows' gradients joined (as for the weighted one). */
+static void
+grouped_bias (MdlBuild *build, const Moe *moe, gboolean back)
+{
+  if (!build->llm->moe.bias.v || build->query->experts != MDL_EXPERTS_GROUPED || build->low)
+    return;
+  const double rows_B = (mdl_llm_gated (build->llm) ? 2 : 1) * moe->rows * moe->ffn * build->element_B;
+  MdlWork *work = mdl_build_memory (build, "expert_bias", 2 * rows_B, back ? rows_B : 2 * rows_B, 1);
+  work->kernels = moe->experts + 1;
 }
 
 /* Rows of an expert are filled up to what products in fp8 and fp4 take, and brought back: copies of all rows, where neither the
@@ -325,6 +339,7 @@ experts_forward (MdlBuild *build, const Moe *moe)
     mdl_build_cast (build, "cast_input", moe->rows * build->llm->hidden.v, moe->experts);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns (build, linears, n, each, MDL_GROUP_NONE);
+  grouped_bias (build, moe, FALSE);
   build->modules |= MDL_MODULE_MOE_ACT;
   clamp (build, moe, FALSE);
   mdl_build_activation (build, moe->rows * moe->ffn);
@@ -349,6 +364,7 @@ experts_back (MdlBuild *build, const Moe *moe)
   mdl_build_row_back (build, &last, each, MDL_GROUP_NONE);
   mdl_build_activation_back (build, moe->rows * moe->ffn);
   clamp (build, moe, TRUE);
+  grouped_bias (build, moe, TRUE);
   const unsigned n = ups (build, moe->ffn, moe->experts, bias, "expert_up", linears);
   mdl_build_columns_back (build, linears, n, each, MDL_GROUP_NONE);
   build->rounds = 0;

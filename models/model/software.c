@@ -73,6 +73,18 @@ mdl_software_error (const MdlSoftware *software, const MdlSoftwareRow *row, unsi
   return sqrt (squares);
 }
 
+double
+mdl_software_newest (const MdlSoftware *software, const char *name)
+{
+  double newest = 0;
+  for (unsigned i = 0; i < software->rows.n; i++) {
+    const MdlSoftwareRow *row = BASE_LIST_AT (software->rows, MdlSoftwareRow, i);
+    if (strcmp (row->name.v, name) == 0)
+      newest = fmax (newest, row->year.v);
+  }
+  return newest;
+}
+
 char *
 mdl_software_names (const MdlSoftware *software)
 {

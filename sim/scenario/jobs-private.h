@@ -25,6 +25,7 @@ struct ScnJob {
 };
 
 /* A job under way: what is started again when it has ended, and how often. */
+#define SCN_MOST_ENDS 10000
 struct ScnRunning {
   ColNet *net;
   EngFlowSpec spec;
@@ -32,6 +33,7 @@ struct ScnRunning {
   gdouble in_a_row; /* still to come, one after the other */
   gdouble at_once;  /* under way together */
   EngTime end;
+  GArray *ends;     /* EngTime, when each of those in a row ended; the first SCN_MOST_ENDS */
   ColComm *comm;     /* of a collective message by message, and its run; NULL */
   ColExact *exact;
   TrnStepRun *step;  /* of a training job; NULL */

@@ -244,6 +244,7 @@ start_job (const ScnJob *job, const ScnResult *alone, ColNet *net, GError **erro
   ScnRunning *running = g_new0 (ScnRunning, 1);
   running->net = net;
   running->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
+  running->ends = g_array_new (FALSE, FALSE, sizeof (EngTime));
   if (scn_kind_ops (job->view.kind)->start (job, alone, running, error))
     return running;
   scn_running_free (running);
@@ -273,6 +274,25 @@ add_steps (const ScnRunning *running, const ScnJobResult *job, ColRunInfo *info)
   }
 }
 
+/* Operations in a row of a job, on a lane of its own. */
+static void
+add_operations (const ScnRunning *running, const ScnJobResult *job, ColRunInfo *info)
+{
+  const double repeat = job->alone != NULL && job->alone->kind == SCN_KIND_COLLECTIVE ? job->alone->repeat : 0;
+  if (info->spans == NULL || repeat <= 1)
+    return;
+  EngTime from = 0;
+  for (guint i = 0; i < running->ends->len; i++) {
+    const EngTime to = g_array_index (running->ends, EngTime, i);
+    col_run_span (info, g_strdup_printf ("%s: operations", job->name),
+                  g_strdup_printf ("%s %u", base_name (mdl_op_names, (int)job->alone->coll.op), i + 1), eng_time_to_s (from),
+                  eng_time_to_s (to));
+    from = to;
+  }
+  if (running->ends->len < repeat)
+    col_run_warn (info, "%s: the trace has the first %u of %.0f operations", job->name, running->ends->len, repeat);
+}
+
 /* All jobs on one engine; the answer of each into its result's time. */
 static gboolean
 run_together (Scn *scenario, ScnResult *result, GError **error)
@@ -298,8 +318,10 @@ run_together (Scn *scenario, ScnResult *result, GError **error)
     ScnJobResult *job = result->jobs->pdata[j];
     if (!job->serves && !take_time (running->pdata[j], job, error))
       return FALSE;
-    if (!job->serves)
+    if (!job->serves) {
       add_steps (running->pdata[j], job, &result->run);
+      add_operations (running->pdata[j], job, &result->run);
+    }
     longest_s = MAX (longest_s, job->serves ? job->service.duration_s : job->time_s);
   }
   result->run.n_events += eng_stats (col_net_engine (net)).events;

@@ -8,6 +8,7 @@ scn_running_free (gpointer data)
   if (running == NULL)
     return;
   g_array_unref (running->uses);
+  g_array_unref (running->ends);
   g_clear_pointer (&running->exact, col_exact_free);
   g_clear_pointer (&running->comm, col_comm_free);
   g_clear_pointer (&running->step, trn_step_free);
@@ -16,14 +17,25 @@ scn_running_free (gpointer data)
   g_free (running);
 }
 
+/* All that is under way has ended. */
+static void
+note_end (ScnRunning *running, Eng *eng)
+{
+  running->end = eng_now (eng);
+  if (running->ends->len < SCN_MOST_ENDS)
+    g_array_append_val (running->ends, running->end);
+}
+
 void
 scn_running_ended (Eng *eng, void *user, uint64_t arg)
 {
   ScnRunning *running = user;
   (void)arg;
   running->at_once--;
-  running->end = eng_now (eng);
-  if (running->at_once > 0 || running->in_a_row <= 0)
+  if (running->at_once > 0)
+    return;
+  note_end (running, eng);
+  if (running->in_a_row <= 0)
     return;
   running->in_a_row--;
   running->at_once++;
@@ -46,7 +58,7 @@ exact_ended (Eng *eng, void *user, uint64_t arg)
 {
   ScnRunning *running = user;
   (void)arg;
-  running->end = eng_now (eng);
+  note_end (running, eng);
   if (running->in_a_row <= 0)
     return;
   running->in_a_row--;

@@ -51,6 +51,31 @@ add_communicators (const TrnJob *job, TrnResult *out)
   out->provenance = MIN (out->provenance, create.source);
 }
 
+/* One outer exchange of local steps as a whole, behind the step that it follows: what travels, beside how many steps, what is
+ * waited for, and the update of the outer parameters. */
+static void
+add_exchange (const TrnLocalResult *local, double from_s, ColRunInfo *info)
+{
+  if (!local->set)
+    return;
+  const char *lane = "one outer exchange";
+  const double sent_s = from_s + local->exchange_s, waits_s = sent_s - local->wait_s;
+  g_autofree char *fragment =
+      local->fragments > 1 ? g_strdup_printf ("fragment 1 of %.0f, ", local->fragments) : g_strdup ("");
+  col_run_span (info, g_strdup (lane),
+                g_strdup_printf ("all_reduce over %.0f workers (%s%s), every %.0f steps", local->workers, fragment, local->format,
+                                 local->every),
+                from_s, sent_s);
+  for (guint i = 0; i < (guint)local->overlap && from_s + i * local->inner_s < sent_s; i++)
+    col_run_span (info, g_strdup_printf ("%s: steps", lane), g_strdup_printf ("step %u beside it", i + 1),
+                  from_s + i * local->inner_s, from_s + (i + 1) * local->inner_s);
+  if (local->wait_s > 0)
+    col_run_span (info, g_strdup_printf ("%s: steps", lane), g_strdup ("wait for the exchange"), waits_s, sent_s);
+  const double done_s = local->wait_s > 0 ? sent_s : from_s + local->overlap * local->inner_s;
+  col_run_span (info, g_strdup_printf ("%s: steps", lane), g_strdup ("update of the outer parameters"), done_s,
+                done_s + local->update_s);
+}
+
 /* What a step has behind its last operation, as slices of a lane of its own; of a checkpoint, the mean of a step. And one
  * checkpoint as a whole, from the step behind which it is saved. */
 static void
@@ -58,6 +83,19 @@ add_spans (const TrnResult *out, double from_s, ColRunInfo *info)
 {
   static const TrnPart parts[] = { TRN_PART_COMMUNICATORS, TRN_PART_DATA_STALL, TRN_PART_CHECKPOINT };
   const double end_s = from_s;
+  const TrnLocalResult *local = &out->local;
+  const struct {
+    const char *name;
+    double mean_s;
+  } outer[] = { { "outer exchange", local->set ? local->fragments * local->wait_s / local->every : 0 },
+                { "outer update", local->set ? local->update_s / local->every : 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (outer); i++)
+    if (outer[i].mean_s > 0) {
+      col_run_span (info, g_strdup ("outside the step's operations"), g_strdup_printf ("%s (mean of a step)", outer[i].name),
+                    from_s, from_s + outer[i].mean_s);
+      from_s += outer[i].mean_s;
+    }
+  add_exchange (local, end_s, info);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     const double part_s = out->part_s[parts[i]];
     if (part_s > 0)
@@ -79,9 +117,11 @@ add_spans (const TrnResult *out, double from_s, ColRunInfo *info)
 gboolean
 trn_run (const TrnJob *job, TrnResult *out, ColRunInfo *info, GError **error)
 {
-  if (!trn_run_step (job, out, info, error) || !trn_add_local_steps (job, out, error))
+  if (!trn_run_step (job, out, info, error))
     return FALSE;
   const double step_s = out->step_time_s;
+  if (!trn_add_local_steps (job, out, error))
+    return FALSE;
   add_communicators (job, out);
   const TrnResult before = *out;
   if (!trn_add_loader (job, out, info, error) || !trn_add_stage (job, &before, out, info, error) ||
@@ -102,6 +142,7 @@ trn_result_clear (TrnResult *result)
 {
   col_coll_clear (&result->all_reduce);
   g_clear_pointer (&result->memory, g_array_unref);
+  g_clear_pointer (&result->stages, g_array_unref);
   g_clear_pointer (&result->terms, g_array_unref);
   g_clear_pointer (&result->memory_advice, g_free);
   g_clear_pointer (&result->trace, trn_trace_free);

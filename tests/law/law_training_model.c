@@ -199,6 +199,32 @@ deeper_prefetch_is_never_slower (void)
   }
 }
 
+/* On a slow network too, as long as the backward pass gathers nothing. Where it does, the first gradients wait behind all gathers
+ * ahead, as both are of one communicator: what depth saves in the forward pass and what it costs in the backward one are close. */
+static void
+deeper_prefetch_on_a_slow_network_delays_gradients_alone (void)
+{
+  static const Row row = {
+    "topology: {topology: slow, nodes: 4, node: {gpus: {type: h100_sxm, count: 8}, nvlink: {kind: switch, switches: 4}, "
+    "pcie: {generation: 5, lanes: 16, switch_per: 2, under_switch: [nics]}, sockets: {count: 2, interconnect: {class: upi, rate: "
+    "128 GB/s}, memory: 243 GB/s}, nics: {type: cx7_ndr400, count: 8, per_gpu: 1, rate: 50 Gb/s}}, fabric: {kind: rail_optimised, "
+    "leaf: {type: qm9700}, spine: {type: qm9700}}}",
+    "model: llama3_8b, sequence: 8192, accumulate: 1, "
+  };
+  static const char *const depths[] = { "1", "4", "16" };
+  double keeps_s[3], frees_s[3];
+  for (guint i = 0; i < G_N_ELEMENTS (depths); i++) {
+    g_autofree char *keeps = g_strdup_printf ("fsdp: {reshard: false, prefetch: %s}", depths[i]);
+    g_autofree char *frees = g_strdup_printf ("fsdp: {reshard: true, prefetch: %s}", depths[i]);
+    keeps_s[i] = with_s (&row, keeps);
+    frees_s[i] = with_s (&row, frees);
+    TEST_TRUE (i == 0 || keeps_s[i] <= keeps_s[i - 1] * (1 + 1e-6));
+    TEST_TRUE (keeps_s[i] < frees_s[i]);
+  }
+  TEST_TRUE (frees_s[1] < frees_s[0]);
+  TEST_TRUE (frees_s[2] > frees_s[1] && frees_s[2] < 1.05 * frees_s[1]);
+}
+
 static gboolean
 warns (const char *more, const char *of)
 {
@@ -391,6 +417,7 @@ main (void)
     { "computing again is never faster", computing_again_is_never_faster },
     { "experts beside the backward pass are never slower", experts_beside_the_backward_pass_are_never_slower },
     { "deeper prefetch is never slower", deeper_prefetch_is_never_slower },
+    { "deeper prefetch on a slow network delays gradients alone", deeper_prefetch_on_a_slow_network_delays_gradients_alone },
     { "recompute that changes nothing says so", recompute_that_changes_nothing_says_so },
     { "interference never helps", interference_never_helps },
     { "slower ranks never help", slower_ranks_never_help },

@@ -66,6 +66,32 @@ what_is_repeated_keeps_loading_the_links (void)
   TEST_NEAR (job_of (result, 1)->time_s, 0.75, 1e-9);
 }
 
+/* Three all-reduces alone on their links: a slice each, of a third of the time. */
+static void
+operations_in_a_row_are_slices_of_a_trace (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Scn) scenario = jobs_load (
+      CLUSTER,
+      "jobs: [{name: ring, nodes: '0,2', workload: {kind: collective, op: all_reduce, bytes: 1 GB, algo: ring, repeat: 3}}]\n",
+      COL_MODE_EVENT, &error);
+  g_assert_no_error (error);
+  for (int exact = 0; exact < 2; exact++) {
+    scenario->system.settings.steps = exact ? COL_STEPS_EXACT : COL_STEPS_FLUID;
+    g_autoptr (ScnResult) result = scn_run (scenario, TRUE, &error);
+    g_assert_no_error (error);
+    TEST_INT (result->run.spans->len, 4); /* and the job as a whole */
+    for (guint i = 0; i < 3; i++) {
+      const ColSpan *span = result->run.spans->pdata[i];
+      g_autofree char *name = g_strdup_printf ("all_reduce %u", i + 1);
+      TEST_STR (span->lane, "ring: operations");
+      TEST_STR (span->name, name);
+      TEST_NEAR (span->start_s, 0.15 * i, 1e-9);
+      TEST_NEAR (span->end_s, 0.15 * (i + 1), 1e-9);
+    }
+  }
+}
+
 /* The same, message by message: a flow each. */
 static ScnResult *
 run_exact (Scn **scenario, const char *work, GError **error)
@@ -259,6 +285,7 @@ static const TestCase cases[] = {
   { "background of many nodes has the load that is asked for and follows the seed",
     background_of_many_nodes_has_the_load_that_is_asked_for_and_follows_the_seed },
   { "what cannot be is refused with its place", what_cannot_be_is_refused_with_its_place },
+  { "operations in a row are slices of a trace", operations_in_a_row_are_slices_of_a_trace },
   { NULL, NULL },
 };
 

@@ -234,10 +234,24 @@ advice_is_the_smallest_change_that_fits (void)
   g_autofree char *cut = trn_memory_advice (&length->model);
   TEST_FALSE (memory_stage (length, 0)->fits);
   TEST_HAS (cut, "it fits with parallel.cp 2 instead of 1: ");
+  /* experts are cut by ep where all else is cut already */
+  g_autoptr (MemoryFixture) experts = memory_of (16, 8,
+                                                 "model: deepseek_v3, sequence: 4096, micro_batch: 1, accumulate: 1, "
+                                                 "framework: fused, recompute: full, parallel: {zero: 3}");
+  g_autofree char *spread = trn_memory_advice (&experts->model);
+  TEST_FALSE (memory_stage (experts, 0)->fits);
+  TEST_HAS (spread, "it fits with parallel.ep 2 instead of 1: ");
+  /* tp is all of a node, and all states are shared out: stages halve what a rank gathers */
+  g_autoptr (MemoryFixture) flat = memory_of (2, 8,
+                                              "model: llama31_405b, sequence: 4096, micro_batch: 1, global_batch: 16, "
+                                              "framework: fused, recompute: full, parallel: {tp: 8, sp: true, zero: 3}");
+  g_autofree char *stages = trn_memory_advice (&flat->model);
+  TEST_FALSE (memory_stage (flat, 0)->fits);
+  TEST_HAS (stages, "parallel.pp 2 instead of 1");
   /* nothing helps a model that is a hundred times too large */
   g_autoptr (MemoryFixture) huge = memory_of (1, 1, NUMBER ("model: llama31_405b") "accumulate: 1, framework: fused");
   g_autofree char *none = trn_memory_advice (&huge->model);
-  TEST_HAS (none, "no recompute, micro_batch, zero, tp and cp make it fit; the least is ");
+  TEST_HAS (none, "no recompute, micro_batch, zero, tp, cp and pp make it fit; the least is ");
   TEST_HAS (none, "recompute full");
 }
 

@@ -11,7 +11,7 @@ answer (const char *workload)
 {
   g_auto (ModelStep) step = model_answer (SITES, workload, NULL, COL_MODE_EVENT);
   TrnResult out = step.result->training;
-  out.memory = out.terms = NULL; /* gone with the result */
+  out.memory = out.terms = out.stages = NULL; /* gone with the result */
   return out;
 }
 
@@ -108,7 +108,7 @@ static void
 what_cannot_be_is_refused (void)
 {
   refused (DDP "local_steps: {workers: 3, every: 5}", "3 workers do not divide dp 16");
-  refused (DDP "local_steps: {workers: 2, every: 5, fragments: 6}", "6 fragments in 5 steps");
+  refused (DDP "local_steps: {workers: 2, every: 5, fragments: 6}", "'fragments' 6 in 'every' 5 steps");
   refused (DDP "local_steps: {workers: 2, every: 8, fragments: 4, overlap: 3}",
            "may take 3 steps, and the next one begins after 2");
   refused (DDP "hsdp: {shard: 8}, local_steps: {workers: 2, every: 5}", "hsdp and local_steps both");

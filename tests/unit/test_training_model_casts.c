@@ -179,11 +179,23 @@ biases_of_experts_are_added_outside (void)
   query.experts = MDL_EXPERTS_GROUPED;
   mdl_memory_block (&spec, &f->llm, &query, MDL_BLOCK_MOE, FALSE, &without);
   TEST_NEAR (kept.kept_B - without.kept_B, 2 * elements * 2, 1e-9);
-  TEST_NEAR (find (&f->llm, &query, FALSE, "weighted_bias").count, 0, 0);
   TEST_NEAR (find (&f->llm, &query, FALSE, "clamp").count, 0, 0);
+  /* grouped products take no bias: those of gate and up too are summed and joined, backward summed, and the gradients joined */
+  query.dispatcher = MDL_DISPATCHER_ALLTOALL;
+  const Found up = find (&f->llm, &query, FALSE, "expert_bias"), up_back = find (&f->llm, &query, TRUE, "expert_bias"),
+              down = find (&f->llm, &query, FALSE, "weighted_bias"), down_back = find (&f->llm, &query, TRUE, "weighted_bias");
+  TEST_NEAR (up.read_B + up.write_B, 2 * elements * 2 * 4, 1e-12);
+  TEST_NEAR (up_back.read_B + up_back.write_B, 2 * elements * 2 * 3, 1e-12);
+  TEST_NEAR (up.kernels, 8 + 1, 0);
+  TEST_NEAR (down.read_B + down.write_B, elements * 28, 1e-12);
+  TEST_NEAR (down_back.read_B + down_back.write_B, elements * 40, 1e-12);
+  query.compute = MDL_FORMAT_FP8; /* cuDNN's have it inside */
+  TEST_NEAR (find (&f->llm, &query, FALSE, "expert_bias").count, 0, 0);
+  TEST_NEAR (find (&f->llm, &query, FALSE, "weighted_bias").count, 0, 0);
   query.experts = MDL_EXPERTS_SORTED;
   query.framework = MDL_FRAMEWORK_EAGER;
   TEST_NEAR (find (&f->llm, &query, FALSE, "weighted_bias").count, 0, 0);
+  TEST_NEAR (find (&f->llm, &query, FALSE, "expert_bias").count, 0, 0);
   TEST_NEAR (find (&f->llm, &query, FALSE, "clamp").count, 0, 0);
 }
 

@@ -30,21 +30,21 @@ static void
 sizes_that_do_not_divide_are_refused_where_they_stand (void)
 {
   refused (L8 "parallel: {tp: 3}", "{tp: 3", "does not divide 8 GPUs");
-  refused (L8 "parallel: {tp: 3, dp: 1}", "3, dp: 1", "the number of heads 32 does not divide by 3");
+  refused (L8 "parallel: {tp: 3, dp: 1}", "3, dp: 1", "the number of heads 32 does not divide by tp 3");
   refused ("model: gpt2_xl, sequence: 1024, global_batch: 16, parallel: {tp: 2}", "2}",
-           "the number of heads 25 does not divide by 2");
+           "the number of heads 25 does not divide by tp 2");
   refused (L8 "parallel: {pp: 2, vp: 3}", "2, vp: 3", "32 layers do not divide into 6 chunks (pp 2 x vp 3)");
   refused (L8 "parallel: {dp: 1, vp: 5}", "5", "32 layers do not divide into 5 chunks");
   refused ("model: llama3_8b, sequence: 8192, global_batch: 12", "12",
-           "does not divide by dp 8 x micro-batch 1; use a multiple of 8");
-  refused (L8 "micro_batch: 4", "16", "does not divide by dp 8 x micro-batch 4; use a multiple of 32");
+           "does not divide by dp 8 x micro_batch 1; use a multiple of 8");
+  refused (L8 "micro_batch: 4", "16", "does not divide by dp 8 x micro_batch 4; use a multiple of 32");
   refused ("model: llama3_8b, sequence: 8190, global_batch: 16, parallel: {cp: 2}", "2", "8190 tokens does not divide into 4");
   refused ("model: llama3_8b, sequence: 8190, global_batch: 16, parallel: {tp: 4, sp: true}", "8190",
            "8190 tokens does not divide");
   refused (L8 "parallel: {tp: 8, cp: 8}, cp: {kind: ulysses}", "{tp: 8", "needs 64 GPUs");
   refused_on ("topology: hgx_h100, nodes: 8", L8 "parallel: {tp: 8, cp: 8}, cp: {kind: ulysses}", "8}",
               "32 heads / tp 8 do not divide by cp 8, as ulysses needs");
-  refused (L8 "hsdp: {shard: 3}", "3}", "shards of 3 ranks do not divide the 8 of dp x cp");
+  refused (L8 "hsdp: {shard: 3}", "3}", "'shard' of 3 ranks does not divide the 8 of dp x cp");
   refused (L8 "parallel: {dp: 5}", "16", "does not divide by dp 5");
 }
 
@@ -52,7 +52,7 @@ static void
 more_ranks_than_gpus_are_refused (void)
 {
   refused (L8 "parallel: {tp: 8, pp: 2}", "{tp: 8",
-           "tp 8 x cp 1 x dp 1 x pp 2 needs 16 GPUs, the cluster has 8; ask for more nodes");
+           "tp 8 x cp 1 x dp 1 x pp 2 needs 16 GPUs, the cluster has 8; ask for more nodes (cluster: {nodes: …})");
   refused (L8 "parallel: {dp: 16}", "{dp: 16", "needs 16 GPUs, the cluster has 8");
 }
 
@@ -63,7 +63,7 @@ experts_are_cut_where_there_are_some (void)
   refused (L8 "moe: {capacity: 1.25}", "{capacity: 1.25", "'moe' is of a model with experts, 'llama3_8b' has none");
 #define MIX "model: mixtral_8x7b, sequence: 4096, global_batch: 16, "
   refused (MIX "parallel: {ep: 3}", "3", "ep 3 x etp 1 does not divide the 8 ranks");
-  refused_on ("topology: hgx_h100, nodes: 2", MIX "parallel: {ep: 16}", "16}", "the number of experts 8 does not divide by 16");
+  refused_on ("topology: hgx_h100, nodes: 2", MIX "parallel: {ep: 16}", "16}", "the number of experts 8 does not divide by ep 16");
   refused (MIX "parallel: {ep: 4}, moe: {etp: 4}", "4}", "ep 4 x etp 4 does not divide the 8 ranks");
   refused (MIX "moe: {capacity: 1.25, imbalance: 1.1}", "1.1", "'imbalance' applies to dropless experts");
 }

@@ -182,6 +182,46 @@ terms_of_a_layer_have_its_collectives (void)
   TEST_NEAR (sent_B, use_of (&run, TRN_COMM_TP)->sent_B, 1e-9);
 }
 
+static const TrnStageUse *
+stage_of (const ModelRun *run, guint s)
+{
+  return &g_array_index (run->result->training.stages, TrnStageUse, s);
+}
+
+/* 12 layers in 4 stages: 2, 2, 6 and 2; the third sets the pace. The parts of each add up to the step. */
+static void
+the_stage_that_sets_the_pace_is_found (void)
+{
+  g_auto (ModelRun) run = model_run (EIGHT, "model: gpt2_small, sequence: 1024, global_batch: 32, framework: fused, clip: false, "
+                                            "parallel: {pp: 4}, pipeline: {layout: [2, 2, 6, 2]}");
+  const TrnResult *step = &run.result->training;
+  TEST_INT (step->stages->len, 4);
+  for (guint s = 0; s < 4; s++) {
+    double sum_s = 0;
+    for (int part = 0; part < TRN_PART_N; part++)
+      sum_s += stage_of (&run, s)->part_s[part];
+    TEST_NEAR (sum_s, step->step_time_s, 1e-9);
+    TEST_INT (stage_of (&run, s)->stage, s);
+    TEST_INT (stage_of (&run, s)->binds, s == 2);
+    const TrnMemory *memory = &g_array_index (step->memory, TrnMemory, s);
+    TEST_NEAR (stage_of (&run, s)->memory_B, memory->total_B, 0);
+  }
+  TEST_TRUE (stage_of (&run, 2)->work_s > 2.5 * stage_of (&run, 1)->work_s);
+  TEST_TRUE (stage_of (&run, 2)->part_s[TRN_PART_BUBBLE] < 0.5 * stage_of (&run, 0)->part_s[TRN_PART_BUBBLE]);
+  for (int part = 0; part < TRN_PART_N; part++)
+    TEST_NEAR (stage_of (&run, step->stage)->part_s[part], step->part_s[part], 0);
+}
+
+/* Layers of given times in equal stages: all set the pace. */
+static void
+equal_stages_are_a_tie (void)
+{
+  g_auto (ModelRun) run = model_run (EIGHT, "layers: [{name: a, count: 8, forward: 1 ms, backward: 2 ms, gradient: 1 MB, "
+                                            "activation: 1 MB}], micro_batches: 8, parallel: {pp: 4}, schedule: 1f1b");
+  for (guint s = 0; s < 4; s++)
+    TEST_INT (stage_of (&run, s)->binds, TRUE);
+}
+
 int
 main (void)
 {
@@ -196,6 +236,8 @@ main (void)
     { "hfu is mfu with what is computed again", hfu_is_mfu_with_what_is_computed_again },
     { "terms of a layer have its collectives", terms_of_a_layer_have_its_collectives },
     { "a step is bound by what took most of it", a_step_is_bound_by_what_took_most_of_it },
+    { "the stage that sets the pace is found", the_stage_that_sets_the_pace_is_found },
+    { "equal stages are a tie", equal_stages_are_a_tie },
     { NULL, NULL },
   };
   return test_main ("report of a model's step", cases);

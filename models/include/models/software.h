@@ -79,6 +79,9 @@ unsigned mdl_software_differs (const MdlSoftwareRow *row, const MdlSoftwareQuery
 /* Half-width of the band of a row's efficiency, relative, where it is taken for what differs by these bits. */
 double mdl_software_error (const MdlSoftware *software, const MdlSoftwareRow *row, unsigned differs);
 
+/* The newest year of the rows of that name; 0: none. */
+double mdl_software_newest (const MdlSoftware *software, const char *name);
+
 /* Names that rows have, each once, in their order: "llm_foundry, megatron". Returned: full, g_free. */
 char *mdl_software_names (const MdlSoftware *software);
 

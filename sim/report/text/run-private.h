@@ -24,7 +24,12 @@ void rep_moe_answer (const void *moe, GString *out);
 void rep_jobs_answer (const ScnResult *result, GString *out);
 
 /* Parts of a training step: members that stand in its own, and text; nothing where it has none. */
-extern const BaseMember rep_memory_members[], rep_loader_members[], rep_checkpoint_members[], rep_local_members[];
+extern const BaseMember rep_memory_members[], rep_loader_members[], rep_checkpoint_members[], rep_local_members[],
+    rep_stage_members[]; /* of a TrnStageUse */
+/* A line that says which stage sets the pace; nothing where there is one. */
+void rep_stages_text (const TrnResult *training, GString *out);
+/* Appends those of `n` stages that `are`: "0, 2 and 4 to 7". */
+void rep_append_stages (const gboolean *are, guint n, GString *out);
 void rep_memory_text (const TrnResult *training, GString *out);
 void rep_comm_text (const TrnResult *training, GString *out);
 void rep_loader_text (const TrnLoaderResult *loader, GString *out);

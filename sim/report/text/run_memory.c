@@ -54,6 +54,24 @@ rep_memory_table (const GArray *stages)
   return base_members_table (stage_members, stages);
 }
 
+/* Other stages that need as much as the one that is named, within a thousandth. */
+static void
+append_alike (const TrnResult *training, GString *out)
+{
+  const guint n = training->memory->len;
+  g_autofree gboolean *are = g_new0 (gboolean, n);
+  guint n_alike = 0;
+  for (guint i = 0; i < n; i++) {
+    const TrnMemory *memory = &g_array_index (training->memory, TrnMemory, i);
+    are[i] = memory->stage != training->fullest.stage && memory->total_B >= 0.999 * training->fullest.total_B;
+    n_alike += are[i] ? 1 : 0;
+  }
+  if (n_alike == 0)
+    return;
+  g_string_append (out, n_alike > 1 ? "; as much as stages " : "; as much as stage ");
+  rep_append_stages (are, n, out);
+}
+
 void
 rep_memory_text (const TrnResult *training, GString *out)
 {
@@ -69,6 +87,7 @@ rep_memory_text (const TrnResult *training, GString *out)
     rep_say (out, rep_training_members, training, " of {memory_B.capacity}; it ");
   if (m->capacity_B > 0)
     g_string_append (out, m->fits ? "fits" : "DOES NOT FIT");
+  append_alike (training, out);
   g_string_append_printf (out, "\n# largest part: %s, %s", largest, most);
   rep_say (out, rep_training_members, training, "; the framework allocates {memory_B.allocated}\n");
   if (m->host_B > 0) {

@@ -5,6 +5,7 @@
 #include "run-private.h"
 
 BASE_MEMBER_WHEN (has_model, TrnResult, it->has_model)
+BASE_MEMBER_WHEN (has_stages, TrnResult, it->stages != NULL && it->stages->len > 1)
 BASE_MEMBER_WHEN (has_memory, TrnResult, it->memory != NULL)
 BASE_MEMBER_WHEN (has_loader, TrnResult, it->loader.set)
 BASE_MEMBER_WHEN (has_checkpoint, TrnResult, it->checkpoint.set)
@@ -104,6 +105,7 @@ const BaseMember rep_training_members[] = {
   MEMBER ("checkpoint", checkpoint, .sub = rep_checkpoint_members, .when = has_checkpoint, .optional = TRUE),
   MEMBER ("local_steps", local, .sub = rep_local_members, .when = has_local, .optional = TRUE),
   MEMBER ("stage", stage),
+  MEMBER ("stages", stages, .sub = rep_stage_members, .when = has_stages, .optional = TRUE),
   MEMBER ("nodes", n_nodes),
   MEMBER ("ranks", n_ranks),
   MEMBER ("dp", dp),
@@ -270,6 +272,7 @@ rep_training_text (const void *of, GString *out)
   if (training->has_model)
     append_model (training, out);
   append_parallel (training, out);
+  rep_stages_text (training, out);
   say (training, out, "communication   {communication_s} on stage {stage}");
   if (isfinite (training->comm_compute_ratio))
     say (training, out, ", {comm_compute_ratio*100:%.1f} % of its compute time");

@@ -592,8 +592,8 @@ join_sizes (Reader *r, GError **error)
     if (!r->trace->options.keep_unsized && activity->launch_us > -DBL_MAX)
       return scn_trace_fail (r->rank, lacking->line, error,
                              "NCCL's kernel '%.60s' has no size; accepted: kernels with 'Collective "
-                             "name', 'In msg nelems', 'dtype' and 'Group size', as PyTorch 2.2 and later write them, or --keep-nccl "
-                             "for its recorded time",
+                             "name', 'In msg nelems', 'dtype' and 'Group size', as PyTorch 2.2 and later write them, or "
+                             "--keep-nccl for its recorded time",
                              lacking->name);
   }
   return TRUE;

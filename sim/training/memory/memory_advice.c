@@ -1,15 +1,16 @@
-/* What makes a model fit that does not: the smallest change of recomputation, micro-batch, ZeRO stage, tensor and context
- * parallelism, found by working out the memory of each. A step is one rung of a ladder: none, selective, full; half the
- * micro-batch; the next ZeRO stage; twice the tensor parallelism, within a node or NVLink domain; twice the context parallelism.
+/* What makes a model fit that does not: the smallest change of recomputation, micro-batch, ZeRO stage, expert, tensor, context and
+ * pipeline parallelism, found by working out the memory of each. A step is one rung of a ladder: none, selective, full; half the
+ * micro-batch; the next ZeRO stage; twice the expert or tensor parallelism, the latter within a node or NVLink domain; twice the
+ * context parallelism; twice the pipeline stages.
  * Fewer rungs are a smaller change; of as many, what costs the step less comes first. */
 #include <math.h>
 
 #include "base/units.h"
 #include "model-private.h"
 
-enum { KNOB_ZERO, KNOB_MICRO_BATCH, KNOB_RECOMPUTE, KNOB_TP, KNOB_CP, KNOB_N };
-static const int most_rungs[KNOB_N] = { 3, 6, 2, 3, 4 };
-enum { MOST_RUNGS = 3 + 6 + 2 + 3 + 4 };
+enum { KNOB_ZERO, KNOB_MICRO_BATCH, KNOB_RECOMPUTE, KNOB_EP, KNOB_TP, KNOB_CP, KNOB_PP, KNOB_N };
+static const int most_rungs[KNOB_N] = { 3, 6, 2, 6, 3, 4, 4 };
+enum { MOST_RUNGS = 3 + 6 + 2 + 6 + 3 + 4 + 4 };
 
 /* GPUs that the first one reaches by scale-up links. */
 static unsigned
@@ -34,7 +35,10 @@ change (const TrnModel *model, const int rungs[KNOB_N], TrnJob *job, TrnModel *o
 {
   *job = *model->job;
   TrnSpec *spec = &job->spec;
-  const double parts = exp2 (rungs[KNOB_MICRO_BATCH]), wider = exp2 (rungs[KNOB_TP]), longer = exp2 (rungs[KNOB_CP]);
+  const double parts = exp2 (rungs[KNOB_MICRO_BATCH]), wider = exp2 (rungs[KNOB_TP]), longer = exp2 (rungs[KNOB_CP]),
+               deeper = exp2 (rungs[KNOB_PP]), spread = exp2 (rungs[KNOB_EP]), cut = wider * longer * deeper;
+  if ((rungs[KNOB_EP] > 0 && model->llm.moe.experts.v < model->grid.ep * spread) || model->grid.size[TRN_DIM_DP] < cut)
+    return FALSE;
   double zero = model->sync == TRN_SYNC_SHARDS ? 3 : spec->parallel.zero.v, batch = spec->model.micro_batch.v / parts;
   if (zero + rungs[KNOB_ZERO] > 3 || floor (batch) < batch)
     return FALSE;
@@ -47,12 +51,14 @@ change (const TrnModel *model, const int rungs[KNOB_N], TrnJob *job, TrnModel *o
   spec->model.micro_batch.v = batch;
   spec->parallel.tp.v *= wider;
   spec->parallel.cp.v *= longer;
-  spec->parallel.dp.v /= wider * longer;
+  spec->parallel.pp.v *= deeper;
+  spec->parallel.ep.v *= spread;
+  spec->parallel.dp.v /= cut;
   /* as many sequences a step */
   if (spec->model.accumulate.set)
-    spec->model.accumulate.v *= parts * wider * longer;
+    spec->model.accumulate.v *= parts * cut;
   else if (!spec->model.global_batch.set)
-    spec->micro_batches.v *= parts * wider * longer;
+    spec->micro_batches.v *= parts * cut;
   return (!spec->parallel.dp.set || !(floor (spec->parallel.dp.v) < spec->parallel.dp.v)) && trn_model_plan (job, out, NULL);
 }
 
@@ -72,27 +78,29 @@ recompute_more (TrnModel *model, int rungs)
 static char *
 describe (const TrnModel *before, const TrnModel *after, const int rungs[KNOB_N])
 {
-  GString *text = g_string_new (NULL);
-  const char *join = "";
-  if (rungs[KNOB_ZERO] > 0) {
-    g_string_append_printf (text, "parallel.zero %.0f", after->spec->parallel.zero.v);
-    join = ", ";
-  }
-  if (rungs[KNOB_MICRO_BATCH] > 0) {
-    g_string_append_printf (text, "%smicro_batch %.0f instead of %.0f", join, after->query.micro_batch, before->query.micro_batch);
-    join = ", ";
-  }
-  if (rungs[KNOB_RECOMPUTE] > 0) {
-    g_string_append_printf (text, "%srecompute %s", join, after->query.recompute & MDL_MODULE_LAYER ? "full" : "selective");
-    join = ", ";
-  }
-  if (rungs[KNOB_TP] > 0) {
-    g_string_append_printf (text, "%sparallel.tp %u instead of %u", join, after->query.tp, before->query.tp);
-    join = ", ";
-  }
-  if (rungs[KNOB_CP] > 0)
-    g_string_append_printf (text, "%sparallel.cp %u instead of %u", join, after->query.cp, before->query.cp);
-  return g_string_free (text, FALSE);
+  const struct {
+    int knob;
+    const char *key;
+    unsigned to, from;
+  } degrees[] = { { KNOB_EP, "ep", after->grid.ep, before->grid.ep },
+                  { KNOB_TP, "tp", after->query.tp, before->query.tp },
+                  { KNOB_CP, "cp", after->query.cp, before->query.cp },
+                  { KNOB_PP, "pp", after->pipe.p, before->pipe.p } };
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func (g_free);
+  if (rungs[KNOB_ZERO] > 0)
+    g_ptr_array_add (parts, g_strdup_printf ("parallel.zero %.0f", after->spec->parallel.zero.v));
+  if (rungs[KNOB_MICRO_BATCH] > 0)
+    g_ptr_array_add (parts,
+                     g_strdup_printf ("micro_batch %.0f instead of %.0f", after->query.micro_batch, before->query.micro_batch));
+  if (rungs[KNOB_RECOMPUTE] > 0)
+    g_ptr_array_add (parts,
+                     g_strdup_printf ("recompute %s", after->query.recompute & MDL_MODULE_LAYER ? "full" : "selective"));
+  for (guint i = 0; i < G_N_ELEMENTS (degrees); i++)
+    if (rungs[degrees[i].knob] > 0)
+      g_ptr_array_add (
+          parts, g_strdup_printf ("parallel.%s %u instead of %u", degrees[i].key, degrees[i].to, degrees[i].from));
+  g_ptr_array_add (parts, NULL);
+  return g_strjoinv (", ", (char **)parts->pdata);
 }
 
 typedef struct {
@@ -150,13 +158,14 @@ trn_memory_advice (const TrnModel *model)
   int rungs[KNOB_N] = { 0 };
   for (int left = 1; left <= MOST_RUNGS && search.found == NULL; left++)
     climb (&search, rungs, 0, left);
+  const char *experts = model->llm.moe.experts.v >= 1 ? "ep, " : "";
   char *text;
   if (search.found != NULL)
     text = g_strdup_printf ("it fits with %s", search.found);
   else if (search.least != NULL)
-    text = g_strdup_printf ("no recompute, micro_batch, zero, tp and cp make it fit; the least is %s", search.least);
+    text = g_strdup_printf ("no recompute, micro_batch, zero, %stp, cp and pp make it fit; the least is %s", experts, search.least);
   else
-    text = g_strdup ("no recompute, micro_batch, zero, tp and cp that divide are left to try");
+    text = g_strdup_printf ("no recompute, micro_batch, zero, %stp, cp and pp that divide are left to try", experts);
   g_free (search.found);
   g_free (search.least);
   return text;

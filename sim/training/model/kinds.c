@@ -66,13 +66,15 @@ check_images (const TrnModel *model, GError **error)
   double n, patches;
   trn_images_of (&model->llm, &model->spec->model, &n, &patches);
   if (v->positions.v > 0 && patches > v->positions.v)
-    return col_fail_at (error, images->height.mark, "an image of %.0f patches, and the encoder has positions for %.0f", patches,
-                        v->positions.v);
+    return col_fail_at (error, images->height.mark,
+                        "an image of %.0f patches, and the encoder has positions for %.0f; use a smaller 'height' or 'width'",
+                        patches, v->positions.v);
   if (v->window.set && fmod (patches, v->window.v) > 0)
     return col_fail_at (error, images->height.mark, "%.0f patches do not divide into windows of %.0f; use sides of whole windows",
                         patches, v->window.v);
   if (n * patches / v->merge.v > model->spec->model.sequence.v)
-    return col_fail_at (error, images->count.mark, "%.0f images are %.0f tokens, and a sequence has %.0f", n,
+    return col_fail_at (error, images->count.mark,
+                        "%.0f images are %.0f tokens, and a sequence has %.0f; use a smaller 'count', or a longer 'sequence'", n,
                         n * patches / v->merge.v, model->spec->model.sequence.v);
   if (p->cp.v > 1)
     return col_fail_at (error, p->cp.mark, "cp of a model with a vision encoder is not modelled; accepted: 1, and tp, pp, dp");

@@ -154,9 +154,8 @@ trn_hf_set_positions (const TrnHf *hf, MdlPositionKind kind)
   hf->llm->positions.kind = (BaseEnum){ .v = (int)kind, .set = TRUE };
 }
 
-/* `layer_types`: which layers see a window. One full layer at the end of every `full_every` is what can be said. */
-static void
-read_layer_types (const TrnHf *hf, unsigned fallback)
+void
+trn_hf_read_layer_types (const TrnHf *hf, unsigned fallback)
 {
   MdlLlmAttention *attention = &hf->llm->attention;
   const BaseYamlNode *types = trn_hf_find (hf, "layer_types");
@@ -222,8 +221,8 @@ trn_hf_set_biases (const TrnHf *hf, gboolean projections, gboolean output)
   hf->llm->attention.output_bias = trn_hf_yes (output);
 }
 
-static void
-read_llama (const TrnHf *hf)
+void
+trn_hf_read_llama (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   const gboolean bias = trn_hf_truth (hf, "attention_bias", FALSE);
@@ -259,8 +258,8 @@ read_qwen3 (const TrnHf *hf)
 }
 
 /* Norms behind attention and MLP, as many as others have before them. */
-static void
-read_olmo2 (const TrnHf *hf)
+void
+trn_hf_read_olmo2 (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   const gboolean bias = trn_hf_truth (hf, "attention_bias", FALSE);
@@ -398,7 +397,7 @@ read_gemma2 (const TrnHf *hf)
 {
   read_gemma (hf);
   trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
-  read_layer_types (hf, 2);
+  trn_hf_read_layer_types (hf, 2);
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
 }
 
@@ -408,7 +407,7 @@ trn_hf_read_gemma3_text (const TrnHf *hf)
 {
   read_gemma (hf);
   trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
-  read_layer_types (hf, 6);
+  trn_hf_read_layer_types (hf, 6);
   hf->llm->attention.qk_norm = trn_hf_yes (TRUE);
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
 }
@@ -438,12 +437,12 @@ read_gpt_oss (const TrnHf *hf)
   trn_hf_read_experts (hf, "num_local_experts|num_experts", "intermediate_size");
   llm->mlp.ffn = (BaseNum){ .set = FALSE };
   trn_hf_may (hf, "sliding_window", &llm->attention.window);
-  read_layer_types (hf, 2);
+  trn_hf_read_layer_types (hf, 2);
 }
 
 /* LayerNorm and biases everywhere, two matrices in the MLP. */
-static void
-read_gpt_like (const TrnHf *hf, const char *activation, gboolean tied)
+void
+trn_hf_read_gpt_like (const TrnHf *hf, const char *activation, gboolean tied)
 {
   MdlLlm *llm = hf->llm;
   read_shape (hf);
@@ -457,7 +456,7 @@ read_gpt_like (const TrnHf *hf, const char *activation, gboolean tied)
 static void
 read_gpt2 (const TrnHf *hf)
 {
-  read_gpt_like (hf, "gelu_new", TRUE);
+  trn_hf_read_gpt_like (hf, "gelu_new", TRUE);
   trn_hf_may (hf, "n_inner", &hf->llm->mlp.ffn);
   trn_hf_assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
   trn_hf_set_positions (hf, MDL_POSITION_LEARNED);
@@ -468,7 +467,7 @@ read_gpt2 (const TrnHf *hf)
 static void
 read_gpt_neox (const TrnHf *hf)
 {
-  read_gpt_like (hf, "gelu", FALSE);
+  trn_hf_read_gpt_like (hf, "gelu", FALSE);
   trn_hf_need (hf, "intermediate_size", &hf->llm->mlp.ffn);
   const gboolean bias = trn_hf_truth (hf, "attention_bias", TRUE);
   trn_hf_set_biases (hf, bias, bias);
@@ -481,7 +480,7 @@ static void
 read_opt (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
-  read_gpt_like (hf, "relu", TRUE);
+  trn_hf_read_gpt_like (hf, "relu", TRUE);
   trn_hf_need (hf, "ffn_dim", &llm->mlp.ffn);
   trn_hf_set_positions (hf, MDL_POSITION_LEARNED);
   trn_hf_need (hf, "max_position_embeddings", &llm->positions.length);
@@ -501,7 +500,7 @@ read_opt (const TrnHf *hf)
 static void
 read_bloom (const TrnHf *hf)
 {
-  read_gpt_like (hf, "gelu", TRUE);
+  trn_hf_read_gpt_like (hf, "gelu", TRUE);
   trn_hf_assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
   trn_hf_set_positions (hf, MDL_POSITION_ALIBI);
   hf->llm->embedding_norm = hf->llm->attention.fused = trn_hf_yes (TRUE);
@@ -511,7 +510,7 @@ static void
 read_falcon (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
-  read_gpt_like (hf, "gelu", TRUE);
+  trn_hf_read_gpt_like (hf, "gelu", TRUE);
   trn_hf_may (hf, "ffn_hidden_size", &llm->mlp.ffn);
   trn_hf_assume (&llm->mlp.ffn, 4 * llm->hidden.v);
   const gboolean bias = trn_hf_truth (hf, "bias", FALSE), grouped = trn_hf_truth (hf, "new_decoder_architecture", FALSE);
@@ -533,6 +532,7 @@ static const struct {
   const char *model_type;
   void (*read) (const TrnHf *hf);
 } families[] = {
+  { "bert", trn_hf_read_bert },
   { "bloom", read_bloom },
   { "deepseek_v2", read_deepseek },
   { "deepseek_v3", read_deepseek_v3 },
@@ -541,24 +541,36 @@ static const struct {
   { "gemma2", read_gemma2 },
   { "gemma3", trn_hf_read_gemma3 },
   { "gemma3_text", trn_hf_read_gemma3_text },
+  { "glm", trn_hf_read_glm },
+  { "glm4", trn_hf_read_glm4 },
   { "glm4_moe", read_glm4_moe },
   { "gpt2", read_gpt2 },
   { "gpt_neox", read_gpt_neox },
   { "gpt_oss", read_gpt_oss },
   { "kimi_k2", read_deepseek_v3 },
-  { "llama", read_llama },
+  { "llama", trn_hf_read_llama },
+  { "llama4", trn_hf_read_llama4 },
+  { "llama4_text", trn_hf_read_llama4 },
+  { "mamba2", trn_hf_read_mamba2 },
+  { "minimax_m2", trn_hf_read_minimax_m2 },
   { "mistral", read_mistral },
   { "mixtral", read_mixtral },
   { "nemotron_h", trn_hf_read_nemotron_h },
-  { "olmo2", read_olmo2 },
+  { "olmo2", trn_hf_read_olmo2 },
+  { "olmo3", trn_hf_read_olmo3 },
   { "opt", read_opt },
   { "phi3", read_phi3 },
   { "qwen2", trn_hf_read_qwen2 },
   { "qwen2_5_vl", trn_hf_read_qwen2_5_vl },
   { "qwen2_moe", read_qwen2_moe },
   { "qwen3", read_qwen3 },
+  { "qwen3_5", trn_hf_read_qwen3_5 },
+  { "qwen3_5_moe", trn_hf_read_qwen3_5 },
+  { "qwen3_5_moe_text", trn_hf_read_qwen3_5 },
+  { "qwen3_5_text", trn_hf_read_qwen3_5 },
   { "qwen3_moe", trn_hf_read_qwen3_moe },
   { "qwen3_next", trn_hf_read_qwen3_next },
+  { "roberta", trn_hf_read_bert },
 };
 
 char *
@@ -596,33 +608,26 @@ begin (const TrnHf *hf, const char *name)
   trn_hf_may (hf, "max_position_embeddings|n_positions", &llm->max_context);
 }
 
-/* The family whose keys an unknown model type has; NULL: none. Layers that are no attention are none's. */
-static const char *
-nearest (const BaseYamlNode *root)
+/* Reads `root`, which says that it is of `type`, as `family`: its own, or the nearest. */
+static gboolean
+read_family (const TrnHf *hf, const char *name, const char *family)
 {
-  static const char *const strange[] = { "layers_block_type", "ssm_cfg", "mamba_d_state" };
-  static const char *const usual[] = { "hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size",
-                                       "intermediate_size" };
-  for (size_t i = 0; i < G_N_ELEMENTS (strange); i++)
-    if (base_yaml_get (root, strange[i]) != NULL)
-      return NULL;
-  for (size_t i = 0; i < G_N_ELEMENTS (usual); i++)
-    if (base_yaml_get (root, usual[i]) == NULL)
-      return NULL;
-  return base_yaml_get (root, "hybrid_override_pattern") != NULL  ? "nemotron_h"
-         : base_yaml_get (root, "linear_num_value_heads") != NULL ? "qwen3_next"
-         : base_yaml_get (root, "kv_lora_rank") != NULL           ? "deepseek_v3"
-         : base_yaml_get (root, "n_routed_experts") != NULL       ? "glm4_moe"
-         : base_yaml_get (root, "num_experts") != NULL            ? "qwen3_moe"
-         : base_yaml_get (root, "num_local_experts") != NULL      ? "mixtral"
-                                                                  : "llama";
+  const unsigned before = base_diag_n_errors (hf->context->diag);
+  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
+    if (strcmp (families[i].model_type, family) == 0) {
+      begin (hf, name);
+      families[i].read (hf);
+      if (strcmp (family, hf->model_type) != 0)
+        trn_hf_read_unknown (hf);
+      return base_diag_n_errors (hf->context->diag) == before;
+    }
+  g_return_val_if_reached (FALSE);
 }
 
 gboolean
 trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext *context, MdlLlm *out)
 {
   const BaseYamlNode *root = base_yaml_root (yaml), *type = base_yaml_get (root, "model_type");
-  const unsigned before = base_diag_n_errors (context->diag);
   const char *names[G_N_ELEMENTS (families) + 1] = { NULL };
   for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
     names[i] = families[i].model_type;
@@ -632,17 +637,20 @@ trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext
     base_diag_error (context->diag, base_yaml_mark (type != NULL ? type : root), "no model_type%s", accepted);
     return FALSE;
   }
-  const char *family = g_strv_contains (names, text) ? text : nearest (root);
-  if (family != NULL && strcmp (family, text) != 0)
+  TrnHf hf = { .model_type = text, .root = root, .context = context, .llm = out };
+  if (g_strv_contains (names, text))
+    return read_family (&hf, name, text);
+  const BaseYamlNode *inner = base_yaml_get (root, "text_config"), *inner_type = trn_hf_text_type (inner);
+  if (inner_type != NULL) { /* a model of images or sound around one of text */
     base_diag_warn (context->diag, base_yaml_mark (type),
-                    "model_type '%s' is not known; it is read as %s by its keys: compare the number of parameters", text, family);
-  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
-    if (g_strcmp0 (families[i].model_type, family) == 0) {
-      const TrnHf hf = { .model_type = text, .root = root, .context = context, .llm = out };
-      begin (&hf, name);
-      families[i].read (&hf);
-      return base_diag_n_errors (context->diag) == before;
-    }
-  base_diag_error (context->diag, base_yaml_mark (type), "model_type '%s' is not supported%s", text, accepted);
-  return FALSE;
+                    "model_type '%s' is not known; its text_config alone is read, of model_type '%s': compare the number of "
+                    "parameters",
+                    text, base_yaml_text (inner_type));
+    hf = (TrnHf){ .model_type = base_yaml_text (inner_type), .root = inner, .context = context, .llm = out };
+    type = inner_type;
+    if (g_strv_contains (names, hf.model_type))
+      return read_family (&hf, name, hf.model_type);
+  }
+  const char *family = trn_hf_nearest (&hf, type, accepted);
+  return family != NULL && read_family (&hf, name, family);
 }

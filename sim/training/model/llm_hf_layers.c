@@ -37,15 +37,9 @@ read_interval (const TrnHf *hf, BaseNum *every)
   }
 }
 
-void
-trn_hf_read_qwen3_next (const TrnHf *hf)
+static void
+read_delta_layers (const TrnHf *hf)
 {
-  MdlLlm *llm = hf->llm;
-  trn_hf_read_qwen3_moe (hf);
-  llm->attention.gate = trn_hf_yes (TRUE);
-  trn_hf_need (hf, "shared_expert_intermediate_size", &llm->moe.shared_ffn);
-  trn_hf_assume (&llm->moe.shared, 1);
-  llm->moe.shared_gate = trn_hf_yes (TRUE);
   MdlLlmRecurrent *r = begin_recurrent (hf, MDL_RECURRENT_GATED_DELTA);
   trn_hf_need (hf, "linear_num_value_heads", &r->heads);
   trn_hf_need (hf, "linear_value_head_dim", &r->head_dim);
@@ -55,6 +49,24 @@ trn_hf_read_qwen3_next (const TrnHf *hf)
   trn_hf_assume (&r->conv, 4);
   trn_hf_assume (&r->chunk, 64); /* fla's kernels */
   read_interval (hf, &r->attention_every);
+}
+
+static void
+read_gated_shared_expert (const TrnHf *hf)
+{
+  MdlLlmMoe *moe = &hf->llm->moe;
+  trn_hf_need (hf, "shared_expert_intermediate_size", &moe->shared_ffn);
+  trn_hf_assume (&moe->shared, 1);
+  moe->shared_gate = trn_hf_yes (TRUE);
+}
+
+void
+trn_hf_read_qwen3_next (const TrnHf *hf)
+{
+  trn_hf_read_qwen3_moe (hf);
+  hf->llm->attention.gate = trn_hf_yes (TRUE);
+  read_gated_shared_expert (hf);
+  read_delta_layers (hf);
 }
 
 static void
@@ -113,11 +125,41 @@ trn_hf_read_nemotron_h (const TrnHf *hf)
   trn_hf_assume (&r->chunk, 128);
 }
 
+/* A recurrence in every layer and nothing else: its heads stand for those of the attention that it does not have. */
+void
+trn_hf_read_mamba2 (const TrnHf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  trn_hf_need (hf, "num_hidden_layers", &llm->layers);
+  trn_hf_need (hf, "hidden_size", &llm->hidden);
+  trn_hf_need (hf, "vocab_size", &llm->vocabulary);
+  MdlLlmRecurrent *r = begin_recurrent (hf, MDL_RECURRENT_MAMBA2);
+  trn_hf_need (hf, "num_heads", &r->heads);
+  trn_hf_need (hf, "head_dim", &r->head_dim);
+  trn_hf_need (hf, "n_groups", &r->groups);
+  trn_hf_need (hf, "state_size", &r->state);
+  trn_hf_may (hf, "conv_kernel", &r->conv);
+  trn_hf_assume (&r->conv, 4);
+  r->conv_bias = trn_hf_yes (trn_hf_truth (hf, "use_conv_bias", TRUE));
+  trn_hf_may (hf, "chunk_size", &r->chunk);
+  trn_hf_assume (&r->chunk, 256);
+  trn_hf_refuse (hf, "use_bias", FALSE, FALSE);
+  llm->attention.heads = r->heads;
+  llm->attention.head_dim = r->head_dim;
+  llm->mlp.kind = (BaseEnum){ .v = MDL_MLP_SWIGLU, .set = TRUE };
+  trn_hf_set_norm (hf, MDL_NORM_RMSNORM);
+  trn_hf_set_positions (hf, MDL_POSITION_NONE);
+  trn_hf_tie (hf, FALSE);
+  const size_t n = llm->layers.v >= 1 ? (size_t)llm->layers.v : 0;
+  g_autofree char *letters = g_strnfill (n, 'M');
+  llm->pattern =
+      (BaseStr){ .v = base_arena_strndup (hf->context->arena, letters, n), .set = TRUE, .mark = base_yaml_mark (hf->root) };
+}
+
 /* ---- encoders of images ---- */
 
-/* The same reader in one of the mappings; where it is not there: where it stands. */
-static TrnHf
-within (const TrnHf *hf, const char *key)
+TrnHf
+trn_hf_within (const TrnHf *hf, const char *key)
 {
   const BaseYamlNode *map = base_yaml_get (hf->root, key);
   TrnHf inner = *hf;
@@ -131,7 +173,7 @@ static gboolean
 begin_vision (const TrnHf *hf, TrnHf *out)
 {
   MdlLlmVision *v = &hf->llm->vision;
-  *out = within (hf, "vision_config");
+  *out = trn_hf_within (hf, "vision_config");
   if (out->root == hf->root) {
     trn_hf_missing (hf, "vision_config");
     return FALSE;
@@ -146,7 +188,7 @@ void
 trn_hf_read_qwen2_5_vl (const TrnHf *hf)
 {
   MdlLlmVision *v = &hf->llm->vision;
-  const TrnHf text = within (hf, "text_config");
+  const TrnHf text = trn_hf_within (hf, "text_config");
   TrnHf eyes;
   trn_hf_read_qwen2 (&text);
   if (trn_hf_find (&text, "tie_word_embeddings") == NULL)
@@ -182,13 +224,70 @@ trn_hf_read_qwen2_5_vl (const TrnHf *hf)
   trn_hf_assume (&v->full_every, g_ascii_strtod (first != NULL ? first : "7", NULL) + 1);
 }
 
+/* The encoder of Qwen3-VL: a learned table of positions, two matrices, no windows; four patches beside each other are a token. */
+static void
+read_qwen3_vision (const TrnHf *hf)
+{
+  MdlLlmVision *v = &hf->llm->vision;
+  TrnHf eyes;
+  if (trn_hf_find (hf, "vision_config") == NULL || !begin_vision (hf, &eyes)) /* text alone */
+    return;
+  v->mlp = (BaseEnum){ .v = MDL_MLP_GELU, .set = TRUE };
+  v->norm = (BaseEnum){ .v = MDL_NORM_LAYERNORM, .set = TRUE };
+  v->projector_norm = (BaseEnum){ .v = MDL_PROJECTOR_NORM_PATCH, .set = TRUE };
+  v->patch_bias = trn_hf_yes (TRUE);
+  v->final_norm = trn_hf_yes (FALSE);
+  trn_hf_assume (&v->layers, 27);
+  trn_hf_assume (&v->hidden, 1152);
+  trn_hf_assume (&v->ffn, 4304);
+  trn_hf_assume (&v->heads, 16);
+  trn_hf_assume (&v->patch, 16);
+  trn_hf_need (&eyes, "depth", &v->layers);
+  trn_hf_need (&eyes, "hidden_size", &v->hidden);
+  trn_hf_need (&eyes, "intermediate_size", &v->ffn);
+  trn_hf_need (&eyes, "num_heads", &v->heads);
+  trn_hf_need (&eyes, "patch_size", &v->patch);
+  trn_hf_may (&eyes, "temporal_patch_size", &v->frames);
+  trn_hf_assume (&v->frames, 2);
+  trn_hf_may (&eyes, "num_position_embeddings", &v->positions);
+  trn_hf_assume (&v->positions, 2304);
+  BaseNum merge = { .set = FALSE };
+  trn_hf_may (&eyes, "spatial_merge_size", &merge);
+  trn_hf_assume (&merge, 2);
+  trn_hf_assume (&v->merge, merge.v * merge.v);
+  trn_hf_assume (&v->projector_ffn, v->merge.v * v->hidden.v);
+}
+
+/* Qwen3-Next's layers, dense or with experts; it has multi-token prediction, and an encoder of images around it. */
+void
+trn_hf_read_qwen3_5 (const TrnHf *hf)
+{
+  MdlLlm *llm = hf->llm;
+  const TrnHf text = trn_hf_within (hf, "text_config");
+  trn_hf_assume (&llm->attention.head_dim, 256);
+  if (trn_hf_find (&text, "num_experts") != NULL) {
+    trn_hf_assume (&llm->mlp.ffn, 1); /* no layer is dense, and the key may be absent */
+    trn_hf_read_qwen3_moe (&text);
+    read_gated_shared_expert (&text);
+  } else {
+    trn_hf_read_llama (&text);
+    llm->attention.qk_norm = trn_hf_yes (TRUE);
+  }
+  if (trn_hf_find (&text, "tie_word_embeddings") == NULL)
+    trn_hf_tie (hf, FALSE);
+  llm->attention.gate = trn_hf_yes (trn_hf_truth (&text, "attn_output_gate", TRUE));
+  read_delta_layers (&text);
+  trn_hf_may (&text, "mtp_num_hidden_layers", &llm->mtp);
+  read_qwen3_vision (hf);
+}
+
 /* SigLIP, whose patches are pooled to 256 tokens an image. Keys that the text has as its family's defaults are left out there. */
 void
 trn_hf_read_gemma3 (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   MdlLlmVision *v = &llm->vision;
-  const TrnHf text = within (hf, "text_config");
+  const TrnHf text = trn_hf_within (hf, "text_config");
   TrnHf eyes;
   trn_hf_assume (&llm->vocabulary, 262208);
   trn_hf_assume (&llm->hidden, 2304);

@@ -22,11 +22,11 @@ trn_local_check (const TrnModel *model, GError **error)
   if (!model->job->any_cut && (dp % (guint32)local->workers.v != 0 || dp < (guint32)local->workers.v))
     return col_fail_at (error, local->workers.mark, "%.0f workers do not divide dp %u; use a divisor of it", local->workers.v, dp);
   if (local->fragments.v > local->every.v)
-    return col_fail_at (error, local->fragments.mark, "%.0f fragments in %.0f steps: at most one a step", local->fragments.v,
-                        local->every.v);
+    return col_fail_at (error, local->fragments.mark, "'fragments' %.0f in 'every' %.0f steps; accepted: at most one a step",
+                        local->fragments.v, local->every.v);
   if (local->overlap.v > floor (local->every.v / local->fragments.v))
     return col_fail_at (error, local->overlap.mark,
-                        "an exchange may take %.0f steps, and the next one begins after %.0f (every / fragments); use at most that",
+                        "'overlap' may take %.0f steps, and the next one begins after %.0f (every / fragments); use at most that",
                         local->overlap.v, floor (local->every.v / local->fragments.v));
   if (model->llm.moe.experts.v >= 1)
     return col_fail_at (error, local->head.mark, "local steps of a model with experts are not modelled; leave local_steps out");

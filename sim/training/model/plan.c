@@ -191,8 +191,9 @@ set_grid (TrnModel *model, GError **error)
   double dp = p->dp.set ? p->dp.v : floor (gpus / fixed);
   if (fixed * fmax (dp, 1) > gpus)
     return col_fail_at (error, mark,
-                        "tp %.0f x cp %.0f x dp %.0f x pp %.0f needs %.0f GPUs, the cluster has %.0f; ask for more nodes", p->tp.v,
-                        p->cp.v, fmax (dp, 1), p->pp.v, fixed * fmax (dp, 1), gpus);
+                        "tp %.0f x cp %.0f x dp %.0f x pp %.0f needs %.0f GPUs, the cluster has %.0f; ask for more nodes "
+                        "(cluster: {nodes: …})",
+                        p->tp.v, p->cp.v, fmax (dp, 1), p->pp.v, fixed * fmax (dp, 1), gpus);
   TrnDim order[TRN_DIM_N];
   if (!read_order (model, order, error))
     return FALSE;
@@ -209,13 +210,14 @@ set_grid (TrnModel *model, GError **error)
   const guint32 workers = local->head.set && data % (guint32)local->workers.v == 0 ? (guint32)local->workers.v : 1;
   grid->shard = hsdp->head.set ? (guint32)hsdp->shard.v : data / workers;
   if (data % grid->shard != 0)
-    return col_fail_at (error, hsdp->shard.mark, "shards of %u ranks do not divide the %u of dp x cp", grid->shard, data);
+    return col_fail_at (error, hsdp->shard.mark, "'shard' of %u ranks does not divide the %u of dp x cp; use a divisor of them",
+                        grid->shard, data);
   grid->ep = (guint32)p->ep.v;
   grid->etp = (guint32)model->spec->model.moe.etp.v;
   guint32 locals = trn_grid_locals (grid);
   if (locals % (grid->ep * grid->etp) != 0)
-    return col_fail_at (error, mark_or (&p->ep, mark), "ep %u x etp %u does not divide the %u ranks of tp x cp x dp", grid->ep,
-                        grid->etp, locals);
+    return col_fail_at (error, mark_or (&p->ep, mark), "ep %u x etp %u does not divide the %u ranks of tp x cp x dp; use a divisor",
+                        grid->ep, grid->etp, locals);
   grid->edp = locals / (grid->ep * grid->etp);
   return TRUE;
 }
@@ -223,10 +225,10 @@ set_grid (TrnModel *model, GError **error)
 /* ---- what has to divide ---- */
 
 static gboolean
-check_divides (const TrnModel *model, const BaseNum *by, double what, const char *name, GError **error)
+check_divides (const TrnModel *model, const char *key, const BaseNum *by, double what, const char *name, GError **error)
 {
   return fmod (what, by->v) <= 0 || col_fail_at (error, mark_or (by, workload_mark (model)),
-                                                 "%s %.0f does not divide by %.0f; use a divisor of it", name, what, by->v);
+                                                 "%s %.0f does not divide by %s %.0f; use a divisor of it", name, what, key, by->v);
 }
 
 static gboolean
@@ -238,22 +240,22 @@ check_sizes (const TrnModel *model, GError **error)
   gboolean moe = llm->moe.experts.v > 0;
   double chunks =
       p->cp.v > 1 && m->cp.kind.v == MDL_CP_RING ? 2 * p->cp.v : p->cp.v; /* a ring's halves, so that causal work is even */
-  if (!check_divides (model, &p->tp, llm->attention.heads.v, "the number of heads", error) ||
-      !check_divides (model, &p->tp, llm->hidden.v, "hidden", error) ||
-      (llm->mlp.ffn.v > 0 && !check_divides (model, &p->tp, llm->mlp.ffn.v, "the MLP's width", error)))
+  if (!check_divides (model, "tp", &p->tp, llm->attention.heads.v, "the number of heads", error) ||
+      !check_divides (model, "tp", &p->tp, llm->hidden.v, "hidden", error) ||
+      (llm->mlp.ffn.v > 0 && !check_divides (model, "tp", &p->tp, llm->mlp.ffn.v, "the MLP's width", error)))
     return FALSE;
   if (fmod (m->sequence.v, chunks * (p->sp.v ? p->tp.v : 1)) > 0)
     return col_fail_at (error, mark_or (&p->cp, m->sequence.mark),
-                        "a sequence of %.0f tokens does not divide into %.0f equal parts", m->sequence.v,
-                        chunks * (p->sp.v ? p->tp.v : 1));
+                        "'sequence' of %.0f tokens does not divide into %.0f equal parts (cp %.0f%s); use a multiple of them",
+                        m->sequence.v, chunks * (p->sp.v ? p->tp.v : 1), p->cp.v, p->sp.v ? ", tp with sp" : "");
   if (m->cp.kind.v == MDL_CP_ULYSSES && fmod (llm->attention.heads.v / p->tp.v, p->cp.v) > 0)
     return col_fail_at (error, mark_or (&p->cp, workload_mark (model)),
                         "%.0f heads / tp %.0f do not divide by cp %.0f, as ulysses needs", llm->attention.heads.v, p->tp.v,
                         p->cp.v);
   if (p->ep.v > 1 && !moe)
     return col_fail_at (error, p->ep.mark, "ep %.0f of a model without experts; accepted: 1", p->ep.v);
-  if (moe && (!check_divides (model, &p->ep, llm->moe.experts.v, "the number of experts", error) ||
-              !check_divides (model, &m->moe.etp, llm->moe.ffn.v, "an expert's width", error)))
+  if (moe && (!check_divides (model, "ep", &p->ep, llm->moe.experts.v, "the number of experts", error) ||
+              !check_divides (model, "etp", &m->moe.etp, llm->moe.ffn.v, "an expert's width", error)))
     return FALSE;
   if (moe && m->moe.capacity.v > 0 && m->moe.imbalance.set)
     return col_fail_at (error, m->moe.imbalance.mark,
@@ -275,11 +277,11 @@ set_batch (TrnModel *model, GError **error)
                                        : model->spec->micro_batches.v;
   if (floor (count) < count || count < 1)
     return col_fail_at (error, m->global_batch.mark,
-                        "a global batch of %.0f sequences does not divide by dp %.0f x micro-batch %.0f; use a multiple of %.0f",
+                        "'global_batch' of %.0f sequences does not divide by dp %.0f x micro_batch %.0f; use a multiple of %.0f",
                         m->global_batch.v, replicas, m->micro_batch.v, each);
   if (count > 1e6)
-    return col_fail_at (error, m->global_batch.mark, "%.0f micro-batches a replica are too many; at most 1000000 are accepted",
-                        count);
+    return col_fail_at (error, m->global_batch.mark,
+                        "'global_batch' makes %.0f micro-batches a replica; accepted: at most 1000000", count);
   model->m = (guint32)count;
   return TRUE;
 }

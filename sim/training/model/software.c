@@ -1,6 +1,7 @@
 /* What the software that a training workload names makes of its times. */
 #include <math.h>
 
+#include "base/lookup.h"
 #include "model-private.h"
 
 #define DEFAULT_NAME "default" /* the row of workloads that name none */
@@ -33,8 +34,11 @@ trn_check_software (const TrnJob *job, GError **error)
   if (job->spec.model.model == NULL || !spec->head.set || spec->efficiency.set || find (job, MDL_PRECISION_BF16, NULL) != NULL)
     return TRUE;
   g_autofree char *names = mdl_software_names (job->system->software);
-  return col_fail_at (error, spec->name.mark, "no efficiency of '%s' was measured; accepted: %s, or any name with an 'efficiency'",
-                      spec->name.v, names);
+  g_auto (GStrv) list = g_strsplit (names, ", ", -1);
+  g_autofree char *hint = base_hint (spec->name.v, (const char *const *)list);
+  return col_fail_at (error, spec->name.mark,
+                      "no efficiency of '%s' was measured%s; accepted: %s, or any name with an 'efficiency'", spec->name.v, hint,
+                      names);
 }
 
 static void

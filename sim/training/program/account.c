@@ -9,6 +9,14 @@ typedef struct {
   EngTime part[TRN_PART_N];
 } Parts;
 
+/* A pipeline rank. */
+typedef struct {
+  Parts parts;
+  EngTime cursor; /* up to here it is accounted for, and in the end its end */
+  EngTime communication;
+  double alone_s; /* of that, with nothing that slows it */
+} LaneUse;
+
 TrnPart
 trn_step_part (TrnStepKind kind)
 {
@@ -81,15 +89,29 @@ add_work (const TrnBuild *b, EngTask task, Parts *parts)
   parts->part[TRN_PART_STRAGGLER_WAIT] += late;
 }
 
-/* The rank that ends last; of those that a barrier lets end together the one that came to it last, whose work is the longest. */
+/* Of a rank's time what it works, with the communication of its own turns that it waits for. */
+static EngTime
+work_of (const LaneUse *use)
+{
+  static const TrnPart work[] = { TRN_PART_COMPUTE, TRN_PART_EXPOSED_TP, TRN_PART_EXPOSED_CP, TRN_PART_EXPOSED_EP };
+  EngTime sum = 0;
+  for (size_t i = 0; i < G_N_ELEMENTS (work); i++)
+    sum += use->parts.part[work[i]];
+  return sum;
+}
+
+/* The rank that ends last; of those that a barrier lets end together the one that came to it last; of those that end together
+ * without one that with the most work. */
 static guint32
-last_lane (const TrnBuild *b)
+last_lane (const TrnBuild *b, const LaneUse *uses)
 {
   guint32 last = 0;
+  const gboolean clips = trn_model_clips (b->model);
   for (guint32 s = 1; s < b->model->pipe.p; s++) {
     EngTime end = eng_graph_task_end (b->graph, b->lane[s].end), most = eng_graph_task_end (b->graph, b->lane[last].end);
-    EngTime ready = eng_graph_task_end (b->graph, b->lane[s].ready), before = eng_graph_task_end (b->graph, b->lane[last].ready);
-    if (end > most || (end == most && trn_model_clips (b->model) && ready > before))
+    EngTime ready = clips ? eng_graph_task_end (b->graph, b->lane[s].ready) : 0,
+            before = clips ? eng_graph_task_end (b->graph, b->lane[last].ready) : 0;
+    if (end != most ? end > most : ready != before ? ready > before : work_of (&uses[s]) > work_of (&uses[last]))
       last = s;
   }
   return last;
@@ -103,34 +125,70 @@ comm_alone_s (const TrnNote *note)
   return latency_s + (note->comm->time_s - latency_s) * note->share;
 }
 
+static void
+add_communication (const TrnBuild *b, EngTask task, LaneUse *use)
+{
+  use->communication += eng_graph_task_end (b->graph, task) - eng_graph_task_start (b->graph, task);
+  use->alone_s += comm_alone_s (&g_array_index (b->notes, TrnNote, task));
+}
+
+/* All ranks, in one pass over the tasks: those of a stream stand in the order in which they run. */
+static void
+account_lanes (const TrnBuild *b, LaneUse *uses)
+{
+  for (EngTask t = 0; t < eng_graph_n_tasks (b->graph); t++) {
+    const TrnNote *note = &g_array_index (b->notes, TrnNote, t);
+    if (note->comm != NULL && eng_graph_task_kind (b->graph, t) != TRN_STEP_OFFLOAD) { /* copies with the host are none */
+      add_communication (b, t, &uses[note->lane]);
+      if (note->other != note->lane)
+        add_communication (b, t, &uses[note->other]);
+    }
+    LaneUse *use = &uses[note->lane];
+    if (eng_graph_task_stream (b->graph, t) != b->lane[note->lane].stream[TRN_ROLE_COMPUTE])
+      continue;
+    add_gap (b, t, use->cursor, eng_graph_task_start (b->graph, t), &use->parts);
+    add_work (b, t, &use->parts);
+    use->cursor = eng_graph_task_end (b->graph, t);
+  }
+}
+
+/* The stages as they are reported. */
+static GArray *
+stages_of (const TrnBuild *b, const LaneUse *uses, EngTime end)
+{
+  const guint32 p = b->model->pipe.p;
+  GArray *stages = g_array_sized_new (FALSE, TRUE, sizeof (TrnStageUse), p);
+  double most_s = 0;
+  g_array_set_size (stages, p);
+  for (guint32 s = 0; s < p; s++) {
+    TrnStageUse *stage = &g_array_index (stages, TrnStageUse, s);
+    stage->stage = s;
+    stage->work_s = eng_time_to_s (work_of (&uses[s]));
+    most_s = fmax (most_s, stage->work_s);
+    for (int part = 0; part < TRN_PART_N; part++)
+      stage->part_s[part] = eng_time_to_s (uses[s].parts.part[part] + (part == TRN_PART_BUBBLE ? end - uses[s].cursor : 0));
+  }
+  for (guint32 s = 0; s < p; s++) {
+    TrnStageUse *stage = &g_array_index (stages, TrnStageUse, s);
+    stage->binds = stage->work_s >= most_s * (1 - TRN_STAGE_TIE);
+  }
+  return stages;
+}
+
 void
 trn_step_account (const TrnBuild *b, TrnResult *out)
 {
-  guint32 last = last_lane (b);
-  const TrnLane *lane = &b->lane[last];
-  Parts parts = { 0 };
-  EngTime cursor = 0, communication = 0;
-  double alone_s = 0;
-  for (EngTask t = 0; t < eng_graph_n_tasks (b->graph); t++) {
-    const TrnNote *note = &g_array_index (b->notes, TrnNote, t);
-    EngTime start = eng_graph_task_start (b->graph, t), end = eng_graph_task_end (b->graph, t);
-    if (note->comm != NULL && eng_graph_task_kind (b->graph, t) != TRN_STEP_OFFLOAD &&
-        (note->lane == last || note->other == last)) { /* copies with the host are no communication */
-      communication += end - start;
-      alone_s += comm_alone_s (note);
-    }
-    if (eng_graph_task_stream (b->graph, t) != lane->stream[TRN_ROLE_COMPUTE])
-      continue;
-    add_gap (b, t, cursor, start, &parts);
-    add_work (b, t, &parts);
-    cursor = end;
-  }
+  g_autofree LaneUse *uses = g_new0 (LaneUse, b->model->pipe.p);
+  account_lanes (b, uses);
+  const guint32 last = last_lane (b, uses);
+  const LaneUse *use = &uses[last];
   for (int p = 0; p < TRN_PART_N; p++)
-    out->part_s[p] = eng_time_to_s (parts.part[p]);
+    out->part_s[p] = eng_time_to_s (use->parts.part[p]);
   out->stage = last;
-  out->step_time_s = eng_time_to_s (cursor);
-  out->communication_s = eng_time_to_s (communication);
-  out->communication_alone_s = alone_s;
+  out->step_time_s = eng_time_to_s (use->cursor);
+  out->communication_s = eng_time_to_s (use->communication);
+  out->communication_alone_s = use->alone_s;
+  out->stages = stages_of (b, uses, use->cursor);
 }
 
 /* ---- what the step comes to ---- */

@@ -158,6 +158,8 @@ void trn_step_terms (const TrnBuild *b, const GArray *told, TrnResult *out);
 TrnTrace *trn_step_trace (TrnBuild *b, GArray *const *order, TrnDone *const *done);
 
 /* The breakdown of the lane that ends last. */
+/* warn.c: of a step that ran, what its keys are better for. */
+void trn_step_warn_keys (const TrnModel *model, const TrnResult *training, ColRunInfo *info);
 void trn_step_account (const TrnBuild *b, TrnResult *out);
 TrnPart trn_step_part (TrnStepKind kind);
 /* Of that lane, from its breakdown: communication by kind; what bounds the step. */

@@ -431,16 +431,6 @@ trn_check_step (const TrnJob *job, GError **error)
   return trn_model_plan (job, &model, error);
 }
 
-/* A word that changes nothing is said, so that nobody looks for what it saves. */
-static void
-warn_selective (const TrnModel *model, ColRunInfo *info)
-{
-  const BaseYamlNode *node = model->spec->model.recompute;
-  if (model->query.recompute == 0 && node != NULL && g_strcmp0 (base_yaml_text (node), "selective") == 0)
-    col_run_warn (info, "'recompute: selective' equals none here: fused attention keeps no scores to recompute; write full, or "
-                        "{modules: [norm, activation, …]}, to save memory");
-}
-
 /* Whether a node can hold what its GPUs put there. */
 static void
 warn_host (const TrnModel *model, const GArray *stages, ColRunInfo *info)
@@ -464,6 +454,10 @@ add_memory (const TrnModel *model, TrnResult *training, ColRunInfo *info)
 {
   training->memory = g_array_new (FALSE, FALSE, sizeof (TrnMemory));
   trn_model_memory (model, training->memory);
+  for (guint i = 0; i < training->memory->len; i++) {
+    const TrnMemory *memory = &g_array_index (training->memory, TrnMemory, i);
+    g_array_index (training->stages, TrnStageUse, memory->stage).memory_B = memory->total_B;
+  }
   training->fullest = *trn_memory_fullest (training->memory);
   trn_model_state (model, training->memory, &training->state_B, &training->restore_B);
   warn_host (model, training->memory, info);
@@ -530,7 +524,7 @@ take (TrnStepRun *run, TrnResult *training, ColRunInfo *info, GError **error)
       trn_step_spans (b, info->spans);
     return run_ends (run, training, error);
   }
-  warn_selective (&run->model, info);
+  trn_step_warn_keys (&run->model, training, info);
   g_autofree char *mixed = trn_model_mixed (&run->model);
   if (mixed != NULL)
     col_run_warn (info, "%s", mixed);

@@ -196,10 +196,21 @@ typedef struct {
   BaseSource source;
 } TrnLocalResult;
 
+/* One pipeline stage of a step. */
+typedef struct {
+  unsigned stage;
+  gboolean binds; /* its work is the longest, or equal to it within TRN_STAGE_TIE: it sets the pace of the pipeline */
+  double work_s;  /* compute, and what its own tp, cp and ep expose */
+  double part_s[TRN_PART_N]; /* sums to step_time_s: after its own end it waits for others, which is bubble */
+  double memory_B;           /* of its fullest rank; 0: not known */
+} TrnStageUse;
+#define TRN_STAGE_TIE 0.01 /* no model of a stage's time tells less apart */
+
 typedef struct {
   double step_time_s, step_time_lo_s, step_time_hi_s;
-  double part_s[TRN_PART_N];    /* of the stage that ends last; sums to step_time_s */
+  double part_s[TRN_PART_N];    /* of the stage that ends last, of several the one with the most work; sums to step_time_s */
   unsigned stage;               /* which stage that is */
+  GArray *stages;               /* TrnStageUse by pipeline stage, of the step's operations alone; NULL: no step ran */
   double communication_s;       /* all of that stage's communication as it ran, hidden or not */
   double communication_alone_s; /* the same where no compute runs concurrently and slows it */
   double ideal_bound_s;         /* max (compute, communication): no schedule ends sooner */
