@@ -14,6 +14,9 @@
 #define ASSUMED 2.0 /* times as wide is the interval of a constant that nobody has measured */
 /* Bands that the fit writes are not narrower: runs repeat to some per cent. */
 static const double LEAST_TPOT_BAND = 0.05, LEAST_TTFT_BAND = 0.10;
+#define UNKNOWN_BAND 1.0   /* of a row that does not say one */
+#define NINETY       1.645 /* 90 % of a normal distribution */
+#define PRIOR_RUNS   2.0
 
 #define KNOWN(key_, dim_, absent_, spread_, least_, most_, moe_)                                  \
   {                                                                                               \
@@ -282,10 +285,12 @@ cal_serving_predict (const CalServingWork *work, const double (*x)[CAL_SERVING_M
 
 /* ---- what it comes to ---- */
 
-/* Half-width that holds 90 % of errors like these: their root mean square, with what the fitted constants took from them, and 1.645
- * of it. */
+/* Half-width that holds 90 % of errors: what the engine's row says of runs that nobody fitted, and what the fit leaves of these, as
+ * variances of ln, the former counted as PRIOR_RUNS runs (the posterior of a variance under a scaled inverse chi-square prior). One
+ * run says nothing of a spread, and a constant that was fitted takes half a run, as each has two times: with few runs the row's
+ * width stays. */
 static double
-band_of (const CalServingWork *work, guint which, double least)
+band_of (const CalServingWork *work, guint which, double prior, double least)
 {
   const GArray *points = work->out->points;
   double sum = 0;
@@ -298,8 +303,8 @@ band_of (const CalServingWork *work, guint which, double least)
   }
   for (guint j = 0; j < work->out->constants->len; j++)
     fitted += g_array_index (work->out->constants, CalServingConstant, j).fitted ? 1 : 0;
-  const double left = fmax (n - fitted / 2.0, 1); /* each run has two times */
-  return n > 0 ? fmax (expm1 (1.645 * sqrt (sum / left)), least) : least;
+  const double own = fmax (n - 1 - fitted / 2.0, 0), before = log1p (prior) / NINETY;
+  return fmax (expm1 (NINETY * sqrt ((PRIOR_RUNS * before * before + sum) / (PRIOR_RUNS + own))), least);
 }
 
 static gboolean
@@ -320,8 +325,9 @@ finish (CalServingWork *work, const double *x, GError **error)
                                     .tpot_s = exp (answer[2 * i + 1][1]) };
     g_array_append_val (work->out->points, point);
   }
-  work->out->tpot_error = band_of (work, 1, LEAST_TPOT_BAND);
-  work->out->first_error = band_of (work, 0, LEAST_TTFT_BAND);
+  const MdlEngineTimes *row = &work->times;
+  work->out->tpot_error = band_of (work, 1, row->error.set ? row->error.v : UNKNOWN_BAND, LEAST_TPOT_BAND);
+  work->out->first_error = band_of (work, 0, row->first_error.set ? row->first_error.v : UNKNOWN_BAND, LEAST_TTFT_BAND);
   work->out->yaml = cal_serving_write (work->out, work->query->name, &work->row, &work->times);
   return TRUE;
 }

@@ -86,8 +86,10 @@ noted (const CalServingFit *fit, const MdlEngineTimes *times, GPtrArray *notes)
     *num = (BaseNum){ .v = c->after, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = note };
   }
   out.capability = (BaseNum){ .v = fit->capability, .set = TRUE, .source = BASE_SOURCE_DATASHEET };
-  out.error =
-      (BaseNum){ .v = fit->tpot_error, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = "holds 90 % of errors like the fit's" };
+  char *note = g_strdup_printf ("90 %% of errors: what %u run%s leave%s, and the row's width before as two more", fit->points->len,
+                                fit->points->len == 1 ? "" : "s", fit->points->len == 1 ? "s" : "");
+  g_ptr_array_add (notes, note);
+  out.error = (BaseNum){ .v = fit->tpot_error, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = note };
   out.first_error = (BaseNum){ .v = fit->first_error, .set = TRUE, .source = BASE_SOURCE_MEASURED, .note = out.error.note };
   return out;
 }

@@ -88,6 +88,8 @@ static const ListKind kinds[] = {
   { "offers", "comparisons for forerun offers", .folder = "scenarios/offers", .first_key = "offers" },
   { "prices", "price lists of plans", .folder = "scenarios/prices", .first_key = "prices" },
   { "llms", "language models", .columns = cli_llm_columns, .fill_all = cli_list_llms },
+  { "engines", "engines that serve language models, with their defaults", .columns = cli_engine_columns,
+    .fill_all = cli_list_engines },
   { "networks", "networks of operations: models that are not decoders", .folder = TRN_NET_FOLDER, .first_key = "network" },
   { "calibrations", "measured constants (--calibration)", .folder = "calibrate/defaults", .first_key = "calibration" },
   { "sizes", "flow sizes of workloads of kind flows", .folder = "scenarios/sizes", .first_key = "sizes" },

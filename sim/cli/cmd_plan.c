@@ -426,10 +426,10 @@ run (Cli *cli, const void *data, char **words, GError **error)
   return search (cli, flags, &query, plan, watch, ranks, error);
 }
 
-static const char *const headlines[] = { "cost_per_Mtok", "gpus",        "replicas",   "ttft_s",      "tpot_s",
-                                         "good_fraction", "total_usd",   "days",       "step_time_s", "topology",
-                                         "variant",       "nodes",       "tp",         "pp",          "cp",
-                                         "zero",          "micro_batch", "schedule",   "recompute",   "margin",
+static const char *const headlines[] = { "cost_per_Mtok", "gpus",        "total_usd",  "days",      "step_time_s",
+                                         "topology",      "replicas",    "ttft_s",     "tpot_s",    "good_fraction",
+                                         "variant",       "nodes",       "tp",         "pp",        "cp",
+                                         "zero",          "micro_batch", "schedule",   "recompute", "margin",
                                          "rival",         "rival_more",  "rival_odds", NULL };
 
 const CliVerb cli_verb_plan = {

@@ -257,7 +257,7 @@ find_beside (Cli *cli, const Flags *flags, const CliScenarioRun *done, Beside *o
                                                 training->step_time_hi_s / training->step_time_s, scn_seed (done->scenario),
                                                 &out->goodput_sensitivity_time_s);
   if (flags->sensitivity != NULL)
-    out->sensitivity = std_sensitivity_scenario (&question, (StdScope)scope, error);
+    out->sensitivity = std_sensitivity_scenario (&question, done->result, (const char *const *)cli->picked, (StdScope)scope, error);
   return flags->sensitivity == NULL || out->sensitivity != NULL;
 }
 

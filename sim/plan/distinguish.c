@@ -179,6 +179,13 @@ measured (const Pln *plan, PlnSimilarity similarity)
 }
 
 double
+pln_ratio_error (const Pln *plan, PlnSimilarity similarity, gboolean experts)
+{
+  const PlnDistinguishRow *row = nearest_row (plan, similarity, experts);
+  return row != NULL ? row->most.v : 0;
+}
+
+double
 pln_doubt (const Pln *plan, const PlnMachine *machine)
 {
   const MdlLlm *llm = &machine->scenario->training.llm;

@@ -170,6 +170,8 @@ gboolean pln_second_stage (PlnWork *work, const PlnQuery *query, PlnResult *out,
 
 /* Reads `name` of calibrate/defaults/comparisons. */
 gboolean pln_read_comparisons (Pln *plan, const char *name, const BaseSchemaContext *context, GError **error);
+/* 95 % of predicted ratios of two rows that are so alike are within this error of measured ones; 0: not known. */
+double pln_ratio_error (const Pln *plan, PlnSimilarity similarity, gboolean experts);
 /* Half-width of the 90 % band of ln time that a machine has whose steps were never measured; 0: they were. */
 double pln_doubt (const Pln *plan, const PlnMachine *machine);
 /* How likely it is, 0 to 1/2, that what is predicted to take `more` (relative, at least 0) takes less. */

@@ -33,7 +33,7 @@ value_of (const ScnResult *result, const BaseMember *member)
 {
   const BaseMember one[] = { *member, BASE_MEMBER_END };
   BaseValue value = { 0 };
-  base_members_value (one, kinds[result->kind]->spec_size > 0 ? result->own : result, member->key, &value);
+  base_members_value (one, scn_result_own (result), member->key, &value);
   return value;
 }
 
@@ -42,6 +42,19 @@ scn_result_time_s (const ScnResult *result)
 {
   const ScnKindOps *ops = kinds[result->kind];
   return value_of (result, &ops->time).number * (ops->repeats ? result->repeat : 1);
+}
+
+const void *
+scn_result_own (const ScnResult *result)
+{
+  return kinds[result->kind]->spec_size > 0 ? result->own : (const void *)result;
+}
+
+const char *
+scn_result_asked (const ScnResult *result)
+{
+  const ScnKindOps *ops = kinds[result->kind];
+  return ops->asked != NULL ? ops->asked (result) : NULL;
 }
 
 const char *

@@ -95,6 +95,11 @@ check (const Scn *scenario, GError **error)
     return FALSE;
   if (!scn_serving_pools (spec, pools, &n, error) || (n == 2 && !check_apart (pools, error)))
     return FALSE;
+  if (spec->transfer.head.set && n < 2)
+    return col_fail_at (
+        error, spec->transfer.head.mark,
+        "'transfer' is how KV goes from a prefill pool to a decode pool, and there is one pool; write both in 'pools', or "
+        "leave 'transfer' out");
   for (guint i = 0; i < n; i++)
     if (pools[i].first + scn_pool_gpus (&pools[i]) > scenario->system.gpus->len)
       return col_fail_at (
@@ -335,6 +340,8 @@ summarise (const ScnServingSpec *spec, const ScnPlay *play, const SrvRunResult *
   own->requests = (double)run->requests;
   own->output_tokens_per_s_gpu = run->output_tokens_per_s / own->gpus;
   own->hits = run->prompt_tokens > 0 ? (double)run->hit_tokens / (double)run->prompt_tokens : 0;
+  if (!spec->slo.head.set) /* without limits every request is good: that is no goodput */
+    own->run.goodput_rps = (double)NAN;
   own->good = spec->slo.head.set && run->requests > 0 ? (double)run->good / (double)run->requests : (double)NAN;
   own->cost_per_Mtok = spec->gpu_price.set && run->output_tokens_per_s > 0
                            ? spec->gpu_price.v * own->gpus / run->output_tokens_per_s * 1e6
@@ -413,6 +420,12 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   }
   if (!scn_play_run (&how, 0, &own->run, error))
     return FALSE;
+  if (spec->watch.set && !own->run.watched.seen)
+    return col_fail_at (
+        error, spec->watch.mark,
+        "request %.0f is not answered in this run, which has %.0f requests with those of the warm-up; write a number "
+        "below that, or more 'requests' in 'load'",
+        spec->watch.v, (double)(own->run.requests + how.run.warm_up));
   if (scenario->training.want_terms && spec->failures.n == 0 && !spec->watch.set && own->run.requests > 0 &&
       !watch_slow (&how, own, error))
     return FALSE;
@@ -427,6 +440,14 @@ const ScnServingSpec *
 scn_serving (const Scn *scenario)
 {
   return scenario->kind == SCN_KIND_SERVING && scenario->jobs == NULL ? scenario->own : NULL;
+}
+
+/* Not the duration, which the load gives: the time per token, or to the first one where answers have one token. */
+static const char *
+asked (const ScnResult *result)
+{
+  const ScnServingResult *own = result->own;
+  return own->tpot.at.p50 > 0 ? "tpot_p50_s" : "ttft_p50_s";
 }
 
 static void
@@ -451,6 +472,7 @@ const ScnKindOps scn_kind_serving = {
   .check = check,
   .run = run,
   .clear = clear,
+  .asked = asked,
   .time = BASE_MEMBER (ScnServingResult, "time_s", run.duration_s),
   .bound = BASE_MEMBER (ScnServingResult, "bound_by", bound_by),
   .drive = scn_serving_drive,

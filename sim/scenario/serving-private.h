@@ -38,6 +38,7 @@ typedef struct {
   SrvRunSpec run, decode;
   GArray *outages;    /* SrvOutage */
   double *acceptance; /* of drafts, in the pool that decodes; NULL: none */
+  GHashTable *ways;   /* routes of KV, of all runs; NULL: none yet */
 } ScnPlay;
 
 /* Step times, memory of each pool, outages. FALSE and *error: an impossible layout, or weights that do not fit. */

@@ -213,7 +213,7 @@ run_point (const Place *place, double rate_Bps, StdFabricPoint *out)
     take_run (&run, scale->promised, &one);
     add_mean (out, &one, place->seeds);
   }
-  out->kv = out->ttft_s > 0 ? out->transfer_s / out->ttft_s : (double)NAN;
+  out->kv = out->ttft_s > 0 && !scale->first_before ? out->transfer_s / out->ttft_s : (double)NAN;
   if (!can)
     out->why_not = g_strchomp (g_strdup (error->message));
 }
@@ -524,6 +524,7 @@ std_fabric_scale (const Scn *scenario, StdFabricScale *out, GError **error)
   scale.requests = given (&load->requests);
   scale.warm_up = given (&load->warm_up);
   scale.promised = spec->slo.head.set;
+  scale.first_before = spec->transfer.first_token.set && spec->transfer.first_token.v == SRV_FIRST_PREFILL;
   scale.seed = scn_seed (scenario);
   *out = scale;
   return TRUE;

@@ -61,6 +61,7 @@ std_sensitivity_free (StdSensitivity *sensitivity)
   g_array_unref (sensitivity->effects);
   g_array_unref (sensitivity->limits);
   g_free (sensitivity->first);
+  g_free (sensitivity->answer);
   g_free (sensitivity);
 }
 
@@ -503,23 +504,52 @@ time_of (const ScnResult *result)
   return all_s;
 }
 
-static gboolean
-run_again (const void *question, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error)
+typedef struct {
+  StdQuestion question;
+  const char *key; /* NULL: the time */
+} Asked;
+
+static double
+value_at (const ScnResult *result, const char *key)
 {
+  BaseValue value = { 0 };
+  const BaseMember *members = result->jobs == NULL ? scn_result_members (result) : NULL;
+  const gboolean found = members != NULL && base_members_value (members, scn_result_own (result), key, &value);
+  return found && value.kind != BASE_CELL_TEXT && value.known ? value.number : (double)NAN;
+}
+
+static gboolean
+run_again (const void *data, StdReach reach, BaseWatch *watch, StdAnswer *answer, GError **error)
+{
+  const Asked *asked = data;
   (void)reach;
   g_auto (StdRun) run = { 0 };
-  if (!std_question_run (question, NULL, watch, &run, error))
+  if (!std_question_run (&asked->question, NULL, watch, &run, error))
     return FALSE;
-  double time_s = time_of (run.result);
-  g_array_append_val (answer->values, time_s);
+  const double value = asked->key != NULL ? value_at (run.result, asked->key) : time_of (run.result);
+  g_array_append_val (answer->values, value);
   return TRUE;
 }
 
-StdSensitivity *
-std_sensitivity_scenario (const StdQuestion *question, StdScope scope, GError **error)
+/* Borrowed; NULL: the time. */
+static const char *
+asked_of (const ScnResult *result, const char *const *wanted)
 {
-  StdQuestion bare = *question;
-  bare.options.want_terms = FALSE;
-  const StdQuery query = { run_again, &bare, question->path, base_lookup_root (question->lookup) };
-  return std_sensitivity (&query, scope, error);
+  for (; wanted != NULL && *wanted != NULL; wanted++)
+    if (value_at (result, *wanted) > 0)
+      return *wanted;
+  return result->jobs == NULL ? scn_result_asked (result) : NULL;
+}
+
+StdSensitivity *
+std_sensitivity_scenario (const StdQuestion *question, const ScnResult *result, const char *const *wanted, StdScope scope,
+                          GError **error)
+{
+  Asked asked = { *question, asked_of (result, wanted) };
+  asked.question.options.want_terms = FALSE;
+  const StdQuery query = { run_again, &asked, question->path, base_lookup_root (question->lookup) };
+  StdSensitivity *out = std_sensitivity (&query, scope, error);
+  if (out != NULL)
+    out->answer = g_strdup (asked.key);
+  return out;
 }

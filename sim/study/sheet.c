@@ -203,6 +203,17 @@ std_sheet_headline (const StdSheet *sheet, const GArray *chosen)
   return G_MAXUINT;
 }
 
+/* Abbreviations that a key begins with are written large: "ttft_p50" is TTFT p50. */
+static void
+write_short (char *title)
+{
+  static const char *const words[] = { "ttft", "tpot", "itl", "e2e" };
+  for (size_t i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_str_has_prefix (title, words[i]) && !g_ascii_isalnum (title[strlen (words[i])]))
+      for (char *c = title; g_ascii_isalnum (*c); c++)
+        *c = g_ascii_toupper (*c);
+}
+
 const char *
 std_column_title (const BaseColumn *column)
 {
@@ -212,6 +223,7 @@ std_column_title (const BaseColumn *column)
   for (size_t i = 0; i < G_N_ELEMENTS (endings) && std_column_dim (column) != BASE_DIM_NUMBER; i++)
     if (g_str_has_suffix (column->key, endings[i])) {
       g_autofree char *title = g_strndup (column->key, strlen (column->key) - strlen (endings[i]));
+      write_short (title);
       return g_intern_string (g_strdelimit (title, "_", ' '));
     }
   return column->key;

@@ -138,7 +138,10 @@ what_does_not_fit_is_refused_with_what_does (void)
 {
   refused ("{model: llama31_70b, engine: {name: vllm}, parallel: {tp: 1}}", "tp: 2 fits");
   refused ("{model: llama31_405b, engine: {name: vllm}, parallel: {tp: 8}}", "precision: {weights: fp8} fits");
-  refused ("{model: llama31_8b, engine: {name: vllm, max_model_len: 10 M}}", "max_model_len: ");
+  refused ("{model: {like: llama31_8b, max_context: 10 M}, engine: {name: vllm, max_model_len: 10 M}}", "max_model_len: ");
+  refused ("{model: llama31_8b, engine: {name: vllm, max_model_len: 131073}}",
+           "above the 131072 tokens of a sequence of llama31_8b");
+  refused ("{model: llama31_8b, engine: {name: vllm}, moe: {redundant: 1}}", "'moe' is of models with experts");
   refused ("{model: llama31_8b, engine: {name: vllm}, parallel: {tp: 3}}",
            "tp 3 does not divide the 32 query heads of llama31_8b; use tp 2");
   refused ("{model: llama31_8b, engine: {name: vllm}, parallel: {tp: 16}}", "takes 16 GPUs, and the cluster has 8");

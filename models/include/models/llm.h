@@ -129,6 +129,7 @@ typedef struct {
   BaseBool tied;         /* the head is the embedding's table */
   BaseNum mtp;           /* multi-token prediction modules; absent: 0 */
   BaseNum context;       /* tokens of a sequence of its training; absent: not known */
+  BaseNum max_context;   /* tokens of the longest sequence that it may be given; absent: not known */
 } MdlLlm;
 
 /* ---- shape ---- */

@@ -2,8 +2,9 @@
  *
  * * Flags: `vllm serve` (docs.vllm.ai, engine arguments), `sglang.launch_server` (docs.sglang.ai, server arguments), `trtllm-serve`
  * (TensorRT-LLM, command line), `dynamo.trtllm` (docs.nvidia.com/dynamo, DynamoTrtllmConfig); ai-dynamo/dynamo's
- * DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats other than
- * bf16 are those of the checkpoint, so that no flag names them. */
+ * DynamoGraphDeployment v1alpha1; values of llm-d-modelservice. Formats of weights: `--quantization` of vLLM and SGLang
+ * (docs.vllm.ai and docs.sglang.ai, quantization); TensorRT-LLM, int4 (AWQ, GPTQ) and checkpoints of several formats have no flag:
+ * the checkpoint's own configuration says it. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,43 @@ add_size (GString *out, const char *flag, double size)
 {
   if (size > 1)
     g_string_append_printf (out, " %s %.0f", flag, size);
+}
+
+/* What --quantization is followed by; NULL: the checkpoint alone says it. */
+static const char *
+quantization_of (const SrvReplicaSpec *replica, const MdlLlm *llm)
+{
+  static const char *const words[SRV_FORMAT_N] = { NULL, "fp8", "modelopt_fp4", "mxfp4", NULL };
+  const SrvFormat format = (SrvFormat)replica->precision.weights.v;
+  const gboolean mixed = llm->moe.experts.v > 0 && srv_moe_format (&replica->precision) != format;
+  return mixed || replica->engine.name.v == SRV_ENGINE_TRTLLM ? NULL : words[format];
+}
+
+char *
+pln_fleet_checkpoint (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  const SrvReplicaSpec *replica = &cut_of (fleet, row, 0)->replica;
+  const SrvFormat format = (SrvFormat)replica->precision.weights.v, experts = srv_moe_format (&replica->precision);
+  const gboolean mixed = fleet->llm.moe.experts.v > 0 && experts != format;
+  const char *name = base_name (srv_format_names, (int)format);
+  if (format == SRV_FORMAT_BF16 && !mixed)
+    return NULL;
+  if (mixed)
+    return g_strdup_printf ("MODEL is a checkpoint with weights in %s and experts in %s, which no option turns on", name,
+                            base_name (srv_format_names, (int)experts));
+  if (quantization_of (replica, &fleet->llm) == NULL)
+    return g_strdup_printf ("MODEL is a checkpoint with weights in %s, which no option turns on", name);
+  if (format == SRV_FORMAT_FP8)
+    return g_strdup ("--quantization fp8 quantizes a bf16 checkpoint as it is loaded; leave it out if MODEL is in fp8 already");
+  return g_strdup_printf ("MODEL is a checkpoint with weights in %s", name);
+}
+
+static void
+add_quantization (const PlnFleet *fleet, const PlnFleetCut *cut, GString *out)
+{
+  const char *word = quantization_of (&cut->replica, &fleet->llm);
+  if (word != NULL)
+    g_string_append_printf (out, " --quantization %s", word);
 }
 
 static void
@@ -86,6 +124,7 @@ pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row)
     g_autoptr (GString) line = g_string_new (NULL);
     g_auto (GStrv) halves = g_strsplit (begins[engine], "%s", 2);
     g_string_append_printf (line, "%sMODEL%s", halves[0], halves[1]);
+    add_quantization (fleet, cut, line);
     if (engine == SRV_ENGINE_VLLM)
       vllm (cut, row->apart, line);
     else if (engine == SRV_ENGINE_SGLANG)

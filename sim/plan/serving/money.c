@@ -64,7 +64,7 @@ pln_fleet_money (PlnFleet *fleet, const PlnFleetResult *result, PlnResult **out,
   Pln *view = fleet->prices;
   view->spec.aim.v = fleet->spec.aim.v == PLN_FLEET_GPUS ? PLN_AIM_GPUS : PLN_AIM_COST;
   view->spec.goal.tokens = (BaseNum){ .set = TRUE, .v = fleet->mean_rate * fleet->output * PLN_FLEET_MONTH_S };
-  view->spec.goal.capex = fleet->spec.goal.capex;
+  view->spec.goal.capex = view->basis == PLN_ACQUISITION_BUY ? fleet->spec.goal.capex : (BaseNum){ 0 };
   view->spec.limits.gpus = fleet->spec.limits.gpus;
   g_array_set_size (view->machines, 0);
   g_array_set_size (view->bare, 0);

@@ -97,6 +97,9 @@ pln_fleet_price (PlnFleet *fleet, PlnFleetRow *row, GError **error)
   row->own_usd = month_usd (fleet, &machine->own, row->power_W, bought && !machine->without_network, TRUE);
   row->own_least_usd = month_usd (fleet, &machine->own, row->power_W, bought && machine->without_network, TRUE);
   row->rent_usd = month_usd (fleet, &machine->rent, row->power_W, machine->rent_usd_per_s > 0, FALSE);
+  row->above_capex = fleet->spec.goal.capex.set && row->capital_usd > fleet->spec.goal.capex.v;
+  if (row->above_capex)
+    row->own_usd = row->own_least_usd = (double)NAN;
   row->tokens_per_s_gpu = fleet->spec.goal.load.rate.v * fleet->output / row->gpus;
   return TRUE;
 }

@@ -41,7 +41,7 @@ static SCHEMA (goal_schema, "goal", "The service and its limits.",
                     .min = "1", .max = "1000"),
                NUM (PlnFleetGoalSpec, lost_nodes, COUNT, "nodes that may be lost while the promises hold", .max = "1000",
                     .fallback = "0"),
-               NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy", .min = "$0.01"));
+               NUM (PlnFleetGoalSpec, capex, MONEY, "maximum cash to buy; what is rented takes none", .min = "$0.01"));
 static SCHEMA (choices_schema, "choices", "Cluster options.",
                ROW (PlnFleetChoicesSpec, topology, STRS, "names or paths of topologies", .required = TRUE));
 static SCHEMA (
@@ -150,6 +150,13 @@ measure_load (PlnFleet *fleet, GError **error)
   if (load == NULL)
     return FALSE;
   while (srv_load_next (load, &request, NULL)) {
+    const double tokens = (double)request.input + request.output;
+    if (fleet->llm.max_context.set && tokens > fleet->llm.max_context.v)
+      return col_fail_at (
+          error, spec.head.mark,
+          "a request of the load has %.0f tokens with its answer, and a sequence of %s at most %.0f; shorten 'input' or "
+          "'output', or write a larger 'max_context' of the model where its positions are scaled (RoPE, YaRN)",
+          tokens, fleet->llm.name.v, fleet->llm.max_context.v);
     fleet->input += request.input;
     fleet->output += request.output;
     n++;

@@ -170,7 +170,16 @@ used_up (const PlnFleet *fleet, const PlnFleetRow *row)
   return fmax (row->ttft_s / ttft_s, next);
 }
 
-/* Of rows that cost the same, the one with more room to the promises. */
+/* Whether an error of the model may break a promise. Errors of two times on the same GPU are within that of the comparisons, so two
+ * rows that are both so near to a promise, or both farther from it, are alike in it. */
+static gboolean
+is_tight (const PlnFleet *fleet, const PlnFleetRow *row)
+{
+  return used_up (fleet, row) * (1 + pln_ratio_error (fleet->prices, PLN_SIMILARITY_SAME_GPU, fleet->llm.moe.experts.v > 0)) > 1;
+}
+
+/* Of rows that cost the same: one that keeps the promises whatever the model's error, then the one that is simpler to run, then
+ * the one with more room. */
 static gint
 compare (gconstpointer a, gconstpointer b, gpointer user)
 {
@@ -180,15 +189,18 @@ compare (gconstpointer a, gconstpointer b, gpointer user)
   const gint order = better (user, x, y);
   if (order != 0)
     return order;
+  const gboolean risky = is_tight (user, x);
+  if (risky != is_tight (user, y))
+    return risky ? 1 : -1;
+  if (x->apart != y->apart)
+    return x->apart ? 1 : -1;
   const double p = used_up (user, x), q = used_up (user, y);
   if (p < q || p > q)
     return p < q ? -1 : 1;
-  return x->apart != y->apart       ? (x->apart ? 1 : -1)
-         : x->machine != y->machine ? (x->machine < y->machine ? -1 : 1)
-                                    : by_nodes (a, b);
+  return x->machine != y->machine ? (x->machine < y->machine ? -1 : 1) : by_nodes (a, b);
 }
 
-/* The limit that a row breaks; FALSE: none. */
+/* The limit that a row breaks; FALSE: none. Cash is that of a purchase: what can be rented takes none. */
 static gboolean
 breaks (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetNearest *out)
 {
@@ -199,7 +211,7 @@ breaks (const PlnFleet *fleet, const PlnFleetRow *row, PlnFleetNearest *out)
     const char *what;
   } limits[] = { { &s->limits.gpus, row->gpus, "GPUs" },
                  { &s->limits.power, row->power_W, "power" },
-                 { &s->goal.capex, row->capital_usd, "capex" } };
+                 { &s->goal.capex, isfinite (row->rent_usd) ? 0 : row->capital_usd, "capex" } };
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     if (limits[i].limit->set && limits[i].has > limits[i].limit->v) {
       *out = (PlnFleetNearest){ row->machine, PLN_FLEET_LIMIT, row->pools[0], limits[i].has, limits[i].limit->v, limits[i].what };

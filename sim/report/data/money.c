@@ -17,9 +17,26 @@ rep_money (double usd)
                                 : g_strdup_printf ("%s%.3g", sign, amount);
 }
 
+/* "20,100": whole, of that many digits. Returned: full. */
+static char *
+grouped (double amount, guint digits)
+{
+  const double unit = pow (10, fmax (floor (log10 (fabs (amount))) - digits + 1, 0));
+  GString *out = g_string_new (NULL);
+  g_string_printf (out, "%.0f", round (fabs (amount) / unit) * unit);
+  for (gssize at = (gssize)out->len - 3; at > 0; at -= 3)
+    g_string_insert_c (out, at, ',');
+  return g_string_free (out, FALSE);
+}
+
 char *
 rep_money_fine (double usd, guint digits)
 {
+  const double amount = base_currency_of (usd);
+  if (isfinite (amount) && fabs (amount) >= 1e3) { /* "%g" would write an exponent */
+    g_autofree char *text = grouped (amount, digits);
+    return g_strdup_printf ("%s%s%s", amount < 0 ? "-" : "", base_currency_sign (), text);
+  }
   return g_strdup_printf ("%s%.*g", base_currency_sign (), (int)digits, base_currency_of (usd));
 }
 

@@ -65,8 +65,15 @@ rep_fleet_html_tables (const PlnFleet *fleet, const PlnFleetResult *result, cons
     rep_html_heading (html, "Options that do not meet the goal");
   for (guint i = 0; i < misses->len; i++)
     rep_html_paragraph (html, NULL, misses->pdata[i]);
-  g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
+  const PlnFleetRow *first = &g_array_index (result->rows, PlnFleetRow, 0);
+  g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, first);
   rep_html_heading (html, "Commands");
-  for (guint i = 0; i < commands->len; i++)
+  for (guint i = 0; i < commands->len; i++) {
+    g_autofree char *pool = rep_fleet_pool (first, i), *text = g_strdup_printf ("%s, started by:", pool);
+    rep_html_paragraph (html, "soft", text);
     rep_html_pre (html, commands->pdata[i]);
+  }
+  g_autofree char *checkpoint = pln_fleet_checkpoint (fleet, first);
+  if (checkpoint != NULL)
+    rep_html_paragraph (html, "soft", checkpoint);
 }

@@ -139,6 +139,24 @@ rep_fleet_table (const PlnFleet *fleet, const PlnFleetResult *result, guint most
 
 /* ---- what is missed ---- */
 
+/* What to change where that is missed; "": its text says it. */
+static const char *
+remedy_of (const PlnFleetNearest *miss)
+{
+  if (miss->why == PLN_FLEET_LIMIT)
+    return strcmp (miss->what, "GPUs") == 0    ? "; write more 'gpus' in 'constraints'"
+           : strcmp (miss->what, "power") == 0 ? "; write more 'power' in 'constraints'"
+                                               : "; write a larger 'capex', or give it a price of rent in 'prices'";
+  if (miss->why != PLN_FLEET_TTFT && miss->why != PLN_FLEET_TPOT)
+    return "";
+  if (miss->has <= miss->limit)
+    return "; write longer times or a lower 'percentile' in 'slo', or shorter prompts in 'load'";
+  return miss->why == PLN_FLEET_TTFT
+             ? "; write a longer 'ttft' in 'slo', more 'tp' or narrower 'weights' in 'free', or choose GPUs with more FLOP/s"
+             : "; write a longer 'tpot' in 'slo', more 'tp' or narrower 'weights' in 'free', or choose GPUs with more memory "
+               "bandwidth";
+}
+
 static void
 append_miss (const PlnFleet *fleet, const PlnFleetNearest *miss, GString *out)
 {
@@ -181,6 +199,7 @@ rep_fleet_infeasible (const PlnFleet *fleet, const PlnFleetResult *result)
   g_autoptr (GString) out = g_string_new (NULL);
   g_string_append_printf (out, "no option keeps %s within the limits; the nearest is ", promises);
   append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, 0), out);
+  g_string_append (out, remedy_of (&g_array_index (result->misses, PlnFleetNearest, 0)));
   return g_strdup (out->str);
 }
 
@@ -216,6 +235,10 @@ append_money (const PlnFleet *fleet, const PlnFleetRow *row, GString *out)
     g_autofree char *mtok = rep_money_fine (row->usd_per_Mtok, 3);
     g_string_append_printf (out, " %s, a million output tokens cost %s.",
                             pln_fleet_basis (fleet) == PLN_ACQUISITION_BUY ? "Owned" : "Rented", mtok);
+  }
+  if (row->above_capex) {
+    g_autofree char *cash = base_quantity_show (row->capital_usd, BASE_DIM_MONEY);
+    g_string_append_printf (out, " Buying it takes %s, more than 'capex' allows, so only rent counts.", cash);
   }
   g_string_append_c (out, '\n');
 }
@@ -300,9 +323,14 @@ GPtrArray *
 rep_fleet_misses (const PlnFleet *fleet, const PlnFleetResult *result)
 {
   GPtrArray *out = g_ptr_array_new_with_free_func (g_free);
+  const char *said = "";
   for (guint i = 0; i < result->misses->len; i++) {
+    const PlnFleetNearest *miss = &g_array_index (result->misses, PlnFleetNearest, i);
     GString *text = g_string_new (NULL);
-    append_miss (fleet, &g_array_index (result->misses, PlnFleetNearest, i), text);
+    append_miss (fleet, miss, text);
+    if (strcmp (said, remedy_of (miss)) != 0) /* once for those that miss the same */
+      g_string_append (text, remedy_of (miss));
+    said = remedy_of (miss);
     g_ptr_array_add (out, g_string_free (text, FALSE));
   }
   return out;
@@ -379,6 +407,27 @@ rep_fleet_header (const PlnFleet *fleet, const PlnFleetResult *result, GString *
                    "# times of rows by engine are at the percentile of the SLO, those by formula are means; a month has 30 days\n");
 }
 
+char *
+rep_fleet_pool (const PlnFleetRow *row, guint pool)
+{
+  const char *name = !row->apart ? "replica" : pool == 0 ? "prefill replica" : "decode replica";
+  return g_strdup_printf ("%u %s%s", row->replicas[pool], name, row->replicas[pool] == 1 ? "" : "s");
+}
+
+static void
+append_commands (const PlnFleet *fleet, const PlnFleetRow *row, GString *out)
+{
+  g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, row);
+  g_autofree char *checkpoint = pln_fleet_checkpoint (fleet, row);
+  for (guint i = 0; i < commands->len; i++) {
+    g_autofree char *pool = rep_fleet_pool (row, i);
+    g_string_append_printf (out, "\n# %s, %sstarted by\n%s\n", pool, row->replicas[i] > 1 ? "each " : "",
+                            (const char *)commands->pdata[i]);
+  }
+  if (checkpoint != NULL)
+    g_string_append_printf (out, "# %s\n", checkpoint);
+}
+
 static gboolean
 has_prices (const RepFleetMoney *money)
 {
@@ -403,9 +452,7 @@ rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, const RepFl
       g_string_append (out, "\nThe recommended option for more and fewer users (estimated):\n");
       rep_text (rep_fleet_capacity (fleet, money->capacity), out);
     }
-    g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
-    for (guint i = 0; i < commands->len; i++)
-      g_string_append_printf (out, "%s%s\n", i == 0 ? "\n# each replica is started by\n" : "", (const char *)commands->pdata[i]);
+    append_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0), out);
   }
   g_autoptr (GPtrArray) misses = rep_fleet_misses (fleet, result);
   for (guint i = result->rows->len == 0 ? 1 : 0; i < misses->len; i++)
@@ -437,10 +484,16 @@ rep_fleet_json (const PlnFleet *fleet, const PlnFleetResult *result, const RepFl
   json_builder_end_array (json);
   json_builder_set_member_name (json, "commands");
   json_builder_begin_array (json);
-  if (result->rows->len > 0) {
-    g_autoptr (GPtrArray) commands = pln_fleet_commands (fleet, &g_array_index (result->rows, PlnFleetRow, 0));
-    for (guint i = 0; i < commands->len; i++)
-      json_builder_add_string_value (json, commands->pdata[i]);
+  const PlnFleetRow *first = result->rows->len > 0 ? &g_array_index (result->rows, PlnFleetRow, 0) : NULL;
+  g_autoptr (GPtrArray) commands = first != NULL ? pln_fleet_commands (fleet, first) : g_ptr_array_new ();
+  for (guint i = 0; i < commands->len; i++)
+    json_builder_add_string_value (json, commands->pdata[i]);
+  json_builder_end_array (json);
+  json_builder_set_member_name (json, "command_pools");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < commands->len; i++) {
+    g_autofree char *pool = rep_fleet_pool (first, i);
+    json_builder_add_string_value (json, pool);
   }
   json_builder_end_array (json);
   json_builder_set_member_name (json, "scenario");

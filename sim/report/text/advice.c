@@ -36,16 +36,17 @@ static const BaseMember members[] = {
   BASE_MEMBER_END,
 };
 
-static const BaseMember serving_members[] = {
-  BASE_MEMBER_THROUGH (StdAdvice, change, TrnChange, "change", what, .title = "change"),
-  ADVICE ("gain", gain, BASE_SHOWN ("gain (%)", 100, "%+.1f")),
-  ADVICE ("ttft_s", ttft_s, BASE_SHOWN ("TTFT (ms)", 1e3, "%.4g")),
-  ADVICE ("tpot_s", tpot_s, BASE_SHOWN ("TPOT (ms)", 1e3, "%.4g")),
-  ADVICE ("output_tokens_per_s_per_gpu", tokens_per_s_gpu, BASE_SHOWN ("tokens/s a GPU", 1, "%.5g"), .rank = 2),
-  ADVICE ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3),
-  BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "set", .title = "how"),
-  BASE_MEMBER_END,
-};
+/* Of replicas that serve; `how` may be long: text has it in a line of its own. */
+#define SERVING_ADVICE                                                                                               \
+  BASE_MEMBER_THROUGH (StdAdvice, change, TrnChange, "change", what, .title = "change"),                             \
+      ADVICE ("gain", gain, BASE_SHOWN ("gain (%)", 100, "%+.1f")),                                                  \
+      ADVICE ("ttft_s", ttft_s, BASE_SHOWN ("TTFT (ms)", 1e3, "%.4g")),                                              \
+      ADVICE ("tpot_s", tpot_s, BASE_SHOWN ("TPOT (ms)", 1e3, "%.4g")),                                              \
+      ADVICE ("output_tokens_per_s_per_gpu", tokens_per_s_gpu, BASE_SHOWN ("tokens/s a GPU", 1, "%.5g"), .rank = 2), \
+      ADVICE ("gpus", gpus, BASE_SHOWN ("GPUs", 1, "%.0f"), .rank = 3)
+static const BaseMember serving_members[] = { SERVING_ADVICE, BASE_MEMBER_BY_HAND (BASE_MEMBER_TEXT, "set", .title = "how"),
+                                              BASE_MEMBER_END };
+static const BaseMember serving_text_members[] = { SERVING_ADVICE, BASE_MEMBER_END };
 
 /* Whether it is of replicas that serve: by the first that could run. */
 static gboolean
@@ -86,32 +87,59 @@ rep_advice_json (const GArray *advice, JsonBuilder *json)
   base_members_list (members, advice, json);
 }
 
-/* Returned: full; without rows where nothing of that kind can run. */
-BaseTable *
-rep_advice_table (const GArray *advice, TrnChangeKind kind)
+static BaseTable *
+table_of (const GArray *advice, TrnChangeKind kind, const BaseMember *shown)
 {
-  const BaseMember *shown = is_serving (advice) ? serving_members : members;
   BaseTable *table = base_members_table (shown, NULL);
   for (guint i = 0; i < advice->len; i++) {
     const StdAdvice *one = &g_array_index (advice, StdAdvice, i);
     if (one->change->kind != kind || one->reason != NULL)
       continue;
-    g_autofree char *set = how (one->change);
     base_members_add (table, shown, one);
+    if (shown == serving_text_members)
+      continue;
+    g_autofree char *set = how (one->change);
     base_table_text (table, "set", set);
   }
   return table;
 }
 
+/* Returned: full; without rows where nothing of that kind can run. */
+BaseTable *
+rep_advice_table (const GArray *advice, TrnChangeKind kind)
+{
+  return table_of (advice, kind, is_serving (advice) ? serving_members : members);
+}
+
+/* Each row with how it is asked for below it. */
+static void
+append_rows (const GArray *advice, TrnChangeKind kind, const char *rows, GString *out)
+{
+  g_auto (GStrv) lines = g_strsplit (rows, "\n", -1);
+  char **line = lines;
+  g_string_append_printf (out, "%s\n", *line++);
+  for (guint i = 0; i < advice->len && *line != NULL; i++) {
+    const StdAdvice *one = &g_array_index (advice, StdAdvice, i);
+    if (one->change->kind != kind || one->reason != NULL)
+      continue;
+    g_autofree char *set = how (one->change);
+    g_string_append_printf (out, "%s\n    %s\n", *line++, set);
+  }
+}
+
 static void
 append_kind (const GArray *advice, TrnChangeKind kind, GString *out)
 {
-  g_autoptr (BaseTable) table = rep_advice_table (advice, kind);
+  const gboolean serving = is_serving (advice);
+  g_autoptr (BaseTable) table = table_of (advice, kind, serving ? serving_text_members : members);
+  g_autoptr (GString) rows = g_string_new (NULL);
   if (base_table_n_rows (table) == 0)
     return;
   g_autofree char *title = rep_advice_title (advice, kind);
   g_string_append_printf (out, "\n# %s\n", title);
-  base_table_print_text (table, out);
+  base_table_print_text (table, serving ? rows : out);
+  if (serving)
+    append_rows (advice, kind, rows->str, out);
 }
 
 void

@@ -1,6 +1,7 @@
 /* A step of an engine that serves a model, kernel by kernel, and one request, wait by wait. */
 #include <math.h>
 
+#include "base/layout.h"
 #include "json-private.h"
 #include "report/explain.h"
 #include "run-private.h"
@@ -73,6 +74,53 @@ rep_serving_request_table (const SrvWatched *watched)
   return base_members_table (wait_members, rows);
 }
 
+/* ---- its KV on the way to the decode pool ---- */
+
+/* What takes longest of it; layer by layer, of what was left. */
+static const char *
+binds (const SrvMoved *moved)
+{
+  const double copy_s = moved->part * fmax (moved->pieces_s, moved->wire_s);
+  if (moved->time_s > 1.05 * (moved->latency_s + copy_s))
+    return "other transfers on the same links";
+  if (moved->latency_s > copy_s)
+    return "latency";
+  return moved->pieces_s > moved->wire_s ? "descriptors" : moved->slowest;
+}
+
+static void
+append_moved (const SrvMoved *moved, GString *out)
+{
+  g_autofree char *size = base_quantity_show (moved->bytes_B, BASE_DIM_BYTES);
+  if (!(moved->bytes_B > 0))
+    return;
+  g_string_append_printf (out, "# its KV to the decode pool: %s, %.0f descriptors a GPU, %.4g ms", size, moved->pieces,
+                          moved->time_s * 1e3);
+  if (moved->part < 1)
+    g_string_append_printf (out, " for the %.0f %% that were left when the prompt was computed", 100 * moved->part);
+  g_string_append_printf (out, ", limited by %s. Alone: latency %.4g ms, descriptors %.4g ms, bytes over %s %.4g ms\n",
+                          binds (moved), moved->latency_s * 1e3, moved->pieces_s * 1e3, moved->slowest, moved->wire_s * 1e3);
+}
+
+#define MOVED(...) BASE_MEMBER (SrvMoved, __VA_ARGS__)
+static const BaseMember moved_members[] = {
+  MOVED ("bytes", bytes_B),       MOVED ("descriptors", pieces),     MOVED ("time_s", time_s), MOVED ("part", part),
+  MOVED ("latency_s", latency_s), MOVED ("descriptors_s", pieces_s), MOVED ("wire_s", wire_s), BASE_MEMBER_END,
+};
+
+static void
+add_moved (const SrvMoved *moved, JsonBuilder *json)
+{
+  if (!(moved->bytes_B > 0))
+    return;
+  json_builder_set_member_name (json, "kv_transfer");
+  json_builder_begin_object (json);
+  base_members_json (moved_members, moved, json);
+  rep_json_text (json, "slowest", moved->slowest);
+  rep_json_text (json, "bound_by", binds (moved));
+  json_builder_end_object (json);
+}
+
 void
 rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out)
 {
@@ -80,13 +128,14 @@ rep_serving_request_text (const SrvWatched *watched, gboolean slow, GString *out
   guint most = 0;
   for (guint i = 1; i < SRV_WAIT_N; i++)
     most = watched->first_s[i] > watched->first_s[most] ? i : most;
-  g_string_append_printf (
-      out,
-      "\n# request %" G_GUINT64_FORMAT "%s: %u tokens in (%u found in the cache), %u out, on replica %u, %u "
-      "preemptions; first token after %.4g ms, %.0f %% of it %s; last token after %.4g ms. Waits sum to both\n",
-      r->index, slow ? ", at the 99th percentile of TTFT" : "", r->input, r->hit, r->output, r->replica, r->preemptions,
-      watched->ttft_s * 1e3, watched->ttft_s > 0 ? 100 * watched->first_s[most] / watched->ttft_s : 0, srv_wait_names[most],
-      watched->e2e_s * 1e3);
+  g_string_append_printf (out,
+                          "\n# request %" G_GUINT64_FORMAT "%s: %u tokens in (%u found in the cache), %u out, on replica %u, %u "
+                          "preemptions; first token after %.4g ms, %.0f %% of it %s; last token after %.4g ms. Waits sum to both\n",
+                          r->index, slow ? ", at the 99th percentile of TTFT" : "", r->input, r->hit, r->output, r->replica,
+                          r->preemptions, watched->ttft_s * 1e3,
+                          watched->ttft_s > 0 ? 100 * watched->first_s[most] / watched->ttft_s : 0, srv_wait_names[most],
+                          watched->e2e_s * 1e3);
+  append_moved (&watched->moved, out);
   rep_text (rep_serving_request_table (watched), out);
 }
 
@@ -102,5 +151,6 @@ rep_serving_request_json (const SrvWatched *watched, JsonBuilder *json)
   json_builder_set_member_name (json, "e2e_s");
   json_builder_add_double_value (json, watched->e2e_s);
   rep_json_table (json, "waits", rep_serving_request_table (watched));
+  add_moved (&watched->moved, json);
   json_builder_end_object (json);
 }

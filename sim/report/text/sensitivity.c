@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json-private.h"
+#include "study/vary.h"
 
 #define EFFECT(...) BASE_MEMBER (StdEffect, __VA_ARGS__)
 static const BaseMember effect_members[] = {
@@ -125,7 +126,9 @@ append_said (const StdSensitivity *sensitivity, GString *out)
   }
   const StdEffect *most = &g_array_index (sensitivity->effects, StdEffect, 0);
   g_autofree char *name = short_name (most->name);
-  g_string_append_printf (out, "\nSensitivity: the result depends most on %s", name);
+  const BaseColumn asked = { .key = sensitivity->answer, .kind = BASE_CELL_NUMBER };
+  g_autofree char *what = g_strdup (asked.key != NULL ? std_column_title (&asked) : "result");
+  g_string_append_printf (out, "\nSensitivity: the %s depends most on %s", g_strdelimit (what, "_", ' '), name);
   const double ends[] = { most->less_s / sensitivity->answer_s - 1, most->more_s / sensitivity->answer_s - 1 };
   for (size_t k = 0; k < G_N_ELEMENTS (ends); k++)
     if (isfinite (ends[k]))
@@ -212,6 +215,8 @@ rep_sensitivity_json (const StdSensitivity *sensitivity, JsonBuilder *json)
 {
   json_builder_set_member_name (json, "sensitivity");
   json_builder_begin_object (json);
+  if (sensitivity->answer != NULL)
+    rep_json_text (json, "answer", sensitivity->answer);
   rep_json_number (json, "changed_by", sensitivity->by);
   rep_json_integer (json, "tried", sensitivity->n_tried);
   if (sensitivity->first != NULL)

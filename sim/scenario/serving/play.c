@@ -117,6 +117,7 @@ scn_play_clear (ScnPlay *play)
   for (guint i = 0; i < 2; i++)
     srv_step_model_free (play->models[i]);
   g_free (play->acceptance);
+  g_clear_pointer (&play->ways, g_hash_table_unref);
   g_clear_pointer (&play->outages, g_array_unref);
 }
 
@@ -177,6 +178,9 @@ scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error)
     fabric = srv_kv_fabric_new (&spec->llm, &play->scenario->system, net, &from, &to, &spec->transfer, error);
     if (fabric == NULL)
       return FALSE;
+    if (play->ways == NULL)
+      play->ways = srv_kv_ways_new ();
+    srv_kv_fabric_share (fabric, play->ways);
     run->fabric = srv_kv_fabric_run (fabric);
     run->first_by_decode = srv_kv_fabric_first (fabric) == SRV_FIRST_DECODE;
     run->first_handed = srv_kv_fabric_first (fabric) == SRV_FIRST_HANDED;

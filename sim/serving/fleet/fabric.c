@@ -80,6 +80,20 @@ settle (SrvKvFabric *fabric, GError **error)
   return TRUE;
 }
 
+GHashTable *
+srv_kv_ways_new (void)
+{
+  return g_hash_table_new_full (ends_hash, ends_equal, g_free, srv_way_free);
+}
+
+void
+srv_kv_fabric_share (SrvKvFabric *fabric, GHashTable *ways)
+{
+  g_hash_table_ref (ways);
+  g_hash_table_unref (fabric->ways);
+  fabric->ways = ways;
+}
+
 SrvKvFabric *
 srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
                    const SrvPlacedPool *decode, const SrvTransferSpec *transfer, GError **error)
@@ -91,7 +105,7 @@ srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, cons
   fabric->pools[1] = *decode;
   fabric->transfer = *transfer;
   fabric->net = net;
-  fabric->ways = g_hash_table_new_full (ends_hash, ends_equal, g_free, srv_way_free);
+  fabric->ways = srv_kv_ways_new ();
   fabric->token_B = srv_kv_token_B (llm, (SrvFormat)prefill->replica->precision.kv.v, &fabric->sequence_B);
   if (!settle (fabric, error))
     g_clear_pointer (&fabric, srv_kv_fabric_free);
@@ -103,7 +117,7 @@ srv_kv_fabric_free (SrvKvFabric *fabric)
 {
   if (fabric == NULL)
     return;
-  g_hash_table_destroy (fabric->ways);
+  g_hash_table_unref (fabric->ways);
   g_free (fabric);
 }
 
@@ -168,7 +182,7 @@ add_rank (SrvKvFabric *fabric, SrvWay *way, const Ends *ends, const guint at[4],
     way->pairs[0]++;
   if (at[2] == 0 && at[3] == 0)
     way->pairs[1]++;
-  return srv_way_add (way, fabric->system, fabric->net, &copies, part, error);
+  return srv_way_add (way, fabric->system, &copies, part, error);
 }
 
 static SrvWay *
@@ -214,10 +228,36 @@ flow_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngF
   const SrvWay *way = find_way (fabric, &ends, bytes_B, error);
   if (way == NULL)
     return FALSE;
-  srv_way_flow (way, bytes_B, fabric->transfer.start.v, work_s (fabric, way, tokens), uses, spec);
+  srv_way_flow (way, fabric->net, bytes_B, fabric->transfer.start.v, work_s (fabric, way, tokens), uses, spec);
   if (fabric->library != NULL && fabric->library->nic.set)
     spec->bound_per_s = fmin (spec->bound_per_s, fabric->library->nic.v * way->whole * srv_way_alone_Bps (way));
   return TRUE;
+}
+
+/* Of the form of SrvFabric. */
+static void
+limits_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, SrvMoved *out)
+{
+  const SrvKvFabric *fabric = user;
+  const Ends ends = { from, to };
+  const SrvWay *way = g_hash_table_lookup (fabric->ways, &ends);
+  const gboolean merges = fabric->library != NULL && fabric->library->merges.v;
+  const double block = fabric->pools[0].replica->engine.block.v, bytes_B = fabric->token_B * tokens + fabric->sequence_B;
+  if (way == NULL)
+    return;
+  double rate_Bps = way->whole * srv_way_alone_Bps (way);
+  g_autofree char *link = srv_way_slowest (way, fabric->system->clu);
+  g_strlcpy (out->slowest, link, sizeof out->slowest);
+  if (fabric->library != NULL && fabric->library->nic.set && fabric->library->nic.v < 1) {
+    rate_Bps *= fabric->library->nic.v;
+    g_snprintf (out->slowest, sizeof out->slowest, "%.0f %% of %s", 100 * fabric->library->nic.v, link);
+  }
+  out->bytes_B = bytes_B * way->whole;
+  out->pieces = srv_kv_descriptors (fabric->llm, merges ? 1 : tokens, merges ? 1 : block, way->layers) *
+                fmax (fmax (way->pairs[0], way->pairs[1]), 1);
+  out->latency_s = way->latency_s + fabric->transfer.start.v;
+  out->pieces_s = work_s (fabric, way, tokens);
+  out->wire_s = out->bytes_B / rate_Bps;
 }
 
 SrvFirst
@@ -232,6 +272,7 @@ srv_kv_fabric_run (SrvKvFabric *fabric)
   return (SrvFabric){ .eng = col_net_engine (fabric->net),
                       .user = fabric,
                       .flow = flow_of,
+                      .limits = limits_of,
                       .layer = fabric->transfer.overlap.v == SRV_KV_OVERLAP_LAYERWISE ? 1 / fabric->llm->layers.v : 0,
                       .pull = fabric->library != NULL && !fabric->library->push.v };
 }

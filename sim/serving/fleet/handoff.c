@@ -152,6 +152,8 @@ move (SrvSim *sim, SrvHandoff *handoff, GError **error)
   EngFlowSpec *flow = &handoff->flow;
   if (!fabric->flow (fabric->user, from, to, handoff->from->input, sim->uses, flow, error))
     return FALSE;
+  if (handoff->to == sim->watched && fabric->limits != NULL)
+    fabric->limits (fabric->user, from, to, handoff->from->input, &sim->out->watched.moved);
   handoff->uses = g_memdup2 (flow->uses, flow->n_uses * sizeof *flow->uses);
   flow->uses = handoff->uses;
   flow->done = land;

@@ -116,5 +116,7 @@ srv_watch_handoff (SrvSim *sim, const SrvHandoff *handoff)
   if (handoff->to != sim->watched)
     return;
   part_s[SRV_WAIT_PLACE] += eng_time_to_s (handoff->started - handoff->prefilled) + eng_time_to_s (sim->now - handoff->landed);
+  sim->out->watched.moved.part = handoff->part;
+  sim->out->watched.moved.time_s = eng_time_to_s (handoff->landed - handoff->started);
   part_s[SRV_WAIT_TRANSFER] += eng_time_to_s (handoff->landed - handoff->started);
 }

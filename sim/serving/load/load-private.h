@@ -7,7 +7,8 @@
 #include "serving/load.h"
 
 /* Tokens of a prompt or an answer. */
-#define SRV_TOKENS_MOST 100000000.0
+#define SRV_TOKENS_MOST     100000000.0
+#define SRV_LOAD_MOST_SCALE 1e6 /* as the schema's limit of `scale` */
 
 /* ---- traces ---- */
 

@@ -117,12 +117,19 @@ check_clock (SrvLoad *load, double time_s)
   const double day_s = 86400, last_s = 200 * day_s;
   if (time_s <= last_s)
     return TRUE;
+  const double faster = load->spec.scale.v * time_s / last_s * 1.001;
+  if (load->by_trace && faster > SRV_LOAD_MOST_SCALE)
+    return base_fail_at (
+        &load->broken, srv_trace_mark (load->trace),
+        "the request comes %.4g days after the first one, and a run lasts at most 200, also with the largest 'scale' of "
+        "%g; check the unit of the trace's times (%s), or cut the trace",
+        time_s / day_s, SRV_LOAD_MOST_SCALE, "seconds, or milliseconds in 'mooncake'");
   if (load->by_trace)
     return base_fail_at (
         &load->broken, srv_trace_mark (load->trace),
         "the request comes %.4g days after the first one, and a run lasts at most 200; use 'scale: %.3g' or more in "
         "'load', or cut the trace",
-        time_s / day_s, load->spec.scale.v * time_s / last_s * 1.001);
+        time_s / day_s, faster);
   g_set_error (&load->broken, BASE_ERROR, BASE_ERROR_INPUT,
                "request %.0f comes after %.4g days, and a run lasts at most 200; use a higher 'rate' or fewer 'requests'",
                (double)load->n_fresh, time_s / day_s);

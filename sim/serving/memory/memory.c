@@ -215,6 +215,13 @@ srv_memory_plan (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpe
 {
   if (!srv_layout_check (llm, system, spec, error))
     return FALSE;
+  const BaseNum *longest = &spec->engine.max_model_len;
+  if (llm->max_context.set && longest->v > llm->max_context.v)
+    return col_fail_at (
+        error, longest->mark,
+        "max_model_len %.0f is above the %.0f tokens of a sequence of %s, and engines refuse it; write at most that, or "
+        "a larger 'max_context' of the model where its positions are scaled (RoPE, YaRN)",
+        longest->v, llm->max_context.v, llm->name.v);
   SrvMemory m = plan_of (llm, system, spec);
   if (!fits (spec, &m))
     return refuse (llm, system, spec, &m, error);

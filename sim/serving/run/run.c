@@ -37,6 +37,9 @@ fits (const SrvRunSpec *spec, const SrvRequest *request, guint output, GError **
   if (spec->max_model_len > 0 && request->input >= spec->max_model_len)
     return refuse (request, "the longest sequence has", spec->max_model_len, "raise 'max_model_len' of 'engine', or leave it out",
                    error);
+  if (spec->max_context > 0 && (guint64)request->input + output > spec->max_context)
+    return refuse (request, "a sequence of the model has at most", spec->max_context,
+                   "shorten them, or write a larger 'max_context' of the model where its positions are scaled (RoPE, YaRN)", error);
   if ((double)request->input + made + spec->limits.drafts > pool)
     return refuse (request, "the KV cache has room for", pool, "use more GPUs a replica, fp8 for 'kv', or shorter requests", error);
   if (spec->decode != NULL &&

@@ -39,6 +39,7 @@ srv_run_take_replica (const SrvReplicaSpec *replica, const SrvMemory *memory, Sr
                        .caching = engine->prefix_cache.v,
                        .ahead = engine->async.v,
                        .max_model_len = (guint)engine->max_model_len.v,
+                       .max_context = srv_step_context (model),
                        .watch = G_MAXUINT64 };
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/yaml.h"
+#include "serving/spec.h"
 
 typedef enum { VLLM, SGLANG, TRTLLM, NONE } Engine;
 static const char *const engines[] = { "vllm", "sglang", "trtllm" };
@@ -16,9 +17,10 @@ typedef struct {
   Engine engine;
   double replicas, tp, pp, dp, ep;
   gboolean experts, dp_attention, prefill, kv_fp8;
-  char *model;      /* owned; NULL: not said */
-  GString *options; /* keys of `engine`, ", block: 64" */
-  GString *left;    /* options that have no key */
+  const char *weights; /* their format, static; NULL: not said */
+  char *model;         /* owned; NULL: not said */
+  GString *options;    /* keys of `engine`, ", block: 64" */
+  GString *left;       /* options that have no key */
 } Worker;
 
 static void
@@ -44,7 +46,24 @@ worker_new (void)
 
 /* ---- options ---- */
 
-typedef enum { TP, PP, DP, EP, KEY, MODEL, KV, MODE, DICT, EXPERTS, DP_ATTENTION, PREFILL, CACHE, NO_CACHE, QUIET } Meaning;
+typedef enum {
+  TP,
+  PP,
+  DP,
+  EP,
+  KEY,
+  MODEL,
+  KV,
+  WEIGHTS,
+  MODE,
+  DICT,
+  EXPERTS,
+  DP_ATTENTION,
+  PREFILL,
+  CACHE,
+  NO_CACHE,
+  QUIET
+} Meaning;
 
 /* Of both engines: their names do not clash. Those from EXPERTS on have no value. */
 static const struct {
@@ -85,6 +104,8 @@ static const struct {
   { "--model", MODEL, NULL },
   { "--model-path", MODEL, NULL },
   { "--kv-cache-dtype", KV, NULL },
+  { "--quantization", WEIGHTS, NULL },
+  { "-q", WEIGHTS, NULL },
   { "--disaggregation-mode", MODE, NULL },
   { "--enable-expert-parallel", EXPERTS, NULL },
   { "--enable-dp-attention", DP_ATTENTION, NULL },
@@ -103,6 +124,25 @@ number (const char *option, const char *text, BaseMark mark, double *out, GError
   *out = text != NULL ? g_ascii_strtod (text, &end) : 0;
   return (text != NULL && end != text && *end == '\0' && *out > 0 && *out < 1e12) ||
          base_fail_at (error, mark, "'%s' is followed by '%s', which is not a number above 0", option, text != NULL ? text : "");
+}
+
+/* Methods of vLLM and SGLang by what they leave of the weights. */
+static void
+take_weights (Worker *worker, const char *method)
+{
+  static const struct {
+    const char *begin;
+    SrvFormat format;
+  } methods[] = { { "modelopt_fp4", SRV_FORMAT_NVFP4 }, { "nvfp4", SRV_FORMAT_NVFP4 },
+                  { "modelopt", SRV_FORMAT_FP8 },       { "fp8", SRV_FORMAT_FP8 },
+                  { "fbgemm_fp8", SRV_FORMAT_FP8 },     { "mxfp4", SRV_FORMAT_MXFP4 },
+                  { "awq", SRV_FORMAT_INT4 },           { "gptq", SRV_FORMAT_INT4 } };
+  for (guint i = 0; method != NULL && i < G_N_ELEMENTS (methods); i++)
+    if (g_str_has_prefix (method, methods[i].begin)) {
+      worker->weights = base_name (srv_format_names, (int)methods[i].format);
+      return;
+    }
+  g_string_append_printf (worker->left, " --quantization %s", method != NULL ? method : "");
 }
 
 static gboolean
@@ -134,6 +174,9 @@ take (Worker *worker, guint row, const char *value, BaseMark mark, GError **erro
       break;
     case KV:
       worker->kv_fp8 = value != NULL && g_str_has_prefix (value, "fp8");
+      break;
+    case WEIGHTS:
+      take_weights (worker, value);
       break;
     case DICT: /* of TensorRT-LLM: a dict of further options */
       worker->kv_fp8 = value != NULL && strstr (value, "\"dtype\": \"fp8\"") != NULL;
@@ -392,8 +435,10 @@ keys_of (const char *what, const GPtrArray *pools, const char *router)
   g_string_append_printf (out, "model: %s  # write a name of `forerun list llms`, or a path\n", model != NULL ? model : "~");
   add_engine (first, out);
   g_string_append_c (out, '\n');
-  if (first->kv_fp8)
-    g_string_append (out, "precision: {kv: fp8}\n");
+  if (first->weights != NULL || first->kv_fp8)
+    g_string_append_printf (out, "precision: {%s%s%s%s}\n", first->weights != NULL ? "weights: " : "",
+                            first->weights != NULL ? first->weights : "", first->weights != NULL && first->kv_fp8 ? ", " : "",
+                            first->kv_fp8 ? "kv: fp8" : "");
   add_router (router, out);
   if (pools->len == 1) {
     g_string_append_printf (out, "replicas: %.0f\n", replicas_of (first));

@@ -45,7 +45,11 @@ check_experts (const MdlLlm *llm, const SrvReplicaSpec *spec, GError **error)
   const double experts = llm->moe.experts.v, slots = experts + spec->moe.redundant.v;
   if (experts < 1) {
     if (p->ep.v > 1)
-      return col_fail_at (error, p->ep.mark, "ep %.0f needs experts, and %s is dense; leave out ep", p->ep.v, llm->name.v);
+      return col_fail_at (error, p->ep.mark, "ep %.0f needs experts, and %s is dense; leave out ep, or use more tp", p->ep.v,
+                          llm->name.v);
+    if (spec->moe.head.set)
+      return col_fail_at (error, spec->moe.head.mark, "'moe' is of models with experts, and %s is dense; leave it out",
+                          llm->name.v);
     return TRUE;
   }
   if (!divides (slots, p->ep.v))
@@ -63,7 +67,8 @@ srv_layout_check (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSp
 {
   const SrvParallelSpec *p = &spec->parallel;
   if (llm->net != NULL)
-    return col_fail_at (error, spec->engine.name.mark, "%s is a network of operations; serving needs a language model",
+    return col_fail_at (error, spec->engine.name.mark,
+                        "%s is a network of operations; serving needs a language model: write a name of `forerun list llms`",
                         llm->name.v);
   if (llm->recurrent.heads.v >= 1 || llm->pattern.v != NULL)
     return col_fail_at (error, spec->engine.name.mark,

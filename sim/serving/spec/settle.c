@@ -99,6 +99,14 @@ srv_replica_settle (SrvReplicaSpec *spec, const MdlEngines *engines, const MdlEn
     return FALSE;
   if (engines == NULL)
     return col_fail_at (error, engine->name.mark, "a replica needs constants of engines; use `library: nccl`");
+  if (version != NULL && !g_ascii_isdigit (version[*version == 'v' ? 1 : 0])) {
+    const MdlEngineRow *newest = mdl_engine_find (engines, name, NULL, NULL);
+    return col_fail_at (
+        error, engine->version.mark,
+        "'%s' is not a version of %s; write numbers as in 0.11.0, or leave it out for the newest that is known (%s and "
+        "later; `forerun list engines`)",
+        version, name, newest != NULL ? newest->version.v : "none");
+  }
   const MdlEngineRow *found = mdl_engine_find (engines, name, version, &assumed);
   if (found == NULL)
     return col_fail_at (error, engine->name.mark, "no constants of engine '%s' are known", name);

@@ -35,11 +35,15 @@ srv_split_open (SrvStepModel *model, const MdlEngineRow *row, GError **error)
     return col_fail_at (error, engine->two_batch_overlap.mark,
                         "%s %s has no two-batch overlap; leave out two_batch_overlap, or use engine name sglang or vllm", name,
                         row != NULL ? row->version.v : "");
+  if (model->llm->moe.experts.v < 1)
+    return col_fail_at (error, engine->two_batch_overlap.mark,
+                        "two_batch_overlap hides the exchange of tokens with experts, and %s is dense; leave it out",
+                        model->llm->name.v);
   if (model->groups.library == NULL)
     return col_fail_at (error, engine->two_batch_overlap.mark,
-                        "two_batch_overlap hides dispatch and combine of a library, and here %s; use dp_attn and ep of at least 2 "
-                        "and moe: {backend: deepep_low_latency} (decoding) or deepep_normal (prompts)",
-                        model->llm->moe.experts.v < 1 ? "the model has no experts" : "none carries tokens to experts");
+                        "two_batch_overlap hides dispatch and combine of a library, and here none carries tokens to experts; use "
+                        "dp_attn and ep of at least 2 "
+                        "and moe: {backend: deepep_low_latency} (decoding) or deepep_normal (prompts)");
   model->staggered = row->staggered.v;
   model->split[0] = row->split_prefill.v;
   model->split[1] = row->split_decode.set ? row->split_decode.v : HUGE_VAL;

@@ -155,6 +155,13 @@ srv_step_front (const SrvStepModel *model)
                      .error = times->first_error.v };
 }
 
+guint
+srv_step_context (const SrvStepModel *model)
+{
+  const MdlLlm *llm = model->llm;
+  return (guint)(llm->max_context.set ? llm->max_context.v : llm->positions.length.v);
+}
+
 double
 srv_step_window (const SrvStepModel *model)
 {

@@ -155,7 +155,7 @@ add_gpu (SrvTierWays *ways, SrvWay *way, const SrvTierEnd *end, CluDev gpu, doub
                              .size_B = part * bytes_B,
                              .count = 1,
                              .in_flight = ways->specs[end->tier]->in_flight.v };
-  return srv_way_add (way, ways->system, ways->net, &copies, part, error);
+  return srv_way_add (way, ways->system, &copies, part, error);
 }
 
 /* All GPUs of the scheduler have a part: their heads of their layers. Copies of heads, and MLA's latents, are each GPU's own. */
@@ -193,7 +193,7 @@ flow_of (gpointer user, const SrvTierEnd *end, guint tokens, GArray *uses, EngFl
   const SrvWay *way = find_way (ways, end, bytes_B, error);
   if (way == NULL)
     return FALSE;
-  srv_way_flow (way, bytes_B, 0, 0, uses, spec);
+  srv_way_flow (way, ways->net, bytes_B, 0, 0, uses, spec);
   *alone_s = srv_way_alone_s (way, bytes_B);
   return TRUE;
 }

@@ -605,6 +605,7 @@ begin (const TrnHf *hf, const char *name)
   llm->norms.v = 2;
   llm->final_norm.v = TRUE;
   llm->moe.every.v = llm->moe.groups.v = 1;
+  trn_hf_may (hf, "max_position_embeddings|n_positions", &llm->max_context);
 }
 
 /* Reads `root`, which says that it is of `type`, as `family`: its own, or the nearest. */

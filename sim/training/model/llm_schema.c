@@ -171,6 +171,9 @@ static const BaseField llm_fields[] = {
                 .help = "modules of multi-token prediction, one layer each; not counted in `parameters`"),
   BASE_ROW_NUM (MdlLlm, "context", context, COUNT, .min = "1", .max = "100 M",
                 .help = "tokens of a sequence of its pre-training: default of `sequence` of a workload"),
+  BASE_ROW_NUM (MdlLlm, "max_context", max_context, COUNT, .min = "1", .max = "100 M",
+                .help =
+                    "tokens of the longest sequence that it may be given (`max_position_embeddings`): engines refuse longer ones"),
   BASE_ROW_END,
 };
 const BaseSchema trn_schema_llm = { .name = "llm",

@@ -33,6 +33,7 @@ typedef struct {
   double busy[2];           /* fraction of time that pools are in steps; NAN likewise */
   double tokens_per_s_gpu;  /* output tokens, of all GPUs that are bought */
   double capital_usd;       /* cash to buy; 0: no price */
+  gboolean above_capex;     /* more cash than the plan has: it is not bought, and the two below that buy have no price */
   double own_usd, rent_usd; /* of a month of 30 days; NAN: no price */
   double own_least_usd;     /* of a month, where the network of what is bought has no price: without it; else NAN */
   double usd_per_Mtok;      /* output tokens, by what is ranked; NAN: no price */
@@ -88,6 +89,9 @@ void pln_fleet_load_of (const PlnFleet *fleet, double *rate, double *input, doub
 void pln_fleet_slo (const PlnFleet *fleet, double *ttft_s, double *tpot_s, double *fraction);
 /* Commands that start the replicas of a row, one a pool: of vLLM, SGLang or TensorRT-LLM. Returned: full, char *. */
 GPtrArray *pln_fleet_commands (const PlnFleet *fleet, const PlnFleetRow *row);
+/* What the commands' MODEL has to be, a sentence without its full stop; NULL: the model as it is published, in bf16. Returned:
+ * full. */
+char *pln_fleet_checkpoint (const PlnFleet *fleet, const PlnFleetRow *row);
 /* The same as a DynamoGraphDeployment, or as values of llm-d's Helm chart. NULL and *error (BASE_ERROR_INPUT) of an engine that
  * these do not start. Returned: full. */
 typedef enum { PLN_FLEET_DYNAMO, PLN_FLEET_LLM_D } PlnFleetDeployment;

@@ -21,6 +21,8 @@ void rep_fleet_text (const PlnFleet *fleet, const PlnFleetResult *result, const 
 GPtrArray *rep_fleet_sentences (const PlnFleet *fleet, const PlnFleetResult *result);
 /* "6x TP8", "3x TP4 : 5x TP8". Returned: full. */
 char *rep_fleet_replicas (const PlnFleetRow *row);
+/* "2 prefill replicas": those of a pool. Returned: full. */
+char *rep_fleet_pool (const PlnFleetRow *row, guint pool);
 /* "hgx_b200, 6x TP8": what tells a row from others. Returned: full. */
 char *rep_fleet_choice (const PlnFleet *fleet, const PlnFleetRow *row);
 /* What topologies without a row miss. Returned: full, char *. */

@@ -54,6 +54,8 @@ typedef struct {
   void (*clear) (ScnResult *result);
   /* Where its time in s and its bottleneck stand: in result->own of a kind that has one, else in ScnResult. */
   BaseMember time, bound;
+  /* Key of the member that is the answer. NULL: its time is. */
+  const char *(*asked) (const ScnResult *result);
   gboolean repeats;          /* that time is of one of result->repeat */
   const BaseMember *members; /* of result->own; report has tables of its own for kinds with a member of ScnResult */
   const char *answer;        /* of a kind with `own`: in a sentence, with its members in braces (rep_say); NULL: none */

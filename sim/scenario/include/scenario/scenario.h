@@ -150,6 +150,10 @@ typedef struct {
 double scn_result_time_s (const ScnResult *result);
 /* The members of result->own; NULL where the kind has a member of ScnResult. */
 const BaseMember *scn_result_members (const ScnResult *result);
+/* What they are of. */
+const void *scn_result_own (const ScnResult *result);
+/* Key of the member that a study of the answer looks at; NULL: its time. Static. */
+const char *scn_result_asked (const ScnResult *result);
 /* Its answer in a sentence, with those members in braces; NULL: none. */
 const char *scn_result_answer (const ScnResult *result);
 const char *scn_result_bound_by (const ScnResult *result);

@@ -79,6 +79,10 @@ typedef struct SrvKvFabric SrvKvFabric;
 SrvKvFabric *srv_kv_fabric_new (const MdlLlm *llm, const ColSystem *system, ColNet *net, const SrvPlacedPool *prefill,
                                 const SrvPlacedPool *decode, const SrvTransferSpec *transfer, GError **error);
 SrvFirst srv_kv_fabric_first (const SrvKvFabric *fabric); /* who gives the first token */
+/* Takes routes from `ways` (srv_kv_ways_new), and leaves new ones there: of fabrics with the same model, system, pools and
+ * transfer, which are used one after the other. */
+GHashTable *srv_kv_ways_new (void);
+void srv_kv_fabric_share (SrvKvFabric *fabric, GHashTable *ways);
 void srv_kv_fabric_free (SrvKvFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SrvKvFabric, srv_kv_fabric_free)
 SrvFabric srv_kv_fabric_run (SrvKvFabric *fabric);

@@ -73,12 +73,25 @@ typedef struct {
   guint replica, rank;
 } SrvEnd;
 
+/* A copy of KV, and how long each of its limits alone would take. */
+typedef struct {
+  double bytes_B, pieces; /* of the sequence; descriptors of the GPU that has most */
+  double latency_s;       /* until the first byte comes: start of the library and the links' latency */
+  double pieces_s;        /* the GPU's time for its descriptors */
+  double wire_s;          /* all bytes at the rate of the slowest link, or of the library, alone */
+  double time_s;          /* as it was, with whatever else moved; of `part` of it, what was left when the prompt was computed */
+  double part;
+  char slowest[96];       /* which link that is, or "the library's NIC rate" */
+} SrvMoved;
+
 /* What carries KV from the prefill pool to the decode pool. */
 typedef struct {
   Eng *eng; /* of this run alone; moves nothing else that ends before it */
   gpointer user;
   /* The activity that carries the KV of `tokens` tokens; `uses` keeps its links. FALSE and *error: there is no route. */
   gboolean (*flow) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, GArray *uses, EngFlowSpec *spec, GError **error);
+  /* What limits that copy, all but time_s; NULL: not known. Of an activity that `flow` has given. */
+  void (*limits) (gpointer user, SrvEnd from, SrvEnd to, guint tokens, SrvMoved *out);
   /* Layer by layer: the part of a prompt's last step after which KV begins to move, as it is computed; 0: all of it moves once the
    * prompt is computed. */
   double layer;
@@ -132,6 +145,7 @@ struct SrvRunSpec {
   gboolean caching;
   gboolean ahead;      /* a step is chosen when the one before it begins, so that a request which comes meanwhile misses it */
   guint max_model_len; /* tokens; 0: no limit */
+  guint max_context;   /* tokens of a sequence that the model may be given; 0: not known */
   guint replicas;
   SrvRouting router;
   SrvOffload offload;       /* of the pool that takes requests */
@@ -185,6 +199,7 @@ typedef struct {
   double ttft_s, tpot_s, e2e_s;
   double part_s[SRV_WAIT_N];  /* sum to e2e_s */
   double first_s[SRV_WAIT_N]; /* of these, until the first token; sum to ttft_s */
+  SrvMoved moved;             /* its KV to the decode pool; bytes_B 0: it did not move */
 } SrvWatched;
 
 /* Of one pool. */

@@ -78,6 +78,7 @@ typedef struct {
 SrvFront srv_step_front (const SrvStepModel *model); /* of the engine */
 guint srv_step_ranks (const SrvStepModel *model);    /* schedulers: dp_attn */
 double srv_step_window (const SrvStepModel *model);  /* tokens; 0: none */
+guint srv_step_context (const SrvStepModel *model);   /* tokens of the model's longest sequence; 0: not known */
 
 /* `batches` has srv_step_ranks entries; an empty one runs a dummy. cost may be NULL. Well under a microsecond once its sizes are
  * known:

@@ -22,9 +22,10 @@ typedef struct {
   double replicas[2];
   double rate, ramp_to, closed, scale, requests, warm_up; /* of `load`; 0: absent */
   guint64 seed;
-  gboolean placed;   /* a pool has `first_gpu`: other nodes would contradict it */
-  gboolean promised; /* has an SLO */
-  gboolean apart;    /* KV moves between pools */
+  gboolean placed;       /* a pool has `first_gpu`: other nodes would contradict it */
+  gboolean promised;     /* has an SLO */
+  gboolean first_before; /* prefill gives the first token, before its KV moves */
+  gboolean apart;        /* KV moves between pools */
 } StdFabricScale;
 
 typedef struct {

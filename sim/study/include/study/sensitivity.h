@@ -32,7 +32,8 @@ typedef struct {
 } StdLimit;
 
 typedef struct {
-  double answer_s; /* as it is: s, or what a plan minimises */
+  double answer_s; /* as it is: s, or what a plan minimises, or `answer` */
+  char *answer;    /* owned: key of the member of the result; NULL: the time, or what a plan minimises */
   char *first;     /* owned: what comes first as it is; NULL: nothing is ranked */
   double by;       /* constants were changed by this fraction */
   guint n_tried;   /* constants that were read and could have mattered */
@@ -86,8 +87,10 @@ typedef struct {
  * does not run as it is. */
 StdSensitivity *std_sensitivity (const StdQuery *query, StdScope scope, GError **error);
 
-/* The same of the time of a scenario, of several jobs the longest. */
-StdSensitivity *std_sensitivity_scenario (const StdQuestion *question, StdScope scope, GError **error);
+/* The same of a member of a scenario's result: the first of `wanted` (keys, ends with NULL; may be NULL) that has a value above 0,
+ * else the one that its kind answers with, else the time, of several jobs the longest. `result`: as it is. */
+StdSensitivity *std_sensitivity_scenario (const StdQuestion *question, const ScnResult *result, const char *const *wanted,
+                                          StdScope scope, GError **error);
 
 typedef struct {
   const Pln *plan; /* as it was read, from */
