@@ -38,6 +38,22 @@ void trn_hf_read_gpt_like (const TrnHf *hf, const char *activation, gboolean tie
 /* `layer_types`: which layers see a window. One full layer at the end of every `full_every` is what can be said; without the key
  * every `fallback`-th is full, 0: none. */
 void trn_hf_read_layer_types (const TrnHf *hf, unsigned fallback);
+void trn_hf_read_bloom (const TrnHf *hf);
+void trn_hf_read_deepseek (const TrnHf *hf);
+void trn_hf_read_deepseek_v3 (const TrnHf *hf);
+void trn_hf_read_falcon (const TrnHf *hf);
+void trn_hf_read_gemma (const TrnHf *hf);
+void trn_hf_read_gemma2 (const TrnHf *hf);
+void trn_hf_read_glm4_moe (const TrnHf *hf);
+void trn_hf_read_gpt2 (const TrnHf *hf);
+void trn_hf_read_gpt_neox (const TrnHf *hf);
+void trn_hf_read_gpt_oss (const TrnHf *hf);
+void trn_hf_read_mistral (const TrnHf *hf);
+void trn_hf_read_mixtral (const TrnHf *hf);
+void trn_hf_read_opt (const TrnHf *hf);
+void trn_hf_read_phi3 (const TrnHf *hf);
+void trn_hf_read_qwen2_moe (const TrnHf *hf);
+void trn_hf_read_qwen3 (const TrnHf *hf);
 void trn_hf_read_olmo2 (const TrnHf *hf);
 void trn_hf_read_qwen2 (const TrnHf *hf);
 void trn_hf_read_qwen3_moe (const TrnHf *hf);

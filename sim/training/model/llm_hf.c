@@ -1,5 +1,4 @@
-/* HuggingFace config.json to a language model. One function a model_type, one row in `families`.
- * JSON is YAML, so the document is read with positions and each value keeps its place.
+/* HuggingFace config.json: what its readers share, and one function a model_type.
  * Source: huggingface/transformers src/transformers/models/MODEL_TYPE/{configuration,modeling}_MODEL_TYPE.py (defaults of absent
  * keys, tensors).  Check: published counts of the config.json files of tests/data/llms. */
 #include <string.h>
@@ -230,8 +229,8 @@ trn_hf_read_llama (const TrnHf *hf)
   hf->llm->mlp.bias = trn_hf_yes (trn_hf_truth (hf, "mlp_bias", FALSE));
 }
 
-static void
-read_mistral (const TrnHf *hf)
+void
+trn_hf_read_mistral (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
@@ -245,8 +244,8 @@ trn_hf_read_qwen2 (const TrnHf *hf)
   trn_hf_set_biases (hf, TRUE, FALSE);
 }
 
-static void
-read_qwen3 (const TrnHf *hf)
+void
+trn_hf_read_qwen3 (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   trn_hf_refuse (hf, "use_sliding_window", FALSE, FALSE);
@@ -277,8 +276,8 @@ trn_hf_read_experts (const TrnHf *hf, const char *experts, const char *ffn)
   trn_hf_need (hf, ffn, &moe->ffn);
 }
 
-static void
-read_mixtral (const TrnHf *hf)
+void
+trn_hf_read_mixtral (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   trn_hf_read_experts (hf, "num_local_experts", "intermediate_size");
@@ -318,8 +317,8 @@ read_qwen_moe (const TrnHf *hf)
     hf->llm->mlp.ffn = (BaseNum){ .set = FALSE };
 }
 
-static void
-read_qwen2_moe (const TrnHf *hf)
+void
+trn_hf_read_qwen2_moe (const TrnHf *hf)
 {
   trn_hf_read_qwen2 (hf);
   read_qwen_moe (hf);
@@ -339,8 +338,8 @@ trn_hf_read_qwen3_moe (const TrnHf *hf)
   read_qwen_moe (hf);
 }
 
-static void
-read_deepseek (const TrnHf *hf)
+void
+trn_hf_read_deepseek (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   MdlLlmMoe *moe = &llm->moe;
@@ -366,23 +365,23 @@ read_deepseek (const TrnHf *hf)
   trn_hf_may (hf, "num_nextn_predict_layers", &llm->mtp);
 }
 
-static void
-read_deepseek_v3 (const TrnHf *hf)
+void
+trn_hf_read_deepseek_v3 (const TrnHf *hf)
 {
-  read_deepseek (hf);
+  trn_hf_read_deepseek (hf);
   hf->llm->moe.router_bias = trn_hf_yes (TRUE); /* e_score_correction_bias */
 }
 
-static void
-read_phi3 (const TrnHf *hf)
+void
+trn_hf_read_phi3 (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
   hf->llm->attention.fused = hf->llm->mlp.fused = trn_hf_yes (TRUE);
 }
 
-static void
-read_gemma (const TrnHf *hf)
+void
+trn_hf_read_gemma (const TrnHf *hf)
 {
   trn_hf_read_llama_like (hf);
   if (!hf->llm->attention.head_dim.set)
@@ -392,10 +391,10 @@ read_gemma (const TrnHf *hf)
   trn_hf_tie (hf, TRUE);
 }
 
-static void
-read_gemma2 (const TrnHf *hf)
+void
+trn_hf_read_gemma2 (const TrnHf *hf)
 {
-  read_gemma (hf);
+  trn_hf_read_gemma (hf);
   trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
   trn_hf_read_layer_types (hf, 2);
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
@@ -405,15 +404,15 @@ read_gemma2 (const TrnHf *hf)
 void
 trn_hf_read_gemma3_text (const TrnHf *hf)
 {
-  read_gemma (hf);
+  trn_hf_read_gemma (hf);
   trn_hf_may (hf, "sliding_window", &hf->llm->attention.window);
   trn_hf_read_layer_types (hf, 6);
   hf->llm->attention.qk_norm = trn_hf_yes (TRUE);
   hf->llm->norms = (BaseNum){ .v = 4, .set = TRUE };
 }
 
-static void
-read_glm4_moe (const TrnHf *hf)
+void
+trn_hf_read_glm4_moe (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   trn_hf_read_llama_like (hf);
@@ -426,8 +425,8 @@ read_glm4_moe (const TrnHf *hf)
   trn_hf_may (hf, "num_nextn_predict_layers", &llm->mtp);
 }
 
-static void
-read_gpt_oss (const TrnHf *hf)
+void
+trn_hf_read_gpt_oss (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   trn_hf_read_llama_like (hf);
@@ -453,8 +452,8 @@ trn_hf_read_gpt_like (const TrnHf *hf, const char *activation, gboolean tied)
   trn_hf_tie (hf, tied);
 }
 
-static void
-read_gpt2 (const TrnHf *hf)
+void
+trn_hf_read_gpt2 (const TrnHf *hf)
 {
   trn_hf_read_gpt_like (hf, "gelu_new", TRUE);
   trn_hf_may (hf, "n_inner", &hf->llm->mlp.ffn);
@@ -464,8 +463,8 @@ read_gpt2 (const TrnHf *hf)
   hf->llm->attention.fused = trn_hf_yes (TRUE);
 }
 
-static void
-read_gpt_neox (const TrnHf *hf)
+void
+trn_hf_read_gpt_neox (const TrnHf *hf)
 {
   trn_hf_read_gpt_like (hf, "gelu", FALSE);
   trn_hf_need (hf, "intermediate_size", &hf->llm->mlp.ffn);
@@ -476,8 +475,8 @@ read_gpt_neox (const TrnHf *hf)
   hf->llm->parallel = trn_hf_yes (trn_hf_truth (hf, "use_parallel_residual", TRUE));
 }
 
-static void
-read_opt (const TrnHf *hf)
+void
+trn_hf_read_opt (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   trn_hf_read_gpt_like (hf, "relu", TRUE);
@@ -497,8 +496,8 @@ read_opt (const TrnHf *hf)
                      llm->hidden.v);
 }
 
-static void
-read_bloom (const TrnHf *hf)
+void
+trn_hf_read_bloom (const TrnHf *hf)
 {
   trn_hf_read_gpt_like (hf, "gelu", TRUE);
   trn_hf_assume (&hf->llm->mlp.ffn, 4 * hf->llm->hidden.v);
@@ -506,8 +505,8 @@ read_bloom (const TrnHf *hf)
   hf->llm->embedding_norm = hf->llm->attention.fused = trn_hf_yes (TRUE);
 }
 
-static void
-read_falcon (const TrnHf *hf)
+void
+trn_hf_read_falcon (const TrnHf *hf)
 {
   MdlLlm *llm = hf->llm;
   trn_hf_read_gpt_like (hf, "gelu", TRUE);
@@ -526,131 +525,4 @@ read_falcon (const TrnHf *hf)
   BaseNum norms = { .set = FALSE };
   trn_hf_may (hf, "num_ln_in_parallel_attn", &norms);
   llm->norms = (BaseNum){ .v = !llm->parallel.v ? 2 : norms.set ? norms.v : grouped ? 2 : 1, .set = TRUE, .mark = norms.mark };
-}
-
-static const struct {
-  const char *model_type;
-  void (*read) (const TrnHf *hf);
-} families[] = {
-  { "bert", trn_hf_read_bert },
-  { "bloom", read_bloom },
-  { "deepseek_v2", read_deepseek },
-  { "deepseek_v3", read_deepseek_v3 },
-  { "falcon", read_falcon },
-  { "gemma", read_gemma },
-  { "gemma2", read_gemma2 },
-  { "gemma3", trn_hf_read_gemma3 },
-  { "gemma3_text", trn_hf_read_gemma3_text },
-  { "glm", trn_hf_read_glm },
-  { "glm4", trn_hf_read_glm4 },
-  { "glm4_moe", read_glm4_moe },
-  { "gpt2", read_gpt2 },
-  { "gpt_neox", read_gpt_neox },
-  { "gpt_oss", read_gpt_oss },
-  { "kimi_k2", read_deepseek_v3 },
-  { "llama", trn_hf_read_llama },
-  { "llama4", trn_hf_read_llama4 },
-  { "llama4_text", trn_hf_read_llama4 },
-  { "mamba2", trn_hf_read_mamba2 },
-  { "minimax_m2", trn_hf_read_minimax_m2 },
-  { "mistral", read_mistral },
-  { "mixtral", read_mixtral },
-  { "nemotron_h", trn_hf_read_nemotron_h },
-  { "olmo2", trn_hf_read_olmo2 },
-  { "olmo3", trn_hf_read_olmo3 },
-  { "opt", read_opt },
-  { "phi3", read_phi3 },
-  { "qwen2", trn_hf_read_qwen2 },
-  { "qwen2_5_vl", trn_hf_read_qwen2_5_vl },
-  { "qwen2_moe", read_qwen2_moe },
-  { "qwen3", read_qwen3 },
-  { "qwen3_5", trn_hf_read_qwen3_5 },
-  { "qwen3_5_moe", trn_hf_read_qwen3_5 },
-  { "qwen3_5_moe_text", trn_hf_read_qwen3_5 },
-  { "qwen3_5_text", trn_hf_read_qwen3_5 },
-  { "qwen3_moe", trn_hf_read_qwen3_moe },
-  { "qwen3_next", trn_hf_read_qwen3_next },
-  { "roberta", trn_hf_read_bert },
-};
-
-char *
-trn_llm_hf_types (void)
-{
-  GString *out = g_string_new (NULL);
-  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
-    g_string_append_printf (out, "%s%s", i > 0 ? ", " : "", families[i].model_type);
-  return g_string_free (out, FALSE);
-}
-
-/* "models/llama/config.json" is named llama, "models/llama.json" too. Returned: in the arena. */
-static const char *
-name_of (const char *path, BaseArena *arena)
-{
-  g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path), *parent = g_path_get_basename (folder);
-  char *dot = strrchr (base, '.');
-  if (dot != NULL && dot != base)
-    *dot = '\0';
-  const char *name = strcmp (base, "config") == 0 && strcmp (parent, ".") != 0 && strcmp (parent, "/") != 0 ? parent : base;
-  return base_arena_strndup (arena, name, strlen (name));
-}
-
-/* Defaults of the schema, places of the mappings. */
-static void
-begin (const TrnHf *hf, const char *name)
-{
-  MdlLlm *llm = hf->llm;
-  const BaseMark mark = base_yaml_mark (hf->root);
-  llm->head = llm->attention.head = llm->mlp.head = llm->positions.head = (BaseHead){ TRUE, mark };
-  llm->name = (BaseStr){ .v = name != NULL ? name : name_of (mark.file, hf->context->arena), .set = TRUE, .mark = mark };
-  llm->norms.v = 2;
-  llm->final_norm.v = TRUE;
-  llm->moe.every.v = llm->moe.groups.v = 1;
-  trn_hf_may (hf, "max_position_embeddings|n_positions", &llm->max_context);
-}
-
-/* Reads `root`, which says that it is of `type`, as `family`: its own, or the nearest. */
-static gboolean
-read_family (const TrnHf *hf, const char *name, const char *family)
-{
-  const unsigned before = base_diag_n_errors (hf->context->diag);
-  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
-    if (strcmp (families[i].model_type, family) == 0) {
-      begin (hf, name);
-      families[i].read (hf);
-      if (strcmp (family, hf->model_type) != 0)
-        trn_hf_read_unknown (hf);
-      return base_diag_n_errors (hf->context->diag) == before;
-    }
-  g_return_val_if_reached (FALSE);
-}
-
-gboolean
-trn_llm_read_hf (const BaseYaml *yaml, const char *name, const BaseSchemaContext *context, MdlLlm *out)
-{
-  const BaseYamlNode *root = base_yaml_root (yaml), *type = base_yaml_get (root, "model_type");
-  const char *names[G_N_ELEMENTS (families) + 1] = { NULL };
-  for (size_t i = 0; i < G_N_ELEMENTS (families); i++)
-    names[i] = families[i].model_type;
-  const char *text = type != NULL ? base_yaml_text (type) : NULL;
-  g_autofree char *accepted = base_accepted (text, names, NULL);
-  if (text == NULL) {
-    base_diag_error (context->diag, base_yaml_mark (type != NULL ? type : root), "no model_type%s", accepted);
-    return FALSE;
-  }
-  TrnHf hf = { .model_type = text, .root = root, .context = context, .llm = out };
-  if (g_strv_contains (names, text))
-    return read_family (&hf, name, text);
-  const BaseYamlNode *inner = base_yaml_get (root, "text_config"), *inner_type = trn_hf_text_type (inner);
-  if (inner_type != NULL) { /* a model of images or sound around one of text */
-    base_diag_warn (context->diag, base_yaml_mark (type),
-                    "model_type '%s' is not known; its text_config alone is read, of model_type '%s': compare the number of "
-                    "parameters",
-                    text, base_yaml_text (inner_type));
-    hf = (TrnHf){ .model_type = base_yaml_text (inner_type), .root = inner, .context = context, .llm = out };
-    type = inner_type;
-    if (g_strv_contains (names, hf.model_type))
-      return read_family (&hf, name, hf.model_type);
-  }
-  const char *family = trn_hf_nearest (&hf, type, accepted);
-  return family != NULL && read_family (&hf, name, family);
 }
