@@ -23,8 +23,11 @@ set(slow
     golden.shipped_scenarios_answer_1
     golden.shipped_scenarios_answer_2
     golden.shipped_scenarios_answer_3
+    fuzz.kills_leave_old_or_new
     page.in_a_browser
-    unit.gallery_draws_what_its_page_shows)
+    unit.gallery_draws_what_its_page_shows
+    unit.manuals_say_what_help_says
+    unit.plots_draw_what_they_are_given)
 if(NOT FORERUN_COVERAGE) # no other test runs processes of MPI
   list(APPEND slow unit.mpi_answers_as_one_process)
 endif()
