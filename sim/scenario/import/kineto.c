@@ -1,7 +1,6 @@
 /* PyTorch's profiler: Kineto's JSON. Traces have millions of events, most of the CPU: events are cut out of the text one by one,
  * and only those that say something of a GPU are parsed.
  * Source of the keys: files that PyTorch wrote (tests/data/import/SOURCES.md). */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -589,7 +588,7 @@ join_sizes (Reader *r, GError **error)
       continue;
     activity->kept = TRUE;
     activity->group = scn_trace_group (r->trace, "of unknown size", r->rank->world);
-    if (!r->trace->options.keep_unsized && activity->launch_us > -DBL_MAX)
+    if (!r->trace->options.keep_unsized && !isinf (activity->launch_us)) /* else it is in no step */
       return scn_trace_fail (r->rank, lacking->line, error,
                              "NCCL's kernel '%.60s' has no size; accepted: kernels with 'Collective "
                              "name', 'In msg nelems', 'dtype' and 'Group size', as PyTorch 2.2 and later write them, or "
