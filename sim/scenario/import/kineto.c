@@ -508,14 +508,13 @@ static void
 mark_earlier (Reader *r)
 {
   const guint n = r->rank->streams->len;
-  g_autofree double *first_us = g_new (double, n);
+  g_autofree double *first_us = g_new (double, n); /* of what has a launch; NAN: nothing has */
   for (guint s = 0; s < n; s++)
-    first_us[s] = -(double)INFINITY;
+    first_us[s] = (double)NAN;
   for (guint i = 0; i < r->rank->activities->len; i++) {
     const ScnTraceActivity *activity = scn_trace_activity (r->rank, i);
-    double *first = &first_us[activity->stream];
-    if (!isnan (activity->launch_us) && !(*first <= activity->start_us && isfinite (*first)))
-      *first = activity->start_us;
+    if (!isnan (activity->launch_us))
+      first_us[activity->stream] = fmin (first_us[activity->stream], activity->start_us);
   }
   for (guint i = 0; i < r->rank->activities->len; i++) {
     ScnTraceActivity *activity = scn_trace_activity (r->rank, i);

@@ -17,11 +17,11 @@ typedef struct {
   double bytes;                       /* of a copy or collective, as nccl-tests counts them */
   MdlOp op;                           /* of a collective, as are: */
   MdlDtype dtype;
-  guint group;   /* index of ScnTrace.groups */
-  guint nth;     /* of a collective: how many of its communicator the host called before, in the step */
+  guint group;     /* index of ScnTrace.groups */
+  guint nth;       /* of a collective: how many of its communicator the host called before, in the step */
   gboolean kept;   /* no size is known: it keeps its time */
   gboolean called; /* a collective that was called and ran no kernel, since its communicator has one rank */
-  GArray *waits; /* guint, of activities of other streams that end before; NULL: none */
+  GArray *waits;   /* guint, of activities of other streams that end before; NULL: none */
 } ScnTraceActivity;
 
 /* A communicator. */
