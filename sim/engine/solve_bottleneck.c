@@ -227,7 +227,7 @@ capture (Eng *eng, EngLink link, uint32_t flow)
 {
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
-  const EngLink from = net->flows.bottleneck[flow];
+  const EngLink from = net->flows.head[flow].bottleneck;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink used = net->pool.word[head->uses + k];
     eng_bottleneck_change_other (net, used, used == from ? ENG_NO_SLOT : from, used == link ? ENG_NO_SLOT : link);
@@ -258,7 +258,7 @@ static void
 find_faster (EngNet *net, EngLink link, double level)
 {
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_bottleneck_of (net, link)->held;
+  const uint32_t *held = eng_bottleneck_held (net, link);
   double *levels = net->clocks.level, own = levels[link];
   EngHeap *faster = &net->clocks.faster;
   double top = 0.0;
