@@ -103,17 +103,30 @@ eng_others_add (EngOthers *others, double rate)
   others->top = rate > others->top ? rate : others->top;
 }
 
+/* How far above the level a ceiling is set that was not kept. */
+#define ENG_CEILING_AT 1.05
+
+/* The ceiling of a link, which is kept only while other links know it, or crowds may make some quiet. */
+static inline double
+eng_bottleneck_ceiling (EngNet *net, EngLink link)
+{
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n_others == one->n_spread && net->clocks.ceiling[link] < net->clocks.level[link])
+    net->clocks.ceiling[link] = net->clocks.level[link] * ENG_CEILING_AT;
+  return net->clocks.ceiling[link];
+}
+
 /* A flow of the link, a member elsewhere, leaves one bottleneck for another, of which it takes that one's level; ENG_NO_SLOT: it
  * comes or goes. */
 static inline void
 eng_bottleneck_change_other (EngNet *net, EngLink link, EngLink from, EngLink to)
 {
   EngOthers *others = eng_others_of (net, link);
-  const double *rates = net->clocks.quiet[link] ? net->clocks.ceiling : net->clocks.level;
+  const bool quiet = net->clocks.quiet[link];
   if (to != ENG_NO_SLOT)
-    eng_others_add (others, rates[to]);
+    eng_others_add (others, quiet ? eng_bottleneck_ceiling (net, to) : net->clocks.level[to]);
   if (from != ENG_NO_SLOT)
-    eng_others_add (others, -rates[from]);
+    eng_others_add (others, quiet ? -net->clocks.ceiling[from] : -net->clocks.level[from]);
 }
 
 /* What the flow, a member of the link, has still to move. */

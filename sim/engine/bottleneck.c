@@ -125,7 +125,7 @@ try_quiet (EngNet *net, EngLink link)
     return;
   const uint32_t *held = eng_bottleneck_held (net, link);
   for (uint32_t i = 0; i < state->n_flows; i++)
-    sum += net->clocks.ceiling[held[i]];
+    sum += eng_bottleneck_ceiling (net, held[i]);
   if (sum >= eng_others_room (others) * QUIET_AT)
     return;
   others->sum = sum;

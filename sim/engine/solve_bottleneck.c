@@ -187,6 +187,20 @@ set_ceiling (EngNet *net, EngLink link, double ceiling)
   }
 }
 
+/* Keeps the ceiling above a level to come, which is so far from the one before. */
+static void
+raise_ceiling (EngNet *net, EngLink link, double level, double change)
+{
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double above = smaller (larger (change * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  const double ceilings[] = { net->clocks.ceiling[link], level + above };
+  const bool other = (level > ceilings[0]) | (level + FALLEN * above < ceilings[0]);
+  if (one->n_others == one->n_spread)
+    net->clocks.ceiling[link] = ceilings[other]; /* no branch: which it is cannot be foretold */
+  else if (other)
+    set_ceiling (net, link, level + above);
+}
+
 static void
 set_level (Eng *eng, EngLink link, double level)
 {
@@ -198,17 +212,11 @@ set_level (Eng *eng, EngLink link, double level)
     one->sure = false;
   else
     eng_bottleneck_stir (net, link);
-  const double above =
-      smaller (larger (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
-  const double ceilings[] = { net->clocks.ceiling[link], level + above };
-  const bool other = (level > ceilings[0]) | (level + FALLEN * above < ceilings[0]);
-  if (one->n_others == one->n_spread)
-    net->clocks.ceiling[link] = ceilings[other]; /* no branch: which it is cannot be foretold */
-  else if (other)
-    set_ceiling (net, link, level + above);
+  const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
+  if (crowd || one->n_others > one->n_spread)
+    raise_ceiling (net, link, level, fabs (change.change));
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
-  const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
   EngLink told[TOLD];
   for (uint32_t from = 0; from < one->n_spread; from += TOLD) {
     const EngSpread *to = one->spread + from;
