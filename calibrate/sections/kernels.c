@@ -24,10 +24,12 @@ static const CalStage stages[] = {
   { "gemm fp16", "gemm.fp16.share gemm.fp16.power gemm.fp16.dgrad gemm.fp16.wgrad" },
   { "gemm fp8", "gemm.fp8.share gemm.fp8.power gemm.fp8.dgrad gemm.fp8.wgrad" },
   { "gemm tf32", "gemm.tf32.share gemm.tf32.wgrad gemm.tf32.power gemm.tf32.dgrad gemm.tf32.tile" },
+  { "products in steps", "gemm.sustained" },
   { "batched", "" },
   { "grouped", "gemm.grouped" },
   { "few tokens", "" },
   { "few tokens, grouped", "" },
+  { "passes", "memory.passes" },
   { "attention forward", "attention.forward.share attention.forward.scores attention.forward.tile" },
   { "attention backward", "attention.backward.share attention.backward.scores attention.backward.tile" },
   { "decode", "decode.share decode.start decode.tile" },
@@ -42,7 +44,7 @@ static const CalStage stages[] = {
 static const double skewed[] = { 0.25, 0.20, 0.15, 0.125, 0.10, 0.075, 0.06, 0.04 };
 
 typedef struct {
-  enum { GEMM, MEMORY, LAUNCH, DECODE, ATTENTION } kind;
+  enum { GEMM, MEMORY, PASSES, LAUNCH, DECODE, ATTENTION } kind;
   gboolean recorded; /* within a step of a framework */
   union {
     MdlGemm gemm;
@@ -127,6 +129,18 @@ memory_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
   double each_B = moved_B / (reads[kind] + writes[kind]);
   *memory = (MdlMemory){ .kind = (MdlMemoryKind)kind, .read_B = reads[kind] * each_B, .written_B = writes[kind] * each_B };
   return TRUE;
+}
+
+/* The mean of a framework's passes. */
+static gboolean
+passes_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
+{
+  JsonObject *point = cal_probe_point (probe, i);
+  *memory = (MdlMemory){ .kind = MDL_MEMORY_ADD,
+                         .read_B = base_json_number (point, "read_B"),
+                         .written_B = base_json_number (point, "written_B") };
+  return (memory->read_B >= 0 && memory->written_B >= 1 && memory->read_B + memory->written_B <= MOST_BYTES_B) ||
+         cal_probe_fail (probe, i, error, "read_B, written_B: sizes above 0 B are accepted");
 }
 
 static gboolean
@@ -245,8 +259,8 @@ read_attention (CalCollect *r, guint i, double measured_s, GError **error)
   if (!check_library (r->probe, i, error) || !attention_of (r->probe, i, &item.of.attention, error))
     return FALSE;
   const char *stage = a->backward ? "attention backward" : "attention forward";
-  g_autofree char *what = g_strdup_printf ("%s, %.0f x %.0f tokens, %.0f heads of %.0f", stage, a->batch, a->q_length, a->heads,
-                                           a->head_dim);
+  g_autofree char *what =
+      g_strdup_printf ("%s, %.0f x %.0f tokens, %.0f heads of %.0f", stage, a->batch, a->q_length, a->heads, a->head_dim);
   add_thrice (r, i, stage, measured_s, &item, what);
   return TRUE;
 }
@@ -278,7 +292,7 @@ read_gemm (CalCollect *r, guint i, double measured_s, GError **error)
   CalUse use = shape != NULL && g_str_has_prefix (shape, HELD_FAMILY) ? CAL_USE_HELD_KIND : CAL_USE_FIT;
   for (size_t s = 0; s < G_N_ELEMENTS (of); s++)
     if (of[s].dtype == gemm->dtype)
-      add (r, of[s].stage, group, use, measured_s, &item, what);
+      add (r, item.recorded ? "products in steps" : of[s].stage, group, use, measured_s, &item, what);
   return TRUE;
 }
 
@@ -303,6 +317,11 @@ read_point (CalCollect *r, guint i, double measured_s, GError **error)
       return FALSE;
     if (known)
       add_thrice (r, i, "launch", measured_s, &item, base_name (mdl_launch_kind_names, (int)item.of.launch));
+  } else if (g_strcmp0 (what, "passes") == 0) {
+    item.kind = PASSES;
+    if (!passes_of (r->probe, i, &item.of.memory, error))
+      return FALSE;
+    add_thrice (r, i, "passes", measured_s, &item, "passes");
   } else if (g_strcmp0 (what, "attention") == 0)
     return read_attention (r, i, measured_s, error);
   return TRUE; /* what later probes may add */
@@ -417,6 +436,7 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
       time_s = mdl_gemm_time_s (kernels, node->gpu, &item->of.gemm);
       break;
     case MEMORY:
+    case PASSES:
       time_s = mdl_memory_time_s (kernels, node->gpu, &item->of.memory);
       break;
     case ATTENTION:

@@ -7,7 +7,7 @@ For each number of GPUs and each case: DIR/steps.jsonl gets a line with the medi
 DIR/ID_gpusN_rankR.json.gz the trace of three steps of rank R, as `forerun import kineto` reads it. With one GPU the model is wrapped by
 DDP or FSDP2 as well, with a communicator of one rank. Needs PyTorch 2.6 or later with CUDA and NCCL.
 
---shapes: other cases, of one GPU. Those of two to four layers are recorded, one step with record_shapes=True, as `forerun import kineto
+--shapes: other cases, of one GPU. Those of a few layers are recorded, three steps with record_shapes=True, as `forerun import kineto
 --kernels` reads it. The others are measured, to compare predictions with.
 """
 import argparse
@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import sys
+import time
 
 import torch
 import torch.distributed as dist
@@ -30,9 +31,9 @@ CASES = [case("ddp_gpt_mb16", "gpt2_medium", 1024, 16, dp_by="ddp"),
          case("fsdp_1b", "llama_1b", 2048, 2, dp_by="fsdp", precision="fp32"),
          case("fsdp_8b_l8", "llama_8b", 4096, 1, layers=8, dp_by="fsdp", precision="fp32")]
 # Kernels with their shapes: few layers, so that traces are small.
-SHAPES = [case("k_1b", "llama_1b", 2048, 2, layers=4), case("k_gpt", "gpt2_medium", 1024, 8, layers=4),
-          case("k_8b", "llama_8b", 4096, 1, layers=2), case("k_1b_cudnn", "llama_1b", 2048, 2, layers=4, attention="cudnn"),
-          case("k_8b_cudnn", "llama_8b", 4096, 1, layers=2, attention="cudnn"),
+SHAPES = [case("k_1b", "llama_1b", 2048, 2, layers=6), case("k_gpt", "gpt2_medium", 1024, 8, layers=6),
+          case("k_8b", "llama_8b", 4096, 1, layers=4), case("k_1b_cudnn", "llama_1b", 2048, 2, layers=6, attention="cudnn"),
+          case("k_8b_cudnn", "llama_8b", 4096, 1, layers=4, attention="cudnn"),
           case("k_mixtral", "mixtral", 4096, 1, layers=1, grouped=True)]
 WHOLE = [case("1b_s2048_mb2", "llama_1b", 2048, 2), case("1b_s2048_mb4", "llama_1b", 2048, 4), case("1b_s8192_mb1", "llama_1b", 8192, 1),
          case("gpt_mb8", "gpt2_medium", 1024, 8), case("gpt_mb16", "gpt2_medium", 1024, 16),
@@ -42,20 +43,32 @@ WHOLE = [case("1b_s2048_mb2", "llama_1b", 2048, 2), case("1b_s2048_mb4", "llama_
          case("1b_s8192_mb1_cudnn", "llama_1b", 8192, 1, attention="cudnn"),
          case("8b_l8_s4096_mb1_cudnn", "llama_8b", 4096, 1, layers=8, attention="cudnn"),
          case("8b_l8_s8192_mb1_cudnn", "llama_8b", 8192, 1, layers=8, attention="cudnn")]
-WARM, STEPS = 5, 20
+WARM, STEPS = 5, 40
+HOT_S = 3  # until power and temperature limit the clock as in training; the profiler's warm-up takes as long
 
 
 def quiet(_):
     pass
 
 
+def hot_steps(job):
+    """So many steps take HOT_S. They have run."""
+    torch.cuda.synchronize()
+    begin, n = time.perf_counter(), 0
+    while time.perf_counter() - begin < HOT_S:
+        job.step(quiet)
+        torch.cuda.synchronize()
+        n += 1
+    return n
+
+
 def record(job, path, shapes):
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-    active = 1 if shapes else 3
-    schedule = torch.profiler.schedule(wait=0, warmup=2, active=active, repeat=1)
+    active, warm = 3, hot_steps(job) if shapes else 2
+    schedule = torch.profiler.schedule(wait=0, warmup=warm, active=active, repeat=1)
     with torch.profiler.profile(activities=activities, schedule=schedule, record_shapes=shapes,
                                 on_trace_ready=lambda profile: profile.export_chrome_trace(path)) as profile:
-        for _ in range(2 + active):
+        for _ in range(warm + active):
             job.step(quiet)
             profile.step()
     with open(path, "rb") as f, gzip.open(path + ".gz", "wb", 9) as g:

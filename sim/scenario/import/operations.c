@@ -1,5 +1,5 @@
-/* Operations of PyTorch with their shapes, as cases that forerun-probe measures (docs/probe_compute.md): matrix products, fused
- * attention and passes over memory. A case is kept as the members of its JSON object.
+/* Operations of PyTorch with their shapes: matrix products and fused attention as cases that forerun-probe measures
+ * (docs/probe_compute.md), kept as the members of their JSON objects; passes over memory by what they move.
  * Source of names and orders of arguments: aten/src/ATen/native/native_functions.yaml of PyTorch 2.11, and files that it wrote
  * (tests/data/import/SOURCES.md). */
 #include <math.h>
@@ -7,10 +7,8 @@
 
 #include "trace-private.h"
 
-/* Smaller passes find in the L2 what the operation before left there: four times that of H100 and H200. */
-#define LEAST_PASS_B 200e6
-#define MOST_DIMS    4
-#define MOST_LENGTH  1e9 /* of one side */
+#define MOST_DIMS   4
+#define MOST_LENGTH 1e9 /* of one side */
 
 typedef struct {
   double length[MOST_DIMS], stride[MOST_DIMS]; /* strides in elements; NAN: not in the trace */
@@ -83,24 +81,6 @@ elements_of (const Tensor *t)
   for (guint k = 0; k < t->n; k++)
     n *= t->length[k];
   return n;
-}
-
-static gboolean
-is_contiguous (const Tensor *t)
-{
-  double expected = 1;
-  if (isnan (t->stride[0]))
-    return FALSE;
-  for (guint k = t->n; k-- > 0; expected *= t->length[k])
-    if (t->length[k] > 1 && (t->stride[k] < expected || t->stride[k] > expected))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-is_same_shape (const Tensor *a, const Tensor *b)
-{
-  return a->n == b->n && memcmp (a->length, b->length, a->n * sizeof a->length[0]) == 0;
 }
 
 /* Whether the last two dimensions lie transposed in memory. */
@@ -190,32 +170,32 @@ read_attention (JsonObject *args, const Attention *how)
 
 /* ---- passes over memory ---- */
 
-typedef struct {
-  const char *kernel;
-  guint inputs;   /* tensors of one shape that are read, or for a copy read and written */
-  gboolean copy;  /* the first is written, the second read */
-  gboolean rows;  /* by rows */
-} Pass;
-
-static char *
-read_pass (JsonObject *args, const Pass *how)
+/* B of all tensors among the arguments, lists of tensors aside; *largest_B: of the largest. */
+static double
+bytes_of (JsonObject *args, double *largest_B)
 {
-  Tensor first, t;
-  double moved_B = 0, size_B = 0;
-  if (!tensor_of (args, 0, &first))
-    return NULL;
-  for (guint i = 0; i < how->inputs; i++) {
-    if (!tensor_of (args, i, &t) || !is_same_shape (&t, &first) || t.dtype != first.dtype || !is_contiguous (&t))
-      return NULL;
-    size_B = elements_of (&t) * t.element_B;
-    moved_B += size_B;
+  static const struct {
+    const char *type;
+    double element_B;
+  } types[] = { { "c10::BFloat16", 2 }, { "c10::Half", 2 }, { "float", 4 },         { "double", 8 },
+                { "long int", 8 },      { "int", 4 },       { "unsigned char", 1 }, { "bool", 1 } };
+  JsonArray *all = base_json_array (args, "Input Dims");
+  double sum_B = 0;
+  *largest_B = 0;
+  for (guint i = 0; i < json_array_get_length (all); i++) {
+    const char *type = text_of (args, "Input type", i);
+    double length[MOST_DIMS + 1], size_B = 0;
+    guint n = 0;
+    if (type == NULL || !numbers_of (args, "Input Dims", i, length, &n) || n == 0)
+      continue;
+    for (guint k = 0; k < G_N_ELEMENTS (types); k++)
+      size_B = strcmp (type, types[k].type) == 0 ? types[k].element_B : size_B;
+    for (guint k = 0; k < n; k++)
+      size_B *= length[k];
+    sum_B += size_B;
+    *largest_B = fmax (*largest_B, size_B);
   }
-  moved_B += how->copy ? 0 : size_B;
-  if (moved_B < LEAST_PASS_B)
-    return NULL;
-  return g_strdup_printf ("\"what\": \"memory\", \"kernel\": \"%s\", \"dtype\": \"%s\", \"size_B\": %.0f, \"bytes_moved_B\": %.0f, "
-                          "\"row_elements\": %.0f",
-                          how->kernel, t.dtype, size_B, moved_B, how->rows ? first.length[first.n - 1] : 0.0);
+  return sum_B;
 }
 
 /* ---- by name ---- */
@@ -233,17 +213,58 @@ static const struct {
                    { "aten::_cudnn_attention_forward", { "cudnn", FALSE, 0, 10, 0, TRUE } },
                    { "aten::_cudnn_attention_backward", { "cudnn", TRUE, 1, 14, 0, TRUE } } };
 
+/* Element by element or row by row. */
 static const struct {
   const char *name;
-  Pass how;
-} passes[] = { { "aten::add", { "add", 2, FALSE, FALSE } },
-               { "aten::add_", { "add", 2, FALSE, FALSE } },
-               { "aten::mul", { "add", 2, FALSE, FALSE } },
-               { "aten::copy_", { "copy", 2, TRUE, FALSE } },
-               { "aten::silu_backward", { "swiglu", 2, FALSE, FALSE } },
-               { "aten::gelu_backward", { "swiglu", 2, FALSE, FALSE } },
-               { "aten::_fused_rms_norm", { "rmsnorm", 1, FALSE, TRUE } },
-               { "aten::native_layer_norm", { "rmsnorm", 1, FALSE, TRUE } } };
+  enum { NEW, FIRST_ONLY, READ_ONLY } writes; /* a tensor like the largest argument; the first argument, unread; next to nothing */
+} passes[] = { { "aten::add", NEW },
+               { "aten::add_", NEW },
+               { "aten::sub", NEW },
+               { "aten::mul", NEW },
+               { "aten::mul_", NEW },
+               { "aten::div", NEW },
+               { "aten::div_", NEW },
+               { "aten::neg", NEW },
+               { "aten::pow", NEW },
+               { "aten::rsqrt", NEW },
+               { "aten::silu", NEW },
+               { "aten::silu_backward", NEW },
+               { "aten::gelu", NEW },
+               { "aten::gelu_backward", NEW },
+               { "aten::sigmoid", NEW },
+               { "aten::tanh", NEW },
+               { "aten::relu", NEW },
+               { "aten::where", NEW },
+               { "aten::native_dropout", NEW },
+               { "aten::native_layer_norm", NEW },
+               { "aten::native_layer_norm_backward", NEW },
+               { "aten::_fused_rms_norm", NEW },
+               { "aten::_fused_rms_norm_backward", NEW },
+               { "aten::_softmax", NEW },
+               { "aten::_softmax_backward_data", NEW },
+               { "aten::_log_softmax", NEW },
+               { "aten::_log_softmax_backward_data", NEW },
+               { "aten::copy_", FIRST_ONLY },
+               { "aten::fill_", FIRST_ONLY },
+               { "aten::zero_", FIRST_ONLY },
+               { "aten::sum", READ_ONLY },
+               { "aten::mean", READ_ONLY } };
+
+static gboolean
+read_pass (const char *name, JsonObject *args, ScnTraceOperation *out)
+{
+  Tensor first;
+  double largest_B;
+  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
+    if (strcmp (name, passes[i].name) == 0) {
+      const double all_B = bytes_of (args, &largest_B);
+      const double first_B = tensor_of (args, 0, &first) ? elements_of (&first) * first.element_B : 0;
+      out->written_B = passes[i].writes == NEW ? largest_B : passes[i].writes == FIRST_ONLY ? first_B : 0;
+      out->read_B = passes[i].writes == FIRST_ONLY ? all_B - first_B : all_B;
+      return all_B > 0;
+    }
+  return FALSE;
+}
 
 /* Returned: full; NULL: none that is measured. */
 static char *
@@ -255,10 +276,14 @@ case_of (const char *name, JsonObject *args)
   for (guint i = 0; i < G_N_ELEMENTS (attentions); i++)
     if (strcmp (name, attentions[i].name) == 0)
       return read_attention (args, &attentions[i].how);
-  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
-    if (strcmp (name, passes[i].name) == 0)
-      return read_pass (args, &passes[i].how);
   return strcmp (name, "aten::_grouped_mm") == 0 ? read_grouped (args, 0) : NULL;
+}
+
+static void
+free_operation (gpointer data)
+{
+  g_free (((ScnTraceOperation *)data)->what);
+  g_free (data);
 }
 
 void
@@ -270,11 +295,11 @@ scn_trace_read_operation (ScnTraceRank *rank, JsonObject *event)
   if (name == NULL || base_json_array (args, "Input Dims") == NULL || !(id >= 1 && id < 1e18))
     return;
   rank->n_shapes++;
-  char *kept = case_of (name, args);
-  if (kept == NULL)
+  ScnTraceOperation kept = { .what = case_of (name, args) };
+  if (kept.what == NULL && !read_pass (name, args, &kept))
     return;
   if (rank->operations == NULL)
-    rank->operations = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+    rank->operations = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_operation);
   const guint64 key = (guint64)id;
-  g_hash_table_insert (rank->operations, g_memdup2 (&key, sizeof key), kept);
+  g_hash_table_insert (rank->operations, g_memdup2 (&key, sizeof key), g_memdup2 (&kept, sizeof kept));
 }

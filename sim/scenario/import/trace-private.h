@@ -54,10 +54,16 @@ typedef struct {
   GArray *activities;      /* ScnTraceActivity; of the step alone once it is taken */
   GArray *waits;           /* ScnTraceWait, by time */
   GArray *steps;           /* ScnTraceStep, by time */
-  GHashTable *operations;  /* guint64 -> char *, members of the case that forerun-probe would call it; NULL: not asked for */
+  GHashTable *operations;  /* guint64 -> ScnTraceOperation; NULL: none */
   guint n_shapes;          /* operations with shapes, readable or not */
   double begin_us, end_us; /* of the step taken */
 } ScnTraceRank;
+
+/* An operation of the framework that launched kernels. */
+typedef struct {
+  char *what;               /* members of the case that forerun-probe would call it; NULL: a pass over memory, of: */
+  double read_B, written_B; /* each tensor once */
+} ScnTraceOperation;
 
 struct ScnTrace {
   ScnTraceOptions options;

@@ -1,7 +1,7 @@
 /* Times of kernels by the shapes of what launched them, in the format of forerun-probe.
  *
- * A call takes the sum of its kernels' durations, each with the gap that lies between two kernels of a stream that were both queued in
- * time: a probe's time is from the start of one kernel to that of the next. Calls that a collective ran beside are left out, since it
+ * A call takes the sum of its kernels' durations, each with the gap between two kernels of a stream that were both queued in time,
+ * since a probe's time is from the start of one kernel to that of the next. Calls that a collective ran beside are left out: it
  * slows them (docs/overlap.md). */
 #include <math.h>
 #include <string.h>
@@ -16,15 +16,18 @@ typedef struct {
 } Case;
 
 struct ScnTraceKernels {
-  GPtrArray *cases;  /* Case, in the order of the files */
-  GHashTable *by;    /* what -> Case, borrowed */
-  GArray *gaps;      /* double, s */
-  char *gpu, *first; /* NULL: no file yet; of which file */
+  GPtrArray *cases;                 /* Case, in the order of the files */
+  GHashTable *by;                   /* what -> Case, borrowed */
+  GArray *gaps;                     /* double, s */
+  double pass_s, read_B, written_B; /* of all passes over memory together */
+  guint n_passes;                   /* their kernels */
+  char *gpu, *first;                /* NULL: no file yet; of which file */
 };
 
 typedef struct {
   guint64 operation;
   double time_s;
+  guint n; /* kernels */
   gboolean disturbed, tf32;
 } Call;
 
@@ -142,6 +145,7 @@ calls_of (const ScnTraceRank *rank, double gap_s)
     }
     Call *call = &g_array_index (calls, Call, at - 1);
     call->time_s += (here->end_us - here->start_us) * 1e-6 + gap_s;
+    call->n++;
     call->tf32 |= here->tf32;
     call->disturbed |= disturbed[i];
   }
@@ -151,7 +155,15 @@ calls_of (const ScnTraceRank *rank, double gap_s)
 static void
 add_call (ScnTraceKernels *kernels, const ScnTraceRank *rank, const Call *call)
 {
-  g_autoptr (GString) what = g_string_new (g_hash_table_lookup (rank->operations, &call->operation));
+  const ScnTraceOperation *operation = g_hash_table_lookup (rank->operations, &call->operation);
+  if (operation->what == NULL) {
+    kernels->pass_s += call->time_s;
+    kernels->read_B += operation->read_B;
+    kernels->written_B += operation->written_B;
+    kernels->n_passes += call->n;
+    return;
+  }
+  g_autoptr (GString) what = g_string_new (operation->what);
   if (call->tf32)
     g_string_replace (what, "\"fp32\"", "\"tf32\"", 1);
   Case *one = g_hash_table_lookup (kernels->by, what->str);
@@ -173,7 +185,7 @@ check_gpu (ScnTraceKernels *kernels, const ScnTraceRank *rank, GError **error)
     kernels->first = g_strdup (rank->path);
   }
   return strcmp (kernels->gpu, gpu) == 0 ||
-         scn_trace_fail (rank, 0, error, "its GPU is '%s', that of %s '%s'; accepted: files of one type of GPU", gpu, kernels->first,
+         scn_trace_fail (rank, 0, error, "its GPU is '%s', that of %s '%s'; accepted: one type of GPU", gpu, kernels->first,
                          kernels->gpu);
 }
 
@@ -213,24 +225,42 @@ append_s (GString *out, const char *key, double value_s)
   g_string_append_printf (out, ", \"%s\": %s", key, g_ascii_formatd (text, sizeof text, "%.6g", value_s));
 }
 
-/* The median's 95 % interval by order statistics; of a few calls all that was seen. */
+/* The median's 95 % interval, as of a normal sample: clocks change within a step, so that calls spread. */
 static void
 append_times (GString *out, GArray *times)
 {
-  const double middle = median (times), n = times->len, half = 0.98 * sqrt (n);
-  const guint low = (guint)fmax (floor (0.5 * n - half), 0), high = (guint)fmin (ceil (0.5 * n + half), n - 1);
+  const double middle = median (times), n = times->len;
+  double squares = 0;
+  for (guint i = 0; i < times->len; i++)
+    squares += pow (g_array_index (times, double, i) - middle, 2);
+  const double half = times->len > 1 ? 1.96 * 1.25 * sqrt (squares / (n - 1) / n) : 0;
   append_s (out, "median_s", middle);
-  append_s (out, "ci_lo_s", g_array_index (times, double, low));
-  append_s (out, "ci_hi_s", g_array_index (times, double, high));
+  append_s (out, "ci_lo_s", fmax (middle - half, 0));
+  append_s (out, "ci_hi_s", middle + half);
   g_string_append_printf (out, ", \"samples\": %u", times->len);
+}
+
+/* All passes over memory as their mean: time is a line in bytes, so that the mean has the rate of the whole. */
+static void
+append_passes (const ScnTraceKernels *kernels, GString *out)
+{
+  const double n = kernels->n_passes;
+  if (kernels->n_passes == 0 || kernels->written_B <= 0)
+    return;
+  g_string_append_printf (out, "%s\n  {\"section\": \"compute\", \"what\": \"passes\", \"read_B\": %.0f, \"written_B\": %.0f",
+                          kernels->cases->len > 0 ? "," : "", kernels->read_B / n, kernels->written_B / n);
+  append_s (out, "median_s", kernels->pass_s / n);
+  append_s (out, "ci_lo_s", kernels->pass_s / n);
+  append_s (out, "ci_hi_s", kernels->pass_s / n);
+  g_string_append_printf (out, ", \"samples\": %u}", kernels->n_passes);
 }
 
 char *
 scn_trace_kernels_write (const ScnTraceKernels *kernels, GError **error)
 {
-  if (kernels->cases->len == 0) {
+  if (kernels->cases->len == 0 && kernels->n_passes == 0) {
     base_fail_at (error, (BaseMark){ .file = kernels->first },
-                  "no matrix product, fused attention or large pass over memory is among the operations with shapes and "
+                  "no matrix product, fused attention or pass over memory is among the operations with shapes and "
                   "recorded kernels");
     return NULL;
   }
@@ -245,6 +275,7 @@ scn_trace_kernels_write (const ScnTraceKernels *kernels, GError **error)
     append_times (out, one->times);
     g_string_append_c (out, '}');
   }
+  append_passes (kernels, out);
   g_string_append (out, "\n]}\n");
   return g_string_free (out, FALSE);
 }
