@@ -81,6 +81,7 @@ typedef struct {
   MdlFormat head_compute;        /* of the head's */
   MdlFormat router;              /* of the router's */
   MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
+  gboolean autocast;             /* PyTorch's: weights, norms and sums of blocks are fp32; matrices cast what they read */
   MdlFormat cached;              /* that inputs of gated activations are kept in; NONE: as activation */
   MdlFormat gradient;            /* of the buffer that weight gradients go to */
   gboolean accumulate;           /* it holds those of an earlier micro-batch */
@@ -103,6 +104,8 @@ typedef struct {
   MdlFormat base;                /* that frozen matrices of the layers are kept in: fp8, fp4 (NF4); NONE: as parameters */
 } MdlLayerQuery;
 
+/* B of an element of what a block takes and gives. */
+double mdl_layer_stream_B (const MdlLayerQuery *query);
 /* Fills `ask` with one rank, one sequence of `sequence` tokens, bf16, flash, fp32 gradients, fused. */
 void mdl_layer_query_default (MdlLayerQuery *query, double sequence);
 
