@@ -452,6 +452,17 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
   return isfinite (time_s) && time_s > 0 ? time_s : (double)NAN;
 }
 
+/* What only steps of a framework tell has no default: 1 as long as nothing was recorded. */
+static void
+start (const CalProbe *probe, void *section)
+{
+  MdlKernels *kernels = section;
+  BaseNum *const factors[] = { &kernels->gemm.sustained, &kernels->memory.passes };
+  for (size_t i = 0; i < G_N_ELEMENTS (factors) && base_json_flag (cal_probe_root (probe), "recorded", FALSE); i++)
+    if (!factors[i]->set)
+      factors[i]->v = 1;
+}
+
 /* What a scenario has to say beside constants that hold what a framework makes of kernels. */
 static GPtrArray *
 note (const CalSectionFit *fit)
@@ -473,5 +484,6 @@ const CalSection cal_section_kernels = {
   .stages = stages,
   .collect = collect,
   .predict = predict,
+  .start = start,
   .note = note,
 };

@@ -25,7 +25,7 @@ mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *
   const BaseNum *start = &spec->start.at[memory->kind];
   double resident_B = fmin (fmin (memory->resident_B, memory->read_B), spec->cache.v);
   double rate_Bps = mdl_kernel_memory_Bps (kernels, gpu, memory->read_B / bytes_B);
-  if (spec->passes.set && memory->kind != MDL_MEMORY_ADAM && (spec->passes.v < 1.0 || spec->passes.v > 1.0)) {
+  if (spec->passes.v > 0.0 && memory->kind != MDL_MEMORY_ADAM) {
     rate_Bps *= spec->passes.v;
     mdl_kernel_use (cost, &spec->passes);
   }

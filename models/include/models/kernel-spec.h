@@ -83,7 +83,7 @@ typedef struct {
   BaseNum reads;     /* more, as a share, were there reads alone */
   BaseNum cache;     /* B of the L2 that the next kernel may find */
   BaseNum cache_rate; /* times memory's */
-  BaseNum passes;     /* of that rate, what the passes of a framework reach, optimizers aside */
+  BaseNum passes;     /* of that rate, what the passes of a framework reach, optimizers aside; 0: 1 */
   MdlMemoryStarts start;
 } MdlMemoryKernelSpec;
 
