@@ -145,6 +145,39 @@ autocast_sends_sums_in_fp32 (void)
       TEST_NEAR (g_array_index (back, MdlWork, i).coll.bytes, 4096.0 * 2048 * 4, 1e-12);
 }
 
+static double
+moved_by_index (const GArray *works, gboolean sums)
+{
+  double all = 0;
+  for (guint i = 0; i < works->len; i++) {
+    const MdlWork *w = &g_array_index (works, MdlWork, i);
+    all += sums ? w->added : w->placed;
+  }
+  return all;
+}
+
+/* tests/data/training/h200x4/kernel_tables.csv, mixtral_l2_s4096_mb1_grouped: an index_copy and an index_add a layer, of 8192 rows;
+ * over ranks another of each. Computed again, a forward pass copies as before. */
+static void
+eager_experts_move_rows_by_index (void)
+{
+  g_autoptr (LlmFixture) f = llm_need ("mixtral_8x7b");
+  const double elements = 4096.0 * 2 * 4096;
+  for (unsigned ep = 1; ep <= 2; ep++)
+    for (int again = 0; again < 2; again++) {
+      g_autoptr (GArray) ahead = g_array_new (FALSE, FALSE, sizeof (MdlWork)), back = g_array_new (FALSE, FALSE, sizeof (MdlWork));
+      MdlLayerQuery query = eager (4096);
+      query.ep = ep;
+      query.experts = MDL_EXPERTS_GROUPED;
+      query.recompute = again ? MDL_MODULE_LAYER : 0;
+      mdl_layer_works (&f->llm, &query, MDL_PART_MOE, 1, ahead, back);
+      TEST_NEAR (moved_by_index (ahead, FALSE), ep * elements, 1e-12);
+      TEST_NEAR (moved_by_index (ahead, TRUE), 0, 0);
+      TEST_NEAR (moved_by_index (back, FALSE), again * (double)ep * elements, 1e-12);
+      TEST_NEAR (moved_by_index (back, TRUE), ep * elements, 1e-12);
+    }
+}
+
 int
 main (void)
 {
@@ -154,7 +187,8 @@ main (void)
     { "autocast keeps a copy for each matrix", autocast_keeps_a_copy_for_each_matrix },
     { "eager autograd hides no sum behind weight gradients", eager_autograd_hides_no_sum_behind_weight_gradients },
     { "autocast sends sums in fp32", autocast_sends_sums_in_fp32 },
+    { "eager experts move rows by index", eager_experts_move_rows_by_index },
     { NULL, NULL },
   };
-  return test_main ("autocast and eager autograd", cases);
+  return test_main ("autocast and eager code", cases);
 }

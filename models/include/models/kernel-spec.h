@@ -84,6 +84,8 @@ typedef struct {
   BaseNum cache;     /* B of the L2 that the next kernel may find */
   BaseNum cache_rate; /* times memory's */
   BaseNum passes;     /* of that rate, what the passes of a framework reach, optimizers aside; 0: 1 */
+  BaseNum index_add;  /* elements/s that PyTorch's kernel adds to rows by atomics; 0: as memory allows */
+  BaseNum index_copy; /* elements/s that its kernel copies to rows */
   MdlMemoryStarts start;
 } MdlMemoryKernelSpec;
 

@@ -165,6 +165,7 @@ typedef struct {
   MdlFormat format;      /* that it computes in; of memory-bound work: of its elements */
   double flop;           /* multiply and add are 2; 0 for memory-bound work and collectives */
   double read_B, write_B; /* of device memory, each operand once */
+  double added, placed;  /* elements that eager code adds or copies to rows one by one (index_add, index_copy) */
   double kernels;        /* launches; 0 for collectives */
   double syncs;           /* times the host waits for the GPU, behind it; with `rounds` behind a round of it and its neighbours */
   gboolean delayed;       /* a weight gradient behind all that others wait for */
