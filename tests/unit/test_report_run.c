@@ -151,7 +151,7 @@ static void
 trace_is_json_with_lanes_as_threads (void)
 {
   char lane0[] = "stage 0 compute", lane1[] = "stage 0 \"net\"\\\t", name[] = "forward";
-  ColSpan a = { lane0, name, 0, 1e-6 }, b = { lane1, name, 1e-6, 3.5e-6 }, c = { lane0, name, 2e-6, 3e-6 };
+  ColSpan a = { lane0, name, 0, 1e-6, 0 }, b = { lane1, name, 1e-6, 3.5e-6, 0 }, c = { lane0, name, 2e-6, 3e-6, 0 };
   g_autoptr (GPtrArray) spans = g_ptr_array_new ();
   g_ptr_array_add (spans, &a);
   g_ptr_array_add (spans, &b);
