@@ -2,10 +2,10 @@
 """What ten runs of an engine on a GPU are worth: `forerun fit --serving` takes the ten of a group that tests/data/serving/ten.tsv
 names, and the calibration that it writes predicts the others of that group.
 
-usage: serving_fit.py FORERUN SOURCE_DIR [--group WORD] [--keep FOLDER] [--tpot MEDIAN P90] [--ttft MEDIAN P90]
+usage: serving_fit.py FORERUN SOURCE_DIR [--draw 2] [--group WORD] [--keep FOLDER] [--tpot MEDIAN P90] [--ttft MEDIAN P90]
 
 Printed by group: |error| of TPOT and of TTFT, median and 90th percentile in %, before the fit and after it. Ends with status 1 where
-one of all groups together is above a limit. The fits are thrown away; --keep leaves their files.
+one of all groups together is above a limit. --draw 2: ten other runs (ten2.tsv). The fits are thrown away; --keep leaves their files.
 """
 import csv, json, os, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -75,7 +75,8 @@ def main():
     wanted = sys.argv[sys.argv.index("--group") + 1] if "--group" in sys.argv else ""
     lines = list(csv.DictReader(open(f"{source}/tests/data/serving/serving.csv")))
     groups = {}
-    for row in csv.DictReader(open(f"{source}/tests/data/serving/ten.tsv"), delimiter="\t"):
+    draw = sys.argv[sys.argv.index("--draw") + 1] if "--draw" in sys.argv else ""
+    for row in csv.DictReader(open(f"{source}/tests/data/serving/ten{draw}.tsv"), delimiter="\t"):
         name = row["gpu"], row["framework"], row["model"]
         groups.setdefault(name, {"fit": [], "score": []})[row["use"]].append(lines[int(row["line"]) - 2])
     sums = [[], [], [], []]
