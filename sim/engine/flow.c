@@ -250,6 +250,7 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
   head->bounded = isfinite (bound_per_s);
   if (head->state != ENG_FLOW_MOVING)
     return;
+  net->flows.rebound = true;
   if (head->n_uses == 0)
     eng_net_set_rate (eng, slot, bound_per_s);
   net->part.restart = fmin (net->part.restart, fmin (net->flows.move[slot].rate, bound_per_s));

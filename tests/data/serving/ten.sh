@@ -3,8 +3,8 @@
 # compares it and the second draw with the files. --draw 2 prints ten2.tsv.
 #
 # Groups of the origin `per_model` with 20 runs or more, of models that forerun has. Within a group the runs stand in the order of
-# the SHA-256 of their settings and line (columns 1 to 14 of serving.csv); the first ten fit, the others score. Of the second draw the
-# ten next ones fit, where a group has 40 runs or more, and all others score: ten other runs show what a fit owes to chance. No
+# the SHA-256 of their settings and line (columns 1 to 14 of serving.csv); the first ten fit, the others score. Of the second draw
+# the ten next ones fit, where a group has 40 runs or more, and all others score: ten other runs show what a fit owes to chance. No
 # measured time enters. A test makes these fits and throws them away: no constant that is shipped comes from them.
 # usage: ten.sh [--draw 2 | --check]
 set -euo pipefail
