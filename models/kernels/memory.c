@@ -13,6 +13,25 @@
 
 #include "kernels/kernel-private.h"
 
+/* What moving elements one by one takes beyond their bytes. */
+static void
+add_indexing (const MdlMemoryKernelSpec *spec, const MdlMemory *memory, MdlKernelCost *cost)
+{
+  const struct {
+    const char *name;
+    double elements;
+    const BaseNum *rate;
+  } kernels[] = { { "index_add", memory->added, &spec->index_add }, { "index_copy", memory->placed, &spec->index_copy } };
+  for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+    const double more_s = kernels[i].rate->v > 0.0 ? kernels[i].elements / kernels[i].rate->v - cost->memory_s : 0.0;
+    if (more_s <= 0.0)
+      continue;
+    mdl_kernel_term (cost, kernels[i].name, more_s, kernels[i].rate, "%.4g M elements at %.4g G/s, beyond memory's time",
+                     kernels[i].elements * 1e-6, kernels[i].rate->v * 1e-9);
+    cost->bound = "indexing";
+  }
+}
+
 void
 mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *memory, MdlKernelCost *cost)
 {
@@ -33,6 +52,7 @@ mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *
   mdl_kernel_term (cost, "memory", cost->memory_s, &spec->share, "%.0f B at %.4g GB/s", outside_B, rate_Bps * 1e-9);
   mdl_kernel_term (cost, "cache", resident_B / cache_Bps, &spec->cache_rate, "%.0f B at %.4g GB/s", resident_B, cache_Bps * 1e-9);
   cost->bound = cost->memory_s > start->v ? "memory" : "start";
+  add_indexing (spec, memory, cost);
   mdl_kernel_close (kernels, cost);
 }
 

@@ -20,6 +20,7 @@ typedef struct {
   double tokens;    /* T, a rank's after cp */
   double rows;      /* of them, those of this rank between the matrices: T / tp with sp */
   double element_B; /* of activations */
+  double stream_B;  /* of norms and of sums of blocks: fp32 under autocast, else as activations */
   const MdlWorkAttention *core; /* of attention, in place of the decoder's; NULL: that */
   gboolean outside; /* of no layer: a base of fewer bits is not for its matrices */
 } MdlBuild;

@@ -84,6 +84,12 @@ mdl_recompute_selective (gboolean flash)
   return flash ? 0 : MDL_MODULE_CORE_ATTENTION;
 }
 
+double
+mdl_layer_stream_B (const MdlLayerQuery *query)
+{
+  return mdl_format_B (query->autocast ? MDL_FORMAT_FP32 : query->activation);
+}
+
 void
 mdl_layer_query_default (MdlLayerQuery *query, double sequence)
 {
@@ -248,7 +254,7 @@ vocabulary_rows (const MdlBuild *build)
 static void
 embedding_forward (MdlBuild *build)
 {
-  const double all_B = build->tokens * build->llm->hidden.v * build->element_B, unit_B = stream (build) * build->element_B;
+  const double all_B = build->tokens * build->llm->hidden.v * build->stream_B, unit_B = stream (build) * build->stream_B;
   mdl_build_memory (build, "embedding", all_B, all_B, build->query->tp > 1 ? 3 : 1); /* cut: tokens of other ranks are masked */
   mdl_build_coll (build, "reduce_embedding", build->query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, MDL_GROUP_TP, all_B,
                   build->query->activation);
@@ -269,19 +275,20 @@ embedding_back (MdlBuild *build)
     return;
   const MdlLayerQuery *query = build->query;
   const double all = build->tokens * build->llm->hidden.v,
-               table_B = vocabulary_rows (build) * build->llm->hidden.v * build->element_B;
+               table_B = vocabulary_rows (build) * build->llm->hidden.v * build->stream_B;
   if (build->llm->vision.layers.v > 0)
     mdl_build_patches_back (build);
   mdl_build_add_back (build, stream (build));
   if (build->llm->embedding_norm.v)
     mdl_build_norm_back (build, "norm", stream (build), FALSE);
   if (query->sp)
-    mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all * build->element_B, query->activation);
+    mdl_build_coll (build, "gather_gradient", MDL_OP_ALL_GATHER, MDL_GROUP_TP, all * build->stream_B, query->activation);
   build->pass = MDL_PASS_WGRAD;
-  const double sum_B = all * (build->fused ? mdl_format_B (query->gradient) : build->element_B);
-  mdl_build_memory (build, "embedding", all * build->element_B + sum_B, sum_B + (build->fused ? 0 : table_B), 3);
-  if (!build->fused && (query->accumulate || query->gradient != query->activation)) {
-    const double buffer_B = table_B / build->element_B * mdl_format_B (query->gradient);
+  const double sum_B = all * (build->fused ? mdl_format_B (query->gradient) : build->stream_B);
+  mdl_build_memory (build, "embedding", all * build->stream_B + sum_B, sum_B + (build->fused ? 0 : table_B), 3);
+  const MdlFormat made = query->autocast ? MDL_FORMAT_FP32 : query->activation;
+  if (!build->fused && (query->accumulate || query->gradient != made)) {
+    const double buffer_B = table_B / build->stream_B * mdl_format_B (query->gradient);
     mdl_build_memory (build, "accumulate", table_B + (query->accumulate ? buffer_B : 0), buffer_B, 1);
   }
   build->pass = MDL_PASS_DGRAD;

@@ -32,7 +32,8 @@ mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, 
                        .low = query->compute == MDL_FORMAT_FP8 || query->compute == MDL_FORMAT_FP4,
                        .tokens = tokens,
                        .rows = query->sp ? tokens / query->tp : tokens,
-                       .element_B = mdl_format_B (query->activation) };
+                       .element_B = mdl_format_B (query->activation),
+                       .stream_B = mdl_layer_stream_B (query) };
 }
 
 /* ---- single works ---- */
@@ -162,6 +163,29 @@ mdl_build_cast (MdlBuild *build, const char *name, double elements, double copie
     work->kernels *= copies; /* each has scales of its own: TransformerEngine pytorch/csrc/extensions/cast.cpp, split_quantize */
 }
 
+/* PyTorch's autocast: each matrix casts what it reads, once for its weights in a forward pass, and each of its uses of an input
+ * (pytorch/pytorch aten/src/ATen/autocast_mode.cpp, cached_cast keeps leaves alone). Fused code casts an input where it is made. */
+static void
+autocast_operands (MdlBuild *build, const MdlLinear *linear, double rows, gboolean input)
+{
+  if (!build->query->autocast)
+    return;
+  const double in = rows * linear->in * linear->copies, weights = linear->in * linear->out * linear->copies;
+  if (input && !build->fused)
+    mdl_build_memory (build, "cast_input", in * build->stream_B, in * build->element_B, 1);
+  mdl_build_memory (build, "cast_weight", weights * build->stream_B, weights * build->element_B, 1)->kernels = linear->bias ? 2 : 1;
+}
+
+/* The gradient of such a cast: from 16 bits to fp32, or back for what a block gave. */
+static void
+autocast_gradient (MdlBuild *build, double elements, gboolean narrow)
+{
+  if (!build->query->autocast || build->fused)
+    return;
+  const double low_B = elements * build->element_B, wide_B = elements * build->stream_B;
+  mdl_build_memory (build, "cast_gradient", narrow ? wide_B : low_B, narrow ? low_B : wide_B, 1);
+}
+
 /* What a norm left in its wider format, with its largest value, for these elements' products. */
 static void
 cast_norm (MdlBuild *build, const MdlLinear *linear, double elements)
@@ -201,13 +225,19 @@ gathers_cast (const MdlBuild *build, const MdlLinear *linear)
   return build->fused && build->low && mdl_format_B (linear->format) < build->element_B && !adapted (build, linear);
 }
 
+/* Format of what eager code sends between blocks. */
+static MdlFormat
+between (const MdlBuild *build)
+{
+  return build->query->autocast && !build->fused ? MDL_FORMAT_FP32 : build->query->activation;
+}
+
 static int
 gather_operand (MdlBuild *build, const char *name, MdlGroup group, const MdlLinear *linear, double elements, double ways)
 {
   const gboolean cast = gathers_cast (build, linear);
-  const double each_B = cast ? ways * mdl_format_B (linear->format) : build->element_B;
-  return mdl_build_coll (build, name, MDL_OP_ALL_GATHER, group, elements * each_B,
-                         cast ? linear->format : build->query->activation);
+  const double each_B = cast ? ways * mdl_format_B (linear->format) : build->fused ? build->element_B : build->stream_B;
+  return mdl_build_coll (build, name, MDL_OP_ALL_GATHER, group, elements * each_B, cast ? linear->format : between (build));
 }
 
 /* One factor for a tensor: what was gathered is transposed here. Blocks have factors of both ways, and come both ways. */
@@ -357,16 +387,22 @@ mdl_build_columns (MdlBuild *build, const MdlLinear *linears, unsigned n, double
   if (!build->fused)
     mdl_build_cast (build, "cast_input", elements, linears[0].copies);
   const int first = mdl_build_next (build);
-  for (unsigned i = 0; i < n; i++)
+  for (unsigned i = 0; i < n; i++) {
+    autocast_operands (build, &linears[i], rows, TRUE);
     linear_forward (build, &linears[i], rows);
+  }
   mdl_build_amend (build, gather, first, -1);
 }
 
+/* Eager autograd computes both gradients of a matrix in one node, and the sum over ranks is a node behind it
+ * (pytorch/pytorch tools/autograd/derivatives.yaml, mm and addmm); fused code sums beside the weight gradients (NVIDIA/Megatron-LM
+ * megatron/core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). */
 void
 mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, double rows, MdlGroup group)
 {
   const MdlLayerQuery *query = build->query;
-  const double input = rows * linears[0].in * linears[0].copies, input_B = input * build->element_B;
+  const double input = rows * linears[0].in * linears[0].copies;
+  const double input_B = input * (build->fused ? build->element_B : build->stream_B);
   gboolean trained = FALSE;
   for (unsigned i = 0; i < n; i++)
     trained = trained || trained_here (build, &linears[i]);
@@ -381,11 +417,17 @@ mdl_build_columns_back (MdlBuild *build, const MdlLinear *linears, unsigned n, d
   for (unsigned i = 0; i < n; i++) {
     gemm = mdl_build_next (build);
     linear_dgrad (build, &linears[i], rows);
+    if (!build->fused)
+      mdl_build_wgrad (build, &linears[i], rows);
+    build->pass = MDL_PASS_DGRAD;
+    autocast_gradient (build, input, FALSE);
     if (i > 0 && !build->fused) /* fused: one matrix, or added in the product */
       mdl_build_memory (build, "add_gradients", 2 * input_B, input_B, 1);
   }
   reduce = mdl_build_coll (build, "reduce_gradient", query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group, input_B,
-                           query->activation);
+                           between (build));
+  if (!build->fused)
+    return;
   /* where there are weight gradients, they are what it runs beside */
   mdl_build_amend (build, reduce, trained ? -1 : gemm, -1);
   const int first = mdl_build_next (build);
@@ -404,6 +446,7 @@ mdl_build_row (MdlBuild *build, const MdlLinear *linear, double rows, MdlGroup g
 {
   const MdlLayerQuery *query = build->query;
   mdl_build_cast (build, "cast_input", rows * linear->in * linear->copies, linear->copies);
+  autocast_operands (build, linear, rows, FALSE);
   const int gemm = mdl_build_next (build);
   linear_forward (build, linear, rows);
   const int reduce = mdl_build_coll (build, "reduce_output", query->sp ? MDL_OP_REDUCE_SCATTER : MDL_OP_ALL_REDUCE, group,
@@ -423,6 +466,7 @@ mdl_build_row_back (MdlBuild *build, const MdlLinear *linear, double rows, MdlGr
     gather = gather_operand (build, "gather_gradient", group, linear, output,
                              trained_here (build, linear) && cast_of (build).swizzles ? 2 : 1);
   mdl_build_amend (build, gather, gather + 1, -1);
+  autocast_gradient (build, output, TRUE);
   linear_dgrad (build, linear, rows);
   build->pass = MDL_PASS_WGRAD;
   if (gather >= 0 && trained_here (build, linear))
@@ -444,23 +488,23 @@ operand_B (const MdlBuild *build)
 void
 mdl_build_norm (MdlBuild *build, const char *name, double elements, gboolean with_add)
 {
-  const double unit_B = elements * build->element_B, out_B = elements * operand_B (build);
+  const double unit_B = elements * build->stream_B, out_B = elements * (build->fused ? operand_B (build) : build->stream_B);
   if (!with_add || !build->fused) {
     mdl_build_memory (build, name, unit_B, out_B, 1);
     return;
   }
   const double mask_B = build->query->dropout ? elements : 0;
-  mdl_build_memory (build, name, 2 * unit_B, unit_B + out_B + mask_B, 1);
+  mdl_build_memory (build, name, unit_B + elements * build->element_B, unit_B + out_B + mask_B, 1);
 }
 
 void
 mdl_build_norm_back (MdlBuild *build, const char *name, double elements, gboolean with_add)
 {
-  const double unit_B = elements * build->element_B;
+  const double unit_B = elements * build->stream_B, given_B = elements * (build->fused ? build->element_B : build->stream_B);
   const gboolean inside = with_add && build->fused;
   build->pass = MDL_PASS_DGRAD;
   /* gradient and input in, gradient out; a second kernel sums up the weight's parts */
-  mdl_build_memory (build, name, (inside ? 3 : 2) * unit_B, unit_B, mdl_build_frozen (build) ? 1 : 2);
+  mdl_build_memory (build, name, given_B + (inside ? 2 : 1) * unit_B, unit_B, mdl_build_frozen (build) ? 1 : 2);
   if (with_add && !build->fused)
     mdl_build_memory (build, "add_gradients", 2 * unit_B, unit_B, 1);
 }
@@ -468,12 +512,12 @@ mdl_build_norm_back (MdlBuild *build, const char *name, double elements, gboolea
 void
 mdl_build_add (MdlBuild *build, double elements)
 {
-  const double unit_B = elements * build->element_B;
+  const double unit_B = elements * build->element_B, sum_B = elements * build->stream_B;
   if (build->fused)
     return; /* in the norm that follows */
   if (build->query->dropout)
     mdl_build_memory (build, "dropout", unit_B, unit_B + elements, 1);
-  mdl_build_memory (build, "add", 2 * unit_B, unit_B, 1);
+  mdl_build_memory (build, "add", unit_B + sum_B, sum_B, 1);
 }
 
 void

@@ -179,7 +179,7 @@ move (MdlBuild *build, const char *name, double in, double out, double eager)
 }
 
 /* Rows into or out of the order of experts. Not fused: so many kernels, and `apart` rows more read and written, by the weights. */
-static void
+static MdlWork *
 permute (MdlBuild *build, const char *name, double in, double out, double apart, double kernels)
 {
   const double row_B = build->llm->hidden.v * build->element_B;
@@ -188,6 +188,16 @@ permute (MdlBuild *build, const char *name, double in, double out, double apart,
   const double more = fused || !build->fused ? 0 : apart; /* eager kernel counts were fitted with these passes in them */
   MdlWork *work = mdl_build_memory (build, name, (in + more) * row_B, (out + more) * row_B, kernels);
   work->kernels = fused ? 1 : kernels;
+  return work;
+}
+
+/* Eager code copies rows to their places one element at a time, and adds gradients of rows that it took by atomics
+ * (pytorch/pytorch aten/src/ATen/native/cuda/Indexing.cu, indexFuncLargeIndex; IndexKernel.cu, index_copy_kernel_impl). */
+static void
+by_index (const MdlBuild *build, MdlWork *work, double rows, gboolean sums)
+{
+  if (!build->fused)
+    *(sums ? &work->added : &work->placed) = rows * build->llm->hidden.v;
 }
 
 static MdlLinear
@@ -463,7 +473,7 @@ by_expert (MdlBuild *build, const Moe *moe, void (*experts) (MdlBuild *build, co
     permute (build, "sort_by_expert", come, moe->rows, 0, 2);
   experts (build, moe);
   if (mixed)
-    permute (build, "sort_by_rank", moe->rows, come, 0, 2);
+    by_index (build, permute (build, "sort_by_rank", moe->rows, come, 0, 2), moe->rows, experts == experts_back);
   share_rows (build, moe, FALSE);
 }
 
@@ -482,7 +492,7 @@ sorted_forward (MdlBuild *build, const Moe *moe, unsigned modules)
   by_expert (build, moe, experts_forward);
   exchange (build, "combine", moe, MDL_MOE_COMBINE, build->query->activation);
   if (!by_library (build))
-    permute (build, "weighted_sum", moe->sent, build->rows, moe->sent, 3);
+    by_index (build, permute (build, "weighted_sum", moe->sent, build->rows, moe->sent, 3), moe->sent, FALSE);
 }
 
 void
@@ -524,7 +534,7 @@ sorted_back (MdlBuild *build, const Moe *moe)
   by_expert (build, moe, experts_back);
   exchange (build, "dispatch_gradient", moe, MDL_MOE_COMBINE, build->query->activation);
   if (!by_library (build))
-    permute (build, "permute", moe->sent, build->rows, 0, 2);
+    by_index (build, permute (build, "permute", moe->sent, build->rows, 0, 2), moe->sent, TRUE);
 }
 
 void

@@ -29,6 +29,7 @@ typedef struct {
   MdlActivationBytes *out;
   double tokens, rows;
   double unit_B;    /* of an element of an activation */
+  double stream_B;  /* of one between blocks */
   double operand_B; /* of one that is kept for a product */
   double product_B; /* of all inputs of products, kept or computed again */
   gboolean eager, gradient;
@@ -73,12 +74,12 @@ input_rows (const Sum *sum)
   return sum->eager ? sum->tokens : sum->rows;
 }
 
-/* What a block takes, a norm of it, and a mask of dropout behind it. What a layer takes is kept also where all of it is computed
- * again. */
+/* What a block takes, a norm of it that `matrices` read, and a mask of dropout behind it. What a layer takes is kept also where all
+ * of it is computed again. Under autocast each matrix keeps a copy that it cast. */
 static void
-keep_ends (Sum *sum, unsigned module, unsigned lora)
+keep_ends (Sum *sum, unsigned module, unsigned lora, unsigned matrices)
 {
-  const double width = sum->llm->hidden.v, row_B = sum->rows * width * sum->unit_B;
+  const double width = sum->llm->hidden.v, row_B = sum->rows * width * sum->stream_B;
   const gboolean first = module == MDL_MODULE_ATTENTION || sum->alone;
   if (first)
     sum->out->kept_B += row_B;
@@ -86,10 +87,11 @@ keep_ends (Sum *sum, unsigned module, unsigned lora)
     keep (sum, row_B, MDL_MODULE_SECOND);
   if (sum->eager) /* gradients of norms' weights wait for those of their results */
     sum->out->late_B += row_B;
-  if (first || sum->llm->norms.v > 1)
+  const unsigned copies = sum->query->autocast && sum->eager ? matrices : 1;
+  for (unsigned i = 0; i < copies && (first || sum->llm->norms.v > 1); i++)
     keep_operand (sum, input_rows (sum), width, MDL_MODULE_NORM | MDL_MODULE_SECOND | module, lora);
   if (sum->llm->norms.v >= 4)
-    keep (sum, sum->rows * width * sum->unit_B, 0);
+    keep (sum, row_B, 0);
   if (sum->query->dropout)
     keep (sum, sum->rows * width, 0);
 }
@@ -154,7 +156,7 @@ add_recurrent (Sum *sum)
   const double heads = r->heads.v / tp, inner = heads * r->head_dim.v, keys = r->groups.v / tp * r->state.v;
   const gboolean delta = r->kind.v == MDL_RECURRENT_GATED_DELTA;
   const double projected = 2 * inner + 2 * keys + (delta ? 2 : 1) * heads, wide = delta ? 2 * heads * r->state.v : 0;
-  keep_ends (sum, MDL_MODULE_ATTENTION, 0);
+  keep_ends (sum, MDL_MODULE_ATTENTION, 0, 1);
   keep (sum, T * projected * unit_B, MDL_MODULE_ATTENTION);
   if (delta)
     keep (sum, T * (inner + 2 * keys + wide + heads * r->chunk.v) * unit_B, MDL_MODULE_ATTENTION);
@@ -175,7 +177,7 @@ add_attention (Sum *sum)
   const double T = sum->tokens, unit_B = sum->unit_B, width = sum->llm->hidden.v;
   const gboolean mla = sum->llm->attention.kind.v == MDL_ATTENTION_MLA;
   const unsigned core = MDL_MODULE_CORE_ATTENTION | MDL_MODULE_ATTENTION;
-  keep_ends (sum, MDL_MODULE_ATTENTION, MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V);
+  keep_ends (sum, MDL_MODULE_ATTENTION, MDL_LORA_Q | MDL_LORA_K | MDL_LORA_V, mla || sum->llm->attention.fused.v ? 1 : 3);
   if (mla)
     keep_compressed (sum);
   if (sum->llm->attention.qk_norm.v)
@@ -241,7 +243,7 @@ static void
 add_mlp (Sum *sum)
 {
   const double tp = sum->query->tp, ffn = sum->llm->mlp.ffn.v / tp, width = sum->llm->hidden.v, row_B = width * sum->unit_B;
-  keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
+  keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP, mdl_llm_gated (sum->llm) && !sum->llm->mlp.fused.v ? 2 : 1);
   keep_mlp (sum, sum->tokens, ffn, ffn * width, MDL_LORA_DOWN);
   if (sum->query->recompute & MDL_MODULE_SECOND) /* the result of the last product, which is not computed again */
     sum->out->kept_B += sum->rows * row_B;
@@ -260,7 +262,7 @@ add_moe (Sum *sum)
   const double ffn = moe->ffn.v / query->etp, experts = moe->experts.v / query->ep;
   /* fused code: the activation takes the weights, so that their gradient needs no result of an expert */
   const double sorted = !sum->eager ? 0 : query->ep > 1 ? 3 : 2;
-  keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP);
+  keep_ends (sum, MDL_MODULE_MLP, MDL_LORA_GATE | MDL_LORA_UP, 1);
   keep (sum, sum->rows * moe->experts.v * 4, MDL_MODULE_MLP);
   keep_operand (sum, rows, width, MDL_MODULE_MLP, 0); /* adapters stand beside no expert */
   keep_mlp (sum, rows, ffn, ffn * width * experts, 0);
@@ -305,12 +307,12 @@ add_embedding (Sum *sum)
   if (sum->query->dropout)
     sum->out->kept_B += sum->rows * width;
   if (sum->llm->embedding_norm.v)
-    sum->out->kept_B += sum->rows * width * sum->unit_B;
+    sum->out->kept_B += sum->rows * width * sum->stream_B;
   if (sum->llm->vision.layers.v > 0)
     keep_patches (sum);
   if (sum->query->lora_rank > 0)
     return;
-  sum->out->working_B = sum->tokens * width * sum->unit_B;
+  sum->out->working_B = sum->tokens * width * sum->stream_B;
   /* a table's gradient is a table; the head's, which is the same tensor, is there before */
   if (sum->gradient || (sum->eager && sum->llm->tied.v))
     sum->out->tail_B = vocabulary_rows (sum) * width * sum->unit_B;
@@ -326,7 +328,7 @@ add_head (Sum *sum)
                             : sum->query->tp > 1                    ? &spec->loss_sharded
                                                                     : &spec->loss;
   const double width = sum->llm->hidden.v, rows = vocabulary_rows (sum), logits = sum->tokens * rows * MAX (sum->query->outputs, 1);
-  sum->out->kept_B = sum->rows * width * sum->unit_B + logits * loss->kept.v;
+  sum->out->kept_B = sum->rows * width * sum->stream_B + logits * loss->kept.v;
   if (trained (sum, 0))
     sum->out->kept_B += input_rows (sum) * width * sum->unit_B;
   /* the loss at its most; then its gradient beside a gradient of the matrix */
@@ -379,6 +381,7 @@ mdl_memory_block (const MdlMemorySpec *spec, const MdlLlm *llm, const MdlLayerQu
               .tokens = tokens,
               .rows = query->sp ? tokens / query->tp : tokens,
               .unit_B = unit_B,
+              .stream_B = mdl_layer_stream_B (query),
               .operand_B = eager ? unit_B : fmin (unit_B, mdl_format_B (query->compute)),
               .eager = eager,
               .gradient = with_gradient && query->lora_rank == 0 };
@@ -391,7 +394,7 @@ double
 mdl_memory_boundary_B (const MdlLlm *llm, const MdlLayerQuery *query)
 {
   const double tokens = query->micro_batch * query->sequence / query->cp;
-  return tokens / (query->sp ? query->tp : 1) * llm->hidden.v * mdl_format_B (query->activation);
+  return tokens / (query->sp ? query->tp : 1) * llm->hidden.v * mdl_layer_stream_B (query);
 }
 
 unsigned

@@ -111,6 +111,12 @@ col_net_counted (const ColNet *net, guint32 i)
   return g_array_index (net->count, ColNetCount, i);
 }
 
+double
+col_net_pace_Bps (const MdlCollCost *cost, double size_B, double time_s)
+{
+  return time_s > cost->latency_s ? size_B / (time_s - cost->latency_s) : cost->bound_Bps;
+}
+
 void
 col_net_coll_flow (ColNet *net, const ColAnswer *coll, GArray *uses, EngFlowSpec *spec)
 {

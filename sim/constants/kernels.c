@@ -80,6 +80,10 @@ static SCHEMA (memory_schema, "memory", "Kernels bound by memory.",
                NUM (MdlMemoryKernelSpec, reads, RATIO, "relative gain of that fraction if there are only reads", .max = "33 %"),
                NUM (MdlMemoryKernelSpec, cache, BYTES, "L2 data that the next kernel can find"),
                NUM (MdlMemoryKernelSpec, cache_rate, NUMBER, "L2 rate over the memory's"),
+               NUM (MdlMemoryKernelSpec, index_add, FREQUENCY,
+                    "elements per second that PyTorch's index_add adds to rows by atomics; default: as memory allows"),
+               NUM (MdlMemoryKernelSpec, index_copy, FREQUENCY,
+                    "elements per second that its index_copy moves; default: as memory allows"),
                MAP (MdlMemoryKernelSpec, start, &starts_schema, "by kind of kernel"));
 
 static SCHEMA (

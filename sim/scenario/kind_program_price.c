@@ -285,9 +285,7 @@ price_collective (ScnProgram *program, ScnEntry *entry, GError **error)
     return TRUE; /* its launch alone */
   entry->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
   col_net_coll_flow (program->net, &coll, entry->uses, &entry->flow);
-  const double moving_s = coll.cost.time_s - coll.cost.latency_s;
-  if (!isfinite (entry->flow.bound_per_s) && moving_s > 0)
-    entry->flow.bound_per_s = coll.size_B / moving_s; /* links alone limit it; kernels slow this pace */
+  entry->flow.bound_per_s = col_net_pace_Bps (&coll.cost, coll.size_B, coll.cost.time_s);
   entry->fill = g_array_new (FALSE, FALSE, sizeof (double));
   for (guint i = 0; i < coll.alike->len; i++) {
     const ColLoad *load = &g_array_index (coll.alike, ColLoad, i);

@@ -1,8 +1,8 @@
 /* Allocated peaks of plain PyTorch on 1, 2 and 4 H200 (tests/data/training/h200x4), case by case, against the memory model with the
  * shipped constants. Of these the workspace and B a logit of the loss (12; 10 where the vocabulary is cut) were read off the same
  * runs; all else are forms. Kinds apart: PyTorch's own loss of a cut vocabulary (DTensor) holds 16 B a logit; compiled layers have
- * an eager loss, not the fused one that a scenario's `framework: fused` means; autocast keeps what is between the matrices in fp32;
- * gradients reduced in every micro-batch have no key in a scenario. */
+ * an eager loss, not the fused one that a scenario's `framework: fused` means; gradients reduced in every micro-batch have no key
+ * in a scenario. */
 #include <math.h>
 #include <stdio.h>
 
@@ -42,8 +42,7 @@ kind_of (JsonObject *scenario)
 {
   JsonObject *torch = member (scenario, "torch"), *work = member (scenario, "workload"), *cut = member (work, "parallel");
   gboolean each = json_object_has_member (torch, "reduce_each");
-  if (strcmp (text_of (torch, "tp_by"), "dtensor") == 0 || strcmp (text_of (work, "framework"), "fused") == 0 || each ||
-      json_object_get_boolean_member (torch, "autocast"))
+  if (strcmp (text_of (torch, "tp_by"), "dtensor") == 0 || strcmp (text_of (work, "framework"), "fused") == 0 || each)
     return APART;
   if (json_object_get_int_member (cut, "pp") > 1)
     return g_str_has_prefix (text_of (work, "schedule"), "zb_") ? LATE : PIPELINE;
@@ -155,8 +154,8 @@ check (Kind kind, guint least, double median, double worst)
 static void
 eager_steps_are_told_within_a_few_per_cent (void)
 {
-  check (ONE, 27, 0.002, 0.035); /* the worst: experts in a loop of many small tensors */
-  check (DATA, 12, 0.002, 0.01);
+  check (ONE, 28, 0.002, 0.035); /* the worst: experts in a loop of many small tensors */
+  check (DATA, 14, 0.002, 0.01);
   check (SHARDS, 12, 0.003, 0.01);
   check (EXPERTS, 5, 0.002, 0.01);
 }
@@ -172,7 +171,7 @@ cut_models_are_told_within_five_per_cent (void)
 static void
 what_is_not_alike_is_told_within_a_sixth (void)
 {
-  check (APART, 8, 0.08, 0.16);
+  check (APART, 6, 0.1, 0.16);
 }
 
 static void

@@ -1,4 +1,4 @@
-foreach (file concurrent delay fold layers llm llm_docs llm_kinds model_layer net optimizer rounds schedule step)
+foreach (file autocast concurrent delay fold layers llm llm_docs llm_kinds model_layer net optimizer rounds schedule step)
   forerun_test (test_training_${file} LABEL unit SOURCES unit/test_training_${file}.c USES plan)
 endforeach ()
 foreach (file advice band closed closed_methods feed gpus memory methods model_casts model_grid model_items model_plan model_prices

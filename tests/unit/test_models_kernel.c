@@ -220,6 +220,25 @@ sum_of (const MdlKernelCost *cost)
 }
 
 static void
+rows_that_are_moved_by_index_take_their_elements_time (void)
+{
+  MdlKernels k = plain ();
+  k.memory.index_add = num (100e9);
+  k.memory.index_copy = num (300e9);
+  MdlMemory memory = { .kind = MDL_MEMORY_COPY, .read_B = 2e6, .written_B = 2e6 };
+  MdlKernelCost cost;
+  memory.added = 1e6; /* 10 us; the bytes take 4 us at 1 TB/s */
+  mdl_memory_cost (&k, &gpu, &memory, &cost);
+  TEST_NEAR (cost.time_s, k.memory.start.at[MDL_MEMORY_COPY].v + 10e-6, 1e-9);
+  TEST_STR (cost.bound, "indexing");
+  sum_of (&cost);
+  memory.added = 0;
+  memory.placed = 0.9e6; /* 3 us: less than the bytes */
+  mdl_memory_cost (&k, &gpu, &memory, &cost);
+  TEST_NEAR (cost.time_s, k.memory.start.at[MDL_MEMORY_COPY].v + 4e-6, 1e-9);
+}
+
+static void
 terms_sum_to_the_time (void)
 {
   MdlKernels k = plain ();
@@ -288,6 +307,7 @@ main (void)
     { "attention counts what is seen", attention_counts_what_is_seen },
     { "attention is products and exponentials of tiles", attention_is_products_and_exponentials_of_tiles },
     { "memory takes its bytes and a start", memory_takes_its_bytes_and_a_start },
+    { "rows that are moved by index take their elements' time", rows_that_are_moved_by_index_take_their_elements_time },
     { "terms sum to the time", terms_sum_to_the_time },
     { "an assumed constant widens the band", an_assumed_constant_widens_the_band },
     { "launches cost what was measured", launches_cost_what_was_measured },

@@ -82,6 +82,8 @@ typedef struct {
   BaseNum reads;     /* more, as a share, were there reads alone */
   BaseNum cache;     /* B of the L2 that the next kernel may find */
   BaseNum cache_rate; /* times memory's */
+  BaseNum index_add;  /* elements/s that PyTorch's kernel adds to rows by atomics; 0: as memory allows */
+  BaseNum index_copy; /* elements/s that its kernel copies to rows */
   MdlMemoryStarts start;
 } MdlMemoryKernelSpec;
 

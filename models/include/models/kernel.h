@@ -116,6 +116,7 @@ typedef struct {
   MdlMemoryKind kind;
   double read_B, written_B;
   double resident_B; /* of them, what the kernel before left in the L2 cache, if it holds it; 0: none */
+  double added, placed; /* elements that PyTorch's index_add and index_copy move to rows */
   gboolean terse;
 } MdlMemory;
 

@@ -81,6 +81,7 @@ typedef struct {
   MdlFormat head_compute;        /* of the head's */
   MdlFormat router;              /* of the router's */
   MdlFormat activation;          /* of what lies between: bf16, fp16, fp32 */
+  gboolean autocast;             /* PyTorch's: weights, norms and sums of blocks are fp32; matrices cast what they read */
   MdlFormat cached;              /* that inputs of gated activations are kept in; NONE: as activation */
   MdlFormat gradient;            /* of the buffer that weight gradients go to */
   gboolean accumulate;           /* it holds those of an earlier micro-batch */
@@ -103,6 +104,8 @@ typedef struct {
   MdlFormat base;                /* that frozen matrices of the layers are kept in: fp8, fp4 (NF4); NONE: as parameters */
 } MdlLayerQuery;
 
+/* B of an element of what a block takes and gives. */
+double mdl_layer_stream_B (const MdlLayerQuery *query);
 /* Fills `ask` with one rank, one sequence of `sequence` tokens, bf16, flash, fp32 gradients, fused. */
 void mdl_layer_query_default (MdlLayerQuery *query, double sequence);
 
@@ -162,6 +165,7 @@ typedef struct {
   MdlFormat format;      /* that it computes in; of memory-bound work: of its elements */
   double flop;           /* multiply and add are 2; 0 for memory-bound work and collectives */
   double read_B, write_B; /* of device memory, each operand once */
+  double added, placed;  /* elements that eager code adds or copies to rows one by one (index_add, index_copy) */
   double kernels;        /* launches; 0 for collectives */
   double syncs;           /* times the host waits for the GPU, behind it; with `rounds` behind a round of it and its neighbours */
   gboolean delayed;       /* a weight gradient behind all that others wait for */

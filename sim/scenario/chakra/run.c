@@ -96,6 +96,8 @@ add_flow (const Play *p, EngStream stream, const ColAnswer *coll, const char *na
   if (is_alone (p) || coll->alike == NULL || coll->alike->len == 0)
     return eng_graph_delay (p->graph, stream, eng_time_from_s (coll->time_s), SCN_NODE_COLL, name);
   col_net_coll_flow (p->net, coll, uses, &flow);
+  if (p->place != NULL)
+    flow.bound_per_s = col_net_pace_Bps (&coll->cost, coll->size_B, coll->cost.time_s);
   return eng_graph_flow (p->graph, stream, &flow, SCN_NODE_COLL, name);
 }
 
@@ -130,7 +132,7 @@ add_call (const Play *p, guint number, const char *name, GError **error)
   if (coll.alike != NULL)
     col_net_count_coll (p->net, &coll, 1);
   g_hash_table_insert (p->call_of, GUINT_TO_POINTER (call->task), GUINT_TO_POINTER (number + 1u));
-  for (guint i = 0; p->place != NULL && i < group->ranks->len && coll.cost.bound_Bps > 0 && isfinite (coll.cost.bound_Bps); i++)
+  for (guint i = 0; p->place != NULL && i < group->ranks->len; i++)
     eng_graph_on (p->graph, call->task, p->place[g_array_index (group->ranks, guint32, i)]);
   return TRUE;
 }

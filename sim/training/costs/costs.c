@@ -214,7 +214,12 @@ static double
 memory_s (const TrnCosts *costs, const MdlWork *work, MdlKernelCost *cost)
 {
   const MdlMemory memory = {
-    .kind = memory_kind (work), .read_B = work->read_B, .written_B = work->write_B, .terse = costs->told == NULL
+    .kind = memory_kind (work),
+    .read_B = work->read_B,
+    .written_B = work->write_B,
+    .added = work->added,
+    .placed = work->placed,
+    .terse = costs->told == NULL
   };
   mdl_memory_cost (costs->model->job->system->kernels, &costs->model->gpu, &memory, cost);
   double gap_s = mdl_launch_cost_s (costs->model->job->system->kernels, MDL_LAUNCH_COST_KERNEL_GAP);

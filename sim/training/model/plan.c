@@ -87,6 +87,8 @@ settle_formats (TrnModel *model)
   gboolean masters = model->parameters < MDL_FORMAT_TF32 && model->gradients == MDL_FORMAT_FP32;
   model->master = format_or (&p->master, masters ? MDL_FORMAT_FP32 : MDL_FORMAT_NONE);
   model->moment = format_or (&p->optimizer, model->master != MDL_FORMAT_NONE ? MDL_FORMAT_FP32 : model->parameters);
+  query->autocast = !sharded && model->llm.net == NULL && model->parameters == MDL_FORMAT_FP32 &&
+                    query->compute == query->activation && mdl_format_B (query->activation) < mdl_format_B (MDL_FORMAT_FP32);
   query->gradient = model->gradients;
   query->loss = (MdlLoss)model->spec->model.loss.v;
   query->metrics = (unsigned)model->spec->model.metrics.v;

@@ -418,7 +418,7 @@ boundary_B (const Cursor *c)
   if (model->layers != NULL)
     return trn_layers_sent_B (model, c->turn->kind == MDL_TURN_FORWARD ? c->position : c->position - 1);
   double tokens = query->micro_batch * query->sequence / query->cp;
-  return tokens * model->llm.hidden.v * mdl_format_B (query->activation) / (query->sp ? query->tp : 1);
+  return tokens * model->llm.hidden.v * mdl_layer_stream_B (query) / (query->sp ? query->tp : 1);
 }
 
 static gboolean

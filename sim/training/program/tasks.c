@@ -131,8 +131,6 @@ trn_build_comm (TrnBuild *b, const TrnTransfer *transfer)
   gboolean closed = b->model->job->system->settings.mode == COL_MODE_MODEL;
   EngFlowSpec spec = { .amount = priced->coll.size_B * share * stretch,
                        .latency = eng_time_from_s ((wait_s + cost->latency_s) * stretch) };
-  /* what compute slows is the pace of the group alone; the closed form has that of all groups together, and no links */
-  double moving_s = (closed ? priced->time_s : cost->time_s) - cost->latency_s;
   g_array_set_size (b->uses, 0);
   for (guint i = 0; !closed && i < priced->loads->len; i++) {
     const ColLoad *load = &g_array_index (priced->loads, ColLoad, i);
@@ -141,7 +139,8 @@ trn_build_comm (TrnBuild *b, const TrnTransfer *transfer)
   }
   spec.uses = (const EngUse *)(gconstpointer)b->uses->data;
   spec.n_uses = b->uses->len;
-  spec.bound_per_s = moving_s > 0 ? priced->coll.size_B / moving_s : cost->bound_Bps;
+  /* the closed form has the time of all groups together, and no links */
+  spec.bound_per_s = col_net_pace_Bps (cost, priced->coll.size_B, closed ? priced->time_s : cost->time_s);
   gboolean given = b->model->layers != NULL; /* nothing slows given times, nor they others */
   task = given && closed
              ? eng_graph_delay (b->graph, stream, eng_time_from_s (cost->time_s * stretch), transfer->kind, transfer->name)

@@ -39,6 +39,10 @@ ColNetCount col_net_counted (const ColNet *net, guint32 i);
 void col_net_count_coll (ColNet *net, const ColAnswer *coll, double times);
 void col_net_coll_flow (ColNet *net, const ColAnswer *coll, GArray *uses, EngFlowSpec *spec);
 
+/* Bytes/s of an operation that nothing else disturbs and that takes time_s for size_B: the pace that kernels beside it slow, also
+ * where links alone limit it. Without a time beyond its latency: its own bound. */
+double col_net_pace_Bps (const MdlCollCost *cost, double size_B, double time_s);
+
 /* A priced operation message by message, on a network that others may use beside it (`shared`; price it with no_fold then). `comm`,
  * `coll` and `net` are borrowed and must outlive it. NULL and *error where ranks cannot reach each other, or it needs too much
  * memory. Algorithms without messages are none of its (col_algo_has_messages). Returned: full. */
