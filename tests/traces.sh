@@ -75,8 +75,11 @@ one diloco_two_sites '"outer exchange (mean of a step)"' 'all_reduce over 2 work
   --set topology.fabric.links.2.rate='1 Gb/s'
 one two_jobs '"dense: operations"' '"all_reduce 4"' --
 one streams '"ph":"X"' --
+one "$2/scenarios/cases/66_train_and_serve.yaml" '"service: replica 0 steps"' '"service: replica 0 KV (%)"' \
+  '"service: replica 0 waiting"' '"decode ' '"training: steps"' --
+one serve_llama8b_h100 '"replica 0 KV (%)"' '"not shown"' 'steps and requests are left out' -- --set workload.load.requests=11000
 
 # The check can fail.
 printf '{"displayTimeUnit":"ms","otherData":{},"traceEvents":[{"ph":"X","pid":0}]}' >"$tmp/bad.json"
 python3 "$tmp/check.py" "$tmp/bad.json" 2>/dev/null && { echo "FAILED: a slice without a time passes"; exit 1; }
-echo "traces of 10 scenarios follow the format"
+echo "traces of 13 scenarios follow the format"

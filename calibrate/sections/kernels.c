@@ -24,10 +24,14 @@ static const CalStage stages[] = {
   { "gemm fp16", "gemm.fp16.share gemm.fp16.power gemm.fp16.dgrad gemm.fp16.wgrad" },
   { "gemm fp8", "gemm.fp8.share gemm.fp8.power gemm.fp8.dgrad gemm.fp8.wgrad" },
   { "gemm tf32", "gemm.tf32.share gemm.tf32.wgrad gemm.tf32.power gemm.tf32.dgrad gemm.tf32.tile" },
+  { "products in steps", "gemm.sustained" },
   { "batched", "" },
   { "grouped", "gemm.grouped" },
   { "few tokens", "" },
   { "few tokens, grouped", "" },
+  { "passes", "memory.passes" },
+  { "attention forward", "attention.forward.share attention.forward.scores attention.forward.tile" },
+  { "attention backward", "attention.backward.share attention.backward.scores attention.backward.tile" },
   { "decode", "decode.share decode.start decode.tile" },
   { "memory-bound", "memory.share memory.reads memory.start.copy memory.start.add memory.start.swiglu memory.start.rmsnorm "
                     "memory.start.softmax memory.start.adam" },
@@ -40,9 +44,11 @@ static const CalStage stages[] = {
 static const double skewed[] = { 0.25, 0.20, 0.15, 0.125, 0.10, 0.075, 0.06, 0.04 };
 
 typedef struct {
-  enum { GEMM, MEMORY, LAUNCH, DECODE } kind;
+  enum { GEMM, MEMORY, PASSES, LAUNCH, DECODE, ATTENTION } kind;
+  gboolean recorded; /* within a step of a framework */
   union {
     MdlGemm gemm;
+    MdlAttention attention;
     MdlMemory memory;
     MdlDecode decode;
     MdlLaunchKind launch;
@@ -125,6 +131,18 @@ memory_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
   return TRUE;
 }
 
+/* The mean of a framework's passes. */
+static gboolean
+passes_of (const CalProbe *probe, guint i, MdlMemory *memory, GError **error)
+{
+  JsonObject *point = cal_probe_point (probe, i);
+  *memory = (MdlMemory){ .kind = MDL_MEMORY_ADD,
+                         .read_B = base_json_number (point, "read_B"),
+                         .written_B = base_json_number (point, "written_B") };
+  return (memory->read_B >= 0 && memory->written_B >= 1 && memory->read_B + memory->written_B <= MOST_BYTES_B) ||
+         cal_probe_fail (probe, i, error, "read_B, written_B: sizes above 0 B are accepted");
+}
+
 static gboolean
 decode_of (const CalProbe *probe, guint i, MdlDecode *decode, GError **error)
 {
@@ -136,6 +154,40 @@ decode_of (const CalProbe *probe, guint i, MdlDecode *decode, GError **error)
       !length_of (probe, i, "kv_heads", &decode->kv_heads, error) || !length_of (probe, i, "head_dim", &decode->head_dim, error))
     return FALSE;
   decode->dtype = (MdlPrecision)dtype;
+  return TRUE;
+}
+
+static gboolean
+attention_of (const CalProbe *probe, guint i, MdlAttention *attention, GError **error)
+{
+  int dtype = 0;
+  memset (attention, 0, sizeof *attention);
+  attention->backward = is_text (probe, i, "op", "backward");
+  if (!attention->backward && !is_text (probe, i, "op", "forward"))
+    return cal_probe_fail (probe, i, error, "op: 'forward' and 'backward' are accepted");
+  if (!cal_probe_name (probe, i, "dtype", mdl_precision_names, &dtype, error) ||
+      !length_of (probe, i, "batch", &attention->batch, error) || !length_of (probe, i, "heads", &attention->heads, error) ||
+      !length_of (probe, i, "kv_heads", &attention->kv_heads, error) ||
+      !length_of (probe, i, "length", &attention->q_length, error) ||
+      !length_of (probe, i, "kv_length", &attention->kv_length, error) ||
+      !length_of (probe, i, "head_dim", &attention->head_dim, error))
+    return FALSE;
+  attention->dtype = (MdlPrecision)dtype;
+  attention->causal = base_json_flag (cal_probe_point (probe, i), "causal", FALSE);
+  return TRUE;
+}
+
+/* Two libraries in one file would be fitted by one set of constants, which neither has. */
+static gboolean
+check_library (const CalProbe *probe, guint i, GError **error)
+{
+  const char *library = base_json_text (cal_probe_point (probe, i), "library");
+  for (guint k = 0; k < i; k++) {
+    const char *other = base_json_text (cal_probe_point (probe, k), "library");
+    if (other != NULL && strcmp (other, library) != 0)
+      return cal_probe_fail (probe, i, error, "library: '%s', and '%s' in points[%u]; one library of attention a file is accepted",
+                             library, other, k);
+  }
   return TRUE;
 }
 
@@ -181,9 +233,42 @@ add (CalCollect *r, const char *stage, const char *group, CalUse use, double mea
 }
 
 static gboolean
+is_recorded (const CalCollect *r)
+{
+  return base_json_flag (cal_probe_root (r->probe), "recorded", FALSE);
+}
+
+/* Its interval as well as its median: a constant of its own needs more than one point. */
+static void
+add_thrice (CalCollect *r, guint i, const char *stage, double measured_s, const Item *item, const char *what)
+{
+  JsonObject *point = cal_probe_point (r->probe, i);
+  const double told_s[] = { base_json_number (point, "ci_lo_s"), measured_s, base_json_number (point, "ci_hi_s") };
+  for (size_t k = 0; k < G_N_ELEMENTS (told_s); k++)
+    if (told_s[k] > 0)
+      add (r, stage, NULL, CAL_USE_FIT, told_s[k], item, what);
+}
+
+static gboolean
+read_attention (CalCollect *r, guint i, double measured_s, GError **error)
+{
+  Item item = { .kind = ATTENTION, .recorded = is_recorded (r) };
+  const MdlAttention *a = &item.of.attention;
+  if (base_json_text (cal_probe_point (r->probe, i), "library") == NULL)
+    return TRUE; /* the probe's own */
+  if (!check_library (r->probe, i, error) || !attention_of (r->probe, i, &item.of.attention, error))
+    return FALSE;
+  const char *stage = a->backward ? "attention backward" : "attention forward";
+  g_autofree char *what =
+      g_strdup_printf ("%s, %.0f x %.0f tokens, %.0f heads of %.0f", stage, a->batch, a->q_length, a->heads, a->head_dim);
+  add_thrice (r, i, stage, measured_s, &item, what);
+  return TRUE;
+}
+
+static gboolean
 read_gemm (CalCollect *r, guint i, double measured_s, GError **error)
 {
-  Item item = { .kind = GEMM };
+  Item item = { .kind = GEMM, .recorded = is_recorded (r) };
   MdlGemm *gemm = &item.of.gemm;
   if (!gemm_of (r, i, gemm, error))
     return FALSE;
@@ -207,7 +292,7 @@ read_gemm (CalCollect *r, guint i, double measured_s, GError **error)
   CalUse use = shape != NULL && g_str_has_prefix (shape, HELD_FAMILY) ? CAL_USE_HELD_KIND : CAL_USE_FIT;
   for (size_t s = 0; s < G_N_ELEMENTS (of); s++)
     if (of[s].dtype == gemm->dtype)
-      add (r, of[s].stage, group, use, measured_s, &item, what);
+      add (r, item.recorded ? "products in steps" : of[s].stage, group, use, measured_s, &item, what);
   return TRUE;
 }
 
@@ -215,7 +300,7 @@ static gboolean
 read_point (CalCollect *r, guint i, double measured_s, GError **error)
 {
   const char *what = base_json_text (cal_probe_point (r->probe, i), "what");
-  Item item = { 0 };
+  Item item = { .recorded = is_recorded (r) };
   if (what != NULL && g_str_has_prefix (what, "gemm"))
     return read_gemm (r, i, measured_s, error);
   if (g_strcmp0 (what, "memory") == 0) {
@@ -230,14 +315,16 @@ read_point (CalCollect *r, guint i, double measured_s, GError **error)
     item.kind = LAUNCH;
     if (!launch_of (r->probe, i, &known, &item.of.launch, error))
       return FALSE;
-    /* Its interval as well as its median: a constant of its own needs more than one point. */
-    JsonObject *point = cal_probe_point (r->probe, i);
-    const double told_s[] = { base_json_number (point, "ci_lo_s"), measured_s, base_json_number (point, "ci_hi_s") };
-    for (size_t k = 0; known && k < G_N_ELEMENTS (told_s); k++)
-      if (told_s[k] > 0)
-        add (r, "launch", NULL, CAL_USE_FIT, told_s[k], &item, base_name (mdl_launch_kind_names, (int)item.of.launch));
-  }
-  return TRUE; /* attention, and what later probes may add */
+    if (known)
+      add_thrice (r, i, "launch", measured_s, &item, base_name (mdl_launch_kind_names, (int)item.of.launch));
+  } else if (g_strcmp0 (what, "passes") == 0) {
+    item.kind = PASSES;
+    if (!passes_of (r->probe, i, &item.of.memory, error))
+      return FALSE;
+    add_thrice (r, i, "passes", measured_s, &item, "passes");
+  } else if (g_strcmp0 (what, "attention") == 0)
+    return read_attention (r, i, measured_s, error);
+  return TRUE; /* what later probes may add */
 }
 
 static gboolean
@@ -349,7 +436,11 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
       time_s = mdl_gemm_time_s (kernels, node->gpu, &item->of.gemm);
       break;
     case MEMORY:
+    case PASSES:
       time_s = mdl_memory_time_s (kernels, node->gpu, &item->of.memory);
+      break;
+    case ATTENTION:
+      time_s = mdl_attention_time_s (kernels, node->gpu, &item->of.attention);
       break;
     case DECODE:
       time_s = mdl_decode_time_s (kernels, node->gpu, &item->of.decode);
@@ -361,10 +452,38 @@ predict (const void *section, const CalNode *node, const CalSectionPoint *point)
   return isfinite (time_s) && time_s > 0 ? time_s : (double)NAN;
 }
 
+/* What only steps of a framework tell has no default: 1 as long as nothing was recorded. */
+static void
+start (const CalProbe *probe, void *section)
+{
+  MdlKernels *kernels = section;
+  BaseNum *const factors[] = { &kernels->gemm.sustained, &kernels->memory.passes };
+  for (size_t i = 0; i < G_N_ELEMENTS (factors) && base_json_flag (cal_probe_root (probe), "recorded", FALSE); i++)
+    if (!factors[i]->set)
+      factors[i]->v = 1;
+}
+
+/* What a scenario has to say beside constants that hold what a framework makes of kernels. */
+static GPtrArray *
+note (const CalSectionFit *fit)
+{
+  gboolean recorded = FALSE;
+  for (guint i = 0; i < fit->points->len && !recorded; i++)
+    recorded = ((const Item *)g_array_index (fit->points, CalSectionPoint, i).item)->recorded;
+  if (!recorded)
+    return NULL;
+  GPtrArray *notes = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (notes, g_strdup ("kernels were recorded within steps: write software: {name: …, efficiency: 1, attention: 1} in "
+                                    "training scenarios, or the framework's efficiency counts twice"));
+  return notes;
+}
+
 const CalSection cal_section_kernels = {
   .keys = &cst_kernels,
   .error_path = "error",
   .stages = stages,
   .collect = collect,
   .predict = predict,
+  .start = start,
+  .note = note,
 };

@@ -114,21 +114,23 @@ mdl_kernel_power_s (const MdlKernels *kernels, const MdlGpu *gpu, MdlPrecision d
                     gboolean sustained, MdlKernelCost *cost)
 {
   const MdlPowerSpec *power = &kernels->power;
-  const BaseNum *drawn = &kernels->gemm.at[dtype].power;
-  double limit_W = gpu->power_W - power->idle.v;
-  if (limit_W <= 0.0 || drawn->v <= 0.0 || time_s <= 0.0)
-    return time_s;
-  if (!sustained)
-    limit_W *= 1.0 + power->credit.v / fmax (power->interval.v, time_s);
-  double drawn_W = drawn->v * flop / time_s / gpu->peak_flop_per_s[dtype];
-  double limited_s = time_s * pow (1.0 + pow (drawn_W / limit_W, CORNER), power->exponent.v / CORNER);
+  const BaseNum *drawn = &kernels->gemm.at[dtype].power, *within = &kernels->gemm.sustained;
+  double limit_W = gpu->power_W - power->idle.v, factor = sustained && within->v > 0.0 ? within->v : 1.0, drawn_W = 0.0;
+  double limited_s = time_s;
+  if (limit_W > 0.0 && drawn->v > 0.0 && time_s > 0.0) {
+    if (!sustained)
+      limit_W *= 1.0 + power->credit.v / fmax (power->interval.v, time_s);
+    drawn_W = drawn->v * flop / time_s / gpu->peak_flop_per_s[dtype];
+    limited_s *= pow (1.0 + pow (drawn_W / limit_W, CORNER), power->exponent.v / CORNER);
+  }
   if (cost == NULL)
-    return limited_s;
-  if (drawn_W > limit_W)
+    return limited_s / factor;
+  if (drawn_W > 0.0 && drawn_W > limit_W)
     cost->bound = "power";
   mdl_kernel_term (cost, "power", limited_s - time_s, drawn, "%.0f W at full clock, %.0f W %s", drawn_W, limit_W,
                    sustained ? "left by the limit" : "after an idle moment");
-  return limited_s;
+  mdl_kernel_term (cost, "in steps", limited_s / factor - limited_s, within, "%.4g times the rate alone", factor);
+  return limited_s / factor;
 }
 
 /* A constant alone, measured by forerun-probe (docs/probe_compute.md, `launch`). On the GPU, kernels of a stream that do nothing

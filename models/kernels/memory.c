@@ -5,7 +5,8 @@
  *
  * efficiency is that of the GPU's file (a large copy), share what kernels reach of it. DRAM loses time when it turns from reading
  * to writing, so that two arrays in and one out go faster than one and one. `start` is what is not hidden at the beginning and the
- * end, longer where rows are reduced. resident: what the kernel before left in the L2, at most `cache`.
+ * end, longer where rows are reduced. passes (optimizers aside): what the passes of a framework reach of that rate, whose views are
+ * strided and whose sums read twice. resident: what the kernel before left in the L2, at most `cache`.
  *
  * Source: constants fitted to forerun-probe's passes of 1 MiB to 4 GiB an array.
  * Check: test_models_kernel, law_models_kernel, accuracy.fit_kernels. */
@@ -43,6 +44,10 @@ mdl_memory_cost (const MdlKernels *kernels, const MdlGpu *gpu, const MdlMemory *
   const BaseNum *start = &spec->start.at[memory->kind];
   double resident_B = fmin (fmin (memory->resident_B, memory->read_B), spec->cache.v);
   double rate_Bps = mdl_kernel_memory_Bps (kernels, gpu, memory->read_B / bytes_B);
+  if (spec->passes.v > 0.0 && memory->kind != MDL_MEMORY_ADAM) {
+    rate_Bps *= spec->passes.v;
+    mdl_kernel_use (cost, &spec->passes);
+  }
   double cache_Bps = rate_Bps * fmax (spec->cache_rate.v, 1.0);
   double outside_B = bytes_B - resident_B;
   cost->bytes_B = bytes_B;

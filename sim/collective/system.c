@@ -165,6 +165,14 @@ col_run_span (ColRunInfo *info, char *lane, char *name, double start_s, double e
 }
 
 void
+col_run_count (ColRunInfo *info, char *counter, double at_s, double value)
+{
+  ColSpan *span = g_new (ColSpan, 1);
+  *span = (ColSpan){ .lane = counter, .start_s = at_s, .end_s = at_s, .value = value };
+  g_ptr_array_add (info->spans, span);
+}
+
+void
 col_run_two_spans (ColRunInfo *info, const char *lane, double latency_s, double time_s, double bytes)
 {
   if (info->spans == NULL)

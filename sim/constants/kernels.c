@@ -34,6 +34,9 @@ static SCHEMA (gemm_schema, "gemm", "Matrix products.", NUM (MdlGemmSpec, start,
                     .required = TRUE),
                NUM (MdlGemmSpec, split, TIME, "added if the summed index is split"),
                SHARE (MdlGemmSpec, grouped, "fraction of the rate in one call for many groups"),
+               NUM (MdlGemmSpec, sustained, RATIO,
+                    "factor on the rate of sustained products within steps, whose other kernels draw less power; default 1",
+                    .min = "10 %", .max = "2"),
                LIST (MdlGemmSpec, tiles, &tile_schema, MdlTileSpec, "tiles that the library may choose", .required = TRUE),
                MAP_AS (MdlGemmSpec, "fp64", at[MDL_PRECISION_FP64], &rate_schema, "64 bit"),
                MAP_AS (MdlGemmSpec, "fp32", at[MDL_PRECISION_FP32], &rate_schema, "32 bit"),
@@ -74,17 +77,20 @@ static SCHEMA (starts_schema, "starts", "Time not hidden by moving bytes, by kin
                NUM_AS (MdlMemoryStarts, "softmax", at[MDL_MEMORY_SOFTMAX], TIME, "by rows, two reductions in each"),
                NUM_AS (MdlMemoryStarts, "adam", at[MDL_MEMORY_ADAM], TIME, "optimizers"));
 
-static SCHEMA (memory_schema, "memory", "Kernels bound by memory.",
-               NUM (MdlMemoryKernelSpec, share, RATIO, "fraction of the GPU's memory_efficiency if as much is read as written",
-                    .min = "1 %", .max = "1.2", .required = TRUE),
-               NUM (MdlMemoryKernelSpec, reads, RATIO, "relative gain of that fraction if there are only reads", .max = "33 %"),
-               NUM (MdlMemoryKernelSpec, cache, BYTES, "L2 data that the next kernel can find"),
-               NUM (MdlMemoryKernelSpec, cache_rate, NUMBER, "L2 rate over the memory's"),
-               NUM (MdlMemoryKernelSpec, index_add, FREQUENCY,
-                    "elements per second that PyTorch's index_add adds to rows by atomics; default: as memory allows"),
-               NUM (MdlMemoryKernelSpec, index_copy, FREQUENCY,
-                    "elements per second that its index_copy moves; default: as memory allows"),
-               MAP (MdlMemoryKernelSpec, start, &starts_schema, "by kind of kernel"));
+static SCHEMA (
+    memory_schema, "memory", "Kernels bound by memory.",
+    NUM (MdlMemoryKernelSpec, share, RATIO, "fraction of the GPU's memory_efficiency if as much is read as written", .min = "1 %",
+         .max = "1.2", .required = TRUE),
+    NUM (MdlMemoryKernelSpec, reads, RATIO, "relative gain of that fraction if there are only reads", .max = "33 %"),
+    NUM (MdlMemoryKernelSpec, cache, BYTES, "L2 data that the next kernel can find"),
+    NUM (MdlMemoryKernelSpec, cache_rate, NUMBER, "L2 rate over the memory's"),
+    NUM (MdlMemoryKernelSpec, index_add, FREQUENCY,
+         "elements per second that PyTorch's index_add adds to rows by atomics; default: as memory allows"),
+    NUM (MdlMemoryKernelSpec, index_copy, FREQUENCY, "elements per second that its index_copy moves; default: as memory allows"),
+    NUM (MdlMemoryKernelSpec, passes, RATIO,
+         "fraction of the rate that a framework's passes reach, optimizers aside: strided views, repeated reads; default 1",
+         .min = "10 %", .max = "1.5"),
+    MAP (MdlMemoryKernelSpec, start, &starts_schema, "by kind of kernel"));
 
 static SCHEMA (
     launch_schema, "kernel launch", "Time to launch kernels.",

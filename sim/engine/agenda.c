@@ -60,7 +60,7 @@ static void
 count_dead (Eng *eng)
 {
   eng->agenda.n_dead++;
-  if (!eng->agenda.held_out && eng->agenda.n_dead >= COMPACT_AT && 2 * eng->agenda.n_dead > eng_queue_n (eng->agenda.queue))
+  if (!eng->agenda.held_out && eng->agenda.n_dead >= COMPACT_AT && 3 * eng->agenda.n_dead > eng_queue_n (eng->agenda.queue))
     eng_agenda_compact (eng);
 }
 

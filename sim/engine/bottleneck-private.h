@@ -6,8 +6,9 @@
 
 #include <math.h>
 
+/* The key, the service by which it ends, is beside what is `left` of it. */
 typedef struct {
-  double key; /* service by which it ends */
+  uint32_t lead; /* the key's leading bits, in its order */
   uint32_t id;
 } EngMember;
 
@@ -44,12 +45,11 @@ struct EngBottleneck {
   bool sure;         /* its queue entry is at the next end; else that is later, and to be found then */
   uint8_t n_bits;    /* of spots[]; 0 while there are few */
   /* a level that changes touches nothing of what follows */
-  EngMember *items; /* a heap, the first to end at the top; net->clocks.place[flow] leads back */
+  EngMember *items; /* a heap, the first to end at the top; its `place` leads back */
   uint32_t *spots;  /* hash table of places in spread[], 2^n_bits of them */
-  uint32_t *held;   /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined */
-  uint32_t *use;    /* by the same place: the word of the pool by which that flow names the link */
-  uint32_t n_allocated, spread_allocated, held_allocated; /* the latter of use[] too */
-  uint32_t carrier;                                       /* the slot of its queue entry; ENG_NO_SLOT until there was one */
+  uint32_t *held;   /* by place in the link's flows[]: that flow's bottleneck; ENG_NO_SLOT: has just joined. NULL: not made yet */
+  uint32_t n_allocated, spread_allocated, held_allocated;
+  uint32_t carrier;  /* the slot of its queue entry; ENG_NO_SLOT until there was one */
   float quiet_below; /* without members, it may be quiet once others take less than this part of the room; 0: it is in calm[] */
 };
 
@@ -57,6 +57,14 @@ static inline EngBottleneck *
 eng_bottleneck_of (const EngNet *net, EngLink link)
 {
   return &net->clocks.of[link];
+}
+
+/* The place of a flow on links in the list of its k-th. */
+static inline uint32_t *
+eng_clocks_spot (const EngNet *net, uint32_t flow, uint32_t k)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  return head->n_uses <= ENG_OWN_SPOTS ? &net->flows.move[flow].spot[k] : &net->clocks.spot[head->uses + k];
 }
 
 static inline EngOthers *
@@ -95,17 +103,30 @@ eng_others_add (EngOthers *others, double rate)
   others->top = rate > others->top ? rate : others->top;
 }
 
+/* How far above the level a ceiling is set that was not kept. */
+#define ENG_CEILING_AT 1.05
+
+/* The ceiling of a link, which is kept only while other links know it, or crowds may make some quiet. */
+static inline double
+eng_bottleneck_ceiling (EngNet *net, EngLink link)
+{
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  if (one->n_others == one->n_spread && net->clocks.ceiling[link] < net->clocks.level[link])
+    net->clocks.ceiling[link] = net->clocks.level[link] * ENG_CEILING_AT;
+  return net->clocks.ceiling[link];
+}
+
 /* A flow of the link, a member elsewhere, leaves one bottleneck for another, of which it takes that one's level; ENG_NO_SLOT: it
  * comes or goes. */
 static inline void
 eng_bottleneck_change_other (EngNet *net, EngLink link, EngLink from, EngLink to)
 {
   EngOthers *others = eng_others_of (net, link);
-  const double *rates = net->clocks.quiet[link] ? net->clocks.ceiling : net->clocks.level;
+  const bool quiet = net->clocks.quiet[link];
   if (to != ENG_NO_SLOT)
-    eng_others_add (others, rates[to]);
+    eng_others_add (others, quiet ? eng_bottleneck_ceiling (net, to) : net->clocks.level[to]);
   if (from != ENG_NO_SLOT)
-    eng_others_add (others, -rates[from]);
+    eng_others_add (others, quiet ? -net->clocks.ceiling[from] : -net->clocks.level[from]);
 }
 
 /* What the flow, a member of the link, has still to move. */
@@ -167,6 +188,8 @@ void eng_spread_make_quiet (EngNet *net, EngLink link, EngLink other);
 void eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left);
 /* A member is one no longer. Returns what it has still to move. */
 double eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now);
+/* The link's held[], which is made at the first call: many links are never looked through. */
+uint32_t *eng_bottleneck_held (EngNet *net, EngLink link);
 /* From now on the link, a quiet one, keeps the sum of its flows' rates. */
 void eng_bottleneck_make_loud (EngNet *net, EngLink link);
 /* Those that were found to take little become quiet, if they may: not in the midst of a change. */

@@ -25,19 +25,43 @@ static inline void
 put (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 {
   one->items[at] = *item;
-  net->clocks.place[item->id] = at;
+  net->flows.head[item->id].place = at;
+}
+
+/* INFINITY: endless. */
+static inline double
+key_of (const EngNet *net, uint32_t flow)
+{
+  const EngFlowMove *move = &net->flows.move[flow];
+  return isinf (move->amount) ? (double)INFINITY : move->left;
+}
+
+/* Sign, exponent and 20 digits of a key above 0. */
+static inline uint32_t
+lead_of (double key)
+{
+  int64_t bits;
+  memcpy (&bits, &key, sizeof bits);
+  return bits > 0 ? (uint32_t)(bits >> 32) : 0;
+}
+
+static bool
+is_before_by_key (const EngNet *net, uint32_t a, uint32_t b)
+{
+  const double x = key_of (net, a), y = key_of (net, b);
+  return x < y || (x <= y && a < b);
 }
 
 static inline bool
-before (const EngMember *a, const EngMember *b)
+before (const EngNet *net, const EngMember *a, const EngMember *b)
 {
-  return a->key < b->key || (a->key <= b->key && a->id < b->id);
+  return a->lead < b->lead || (a->lead == b->lead && is_before_by_key (net, a->id, b->id));
 }
 
 static void
 sift_up (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 {
-  for (; at > 0 && before (item, &one->items[(at - 1) / 2]); at = (at - 1) / 2)
+  for (; at > 0 && before (net, item, &one->items[(at - 1) / 2]); at = (at - 1) / 2)
     put (net, one, at, &one->items[(at - 1) / 2]);
   put (net, one, at, item);
 }
@@ -46,12 +70,28 @@ static void
 sift_down (EngNet *net, EngBottleneck *one, uint32_t at, const EngMember *item)
 {
   for (uint32_t child; (child = 2 * at + 1) < one->n; at = child) {
-    child += child + 1 < one->n && before (&one->items[child + 1], &one->items[child]);
-    if (!before (&one->items[child], item))
+    child += child + 1 < one->n && before (net, &one->items[child + 1], &one->items[child]);
+    if (!before (net, &one->items[child], item))
       break;
     put (net, one, at, &one->items[child]);
   }
   put (net, one, at, item);
+}
+
+uint32_t *
+eng_bottleneck_held (EngNet *net, EngLink link)
+{
+  EngBottleneck *one = eng_bottleneck_of (net, link);
+  const EngLinkState *state = &net->links.state[link];
+  if (one->held != NULL)
+    return one->held;
+  one->held_allocated = state->n_allocated;
+  one->held = g_new (uint32_t, one->held_allocated);
+  for (uint32_t i = 0; i < state->n_flows; i++) {
+    const EngFlowHead *head = &net->flows.head[state->flows[i]];
+    one->held[i] = head->state == ENG_FLOW_MEMBER ? head->bottleneck : ENG_NO_SLOT;
+  }
+  return one->held;
 }
 
 void
@@ -60,7 +100,7 @@ eng_bottleneck_make_loud (EngNet *net, EngLink link)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   EngOthers *others = eng_others_of (net, link);
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = one->held;
+  const uint32_t *held = eng_bottleneck_held (net, link);
   net->clocks.quiet[link] = false;
   others->sum = others->rest = others->top = 0.0;
   for (uint32_t i = 0; i < state->n_flows; i++) {
@@ -79,13 +119,13 @@ try_quiet (EngNet *net, EngLink link)
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const EngLinkState *state = &net->links.state[link];
   EngOthers *others = eng_others_of (net, link);
-  const uint32_t *held = one->held;
   double sum = 0.0;
   one->quiet_below = fminf (ENG_QUIET_AGAIN, (float)(others->sum / eng_others_room (others)) * ENG_QUIET_AGAIN);
   if (one->n > 0 || net->clocks.quiet[link])
     return;
+  const uint32_t *held = eng_bottleneck_held (net, link);
   for (uint32_t i = 0; i < state->n_flows; i++)
-    sum += net->clocks.ceiling[held[i]];
+    sum += eng_bottleneck_ceiling (net, held[i]);
   if (sum >= eng_others_room (others) * QUIET_AT)
     return;
   others->sum = sum;
@@ -114,18 +154,20 @@ eng_bottleneck_enlist (EngNet *net, EngLink link, uint32_t flow, double left)
   EngFlowHead *head = &net->flows.head[flow];
   move->left = one->service + (one->service_rest + left);
   head->state = ENG_FLOW_MEMBER;
-  net->flows.bottleneck[flow] = link;
-  for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++) {
-    const EngLink used = net->pool.word[use];
-    eng_bottleneck_of (net, used)->held[net->clocks.spot[use]] = link;
+  net->flows.head[flow].bottleneck = link;
+  for (uint32_t k = 0; k < head->n_uses; k++) {
+    const EngLink used = net->pool.word[head->uses + k];
+    uint32_t *held = eng_bottleneck_of (net, used)->held;
+    if (held != NULL)
+      held[*eng_clocks_spot (net, flow, k)] = link;
     if (used != link)
       eng_spread_enter (net, link, used);
   }
-  const EngMember member = { .key = isinf (move->amount) ? (double)INFINITY : move->left, .id = flow };
+  const EngMember member = { .lead = lead_of (key_of (net, flow)), .id = flow };
   if (one->n == 0)
     eng_others_of (net, link)->limit *= -1.0;
   sift_up (net, one, one->n++, &member);
-  one->first = one->items[0].key;
+  one->first = key_of (net, one->items[0].id);
 }
 
 double
@@ -133,17 +175,17 @@ eng_bottleneck_discharge (EngNet *net, EngLink link, uint32_t flow, EngTime now)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
   const double left = eng_bottleneck_left (net, link, net->flows.move[flow].left, now);
-  const uint32_t at = net->clocks.place[flow];
+  const uint32_t at = net->flows.head[flow].place;
   const EngMember last = one->items[--one->n];
   if (last.id != flow) {
-    const bool up = at > 0 && before (&last, &one->items[(at - 1) / 2]);
+    const bool up = at > 0 && before (net, &last, &one->items[(at - 1) / 2]);
     if (up)
       sift_up (net, one, at, &last);
     else
       sift_down (net, one, at, &last);
   }
-  one->first = one->n > 0 ? one->items[0].key : (double)INFINITY;
-  net->flows.bottleneck[flow] = ENG_NO_SLOT;
+  one->first = one->n > 0 ? key_of (net, one->items[0].id) : (double)INFINITY;
+  net->flows.head[flow].bottleneck = ENG_NO_SLOT;
   const EngFlowHead *head = &net->flows.head[flow];
   for (uint32_t use = head->uses; use < head->uses + head->n_uses; use++)
     if (net->pool.word[use] != link)
@@ -187,7 +229,7 @@ eng_bottleneck_schedule (Eng *eng, EngLink link)
   if (one->carrier == ENG_NO_SLOT) {
     one->carrier = eng_net_take_slot (net);
     net->flows.head[one->carrier] = (EngFlowHead){ .state = ENG_FLOW_CLOCK };
-    net->flows.call[one->carrier] = (EngFlowCall){ .arg = link };
+    net->flows.call[one->carrier] = (EngFlowCall){ .low = link };
   }
   one->sure = !restless || end - eng->now < SURE_PS;
   one->entry = one->sure ? end : end - (end - eng->now) / AHEAD;

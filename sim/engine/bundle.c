@@ -32,7 +32,7 @@ static EngBundle *
 bundle_of (const EngNet *net, uint32_t carrier)
 {
   g_assert (net->flows.head[carrier].state == ENG_FLOW_CARRIER);
-  return net->flows.call[carrier].user;
+  return net->callees.items[net->flows.call[carrier].callee].user;
 }
 
 uint64_t
@@ -121,7 +121,7 @@ leave (Eng *eng, uint32_t carrier, uint32_t at)
   for (uint32_t k = 0; k < head->n_uses; k++)
     net->links.state[net->pool.word[head->uses + k]].n_live--;
   head->state = ENG_FLOW_ENDED;
-  net->flows.call[carrier].user = NULL;
+  net->flows.call[carrier].callee = 0;
   eng_bundle_free (bundle);
   eng_ids_add (&net->flows.ended, carrier);
 }
@@ -146,6 +146,7 @@ eng_bundle_end (Eng *eng, uint32_t member, double moved)
     net->links.state[net->pool.word[common->uses + k]].carried += eng_net_weight (net, carrier, k) * moved;
   leave (eng, carrier, place_of (bundle_of (net, carrier), member));
   head->n_uses = 0; /* the list is the carrier's */
+  head->mixed = head->weighted = head->preferred = head->bounded = false;
 }
 
 void
@@ -153,15 +154,14 @@ eng_bundle_release (Eng *eng, uint32_t member)
 {
   EngNet *net = &eng->net;
   EngFlowHead *head = &net->flows.head[member];
-  uint32_t carrier = head->uses, n_words = eng_flow_list_words (head), words = eng_net_take_words (net, n_words);
+  const uint32_t carrier = head->uses, words = net->flows.head[carrier].uses;
   EngFlowMove *move = &net->flows.move[member];
-  memcpy (&net->pool.word[words], &net->pool.word[net->flows.head[carrier].uses], n_words * sizeof *net->pool.word);
   *move = (EngFlowMove){ .amount = move->amount, .left = eng_bundle_left (eng, member), .rate = 0.0, .since = eng->now };
   leave (eng, carrier, place_of (bundle_of (net, carrier), member));
-  head->uses = words;
+  eng_flow_copy_list (net, head, words); /* a carrier that has ended is on its links yet */
   head->state = ENG_FLOW_MOVING;
   head->seen = 0;
-  net->flows.bottleneck[member] = ENG_NO_SLOT;
+  net->flows.head[member].bottleneck = ENG_NO_SLOT;
   eng_net_join (net, member);
 }
 
@@ -219,17 +219,15 @@ static uint32_t
 new_carrier (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
-  uint32_t carrier = eng_net_take_slot (net), n_words = eng_flow_list_words (&net->flows.head[flow]);
-  uint32_t words = eng_net_take_words (net, n_words);
-  memcpy (&net->pool.word[words], &net->pool.word[net->flows.head[flow].uses], n_words * sizeof *net->pool.word);
-  net->flows.head[carrier] = net->flows.head[flow];
-  net->flows.head[carrier].uses = words;
-  net->flows.head[carrier].pending = false;
-  net->flows.head[carrier].state = ENG_FLOW_CARRIER;
-  net->flows.bound[carrier] = net->flows.bound[flow];
-  net->flows.bottleneck[carrier] = ENG_NO_SLOT;
+  const uint32_t callee = eng_callee_of (net, NULL, g_new0 (EngBundle, 1), 0), carrier = eng_net_take_slot (net);
+  EngFlowHead *head = &net->flows.head[carrier];
+  *head = net->flows.head[flow];
+  eng_flow_copy_list (net, head, head->uses);
+  head->pending = false;
+  head->state = ENG_FLOW_CARRIER;
+  head->bottleneck = ENG_NO_SLOT;
   net->flows.move[carrier] = (EngFlowMove){ .amount = (double)INFINITY, .rate = net->flows.move[flow].rate, .since = eng->now };
-  net->flows.call[carrier] = (EngFlowCall){ .user = g_new0 (EngBundle, 1) };
+  net->flows.call[carrier] = (EngFlowCall){ .callee = callee };
   eng_net_join (net, carrier);
   net->bundles.any = true;
   return carrier;
@@ -244,9 +242,11 @@ static uint64_t
 hash_of (const EngNet *net, uint32_t flow)
 {
   const EngFlowHead *head = &net->flows.head[flow];
-  uint64_t hash =
-      base_hash_double (base_hash_double (base_hash_double (head->n_uses, head->priority), net->flows.bound[flow]), head->weight);
-  for (uint32_t i = 0, n = eng_flow_list_words (head); i < n; i++)
+  const double numbers[] = { eng_flow_priority (net, flow), eng_flow_bound (net, flow), eng_net_weight (net, flow, 0) };
+  uint64_t hash = head->n_uses;
+  for (unsigned i = 0; i < G_N_ELEMENTS (numbers); i++)
+    hash = base_hash_double (hash, numbers[i]);
+  for (uint32_t i = 0, n = head->mixed ? 3u * head->n_uses : head->n_uses; i < n; i++)
     hash = base_hash_word (hash, net->pool.word[head->uses + i]);
   return hash;
 }
@@ -255,9 +255,8 @@ static bool
 are_alike (const EngNet *net, uint32_t a, uint32_t b)
 {
   const EngFlowHead *x = &net->flows.head[a], *y = &net->flows.head[b];
-  return x->n_uses == y->n_uses && x->mixed == y->mixed && base_double_bits (x->weight) == base_double_bits (y->weight) &&
-         base_double_bits (x->priority) == base_double_bits (y->priority) &&
-         base_double_bits (net->flows.bound[a]) == base_double_bits (net->flows.bound[b]) &&
+  return x->n_uses == y->n_uses && x->mixed == y->mixed && x->weighted == y->weighted && x->preferred == y->preferred &&
+         x->bounded == y->bounded &&
          memcmp (&net->pool.word[x->uses], &net->pool.word[y->uses], eng_flow_list_words (x) * sizeof *net->pool.word) == 0;
 }
 
@@ -299,8 +298,8 @@ bundle_members (Eng *eng)
 {
   EngNet *net = &eng->net;
   g_autoptr (GArray) alike = g_array_new (FALSE, FALSE, sizeof (Alike));
-  for (guint i = 0; i < net->work.members->len; i++) {
-    uint32_t flow = g_array_index (net->work.members, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.members.n; i++) {
+    uint32_t flow = net->work.members.items[i];
     bool endless = net->flows.head[flow].state == ENG_FLOW_MOVING && isinf (net->flows.move[flow].amount);
     if (!endless)
       g_array_append_vals (alike, &(Alike){ .hash = hash_of (net, flow), .flow = flow }, 1);
@@ -308,8 +307,8 @@ bundle_members (Eng *eng)
   if (alike->len == 0)
     return false;
   qsort (alike->data, alike->len, sizeof (Alike), by_hash);
-  guint n_runs = count_runs (net, alike), n_others = net->work.members->len - alike->len;
-  bool gains = net->how == ENG_SOLVE_BUNDLED ? n_runs < alike->len : 2 * (n_runs + n_others) <= net->work.members->len;
+  guint n_runs = count_runs (net, alike), n_others = net->work.members.n - alike->len;
+  bool gains = net->how == ENG_SOLVE_BUNDLED ? n_runs < alike->len : 2 * (n_runs + n_others) <= net->work.members.n;
   for (guint from = 0, to; gains && from < alike->len; from = to) {
     uint32_t carrier;
     to = run_of (net, alike, from, &carrier);
@@ -331,7 +330,7 @@ bool
 eng_net_bundle (Eng *eng)
 {
   EngNet *net = &eng->net;
-  uint64_t n = net->work.members->len;
+  uint64_t n = net->work.members.n;
   if (net->how == ENG_SOLVE_BUNDLED)
     return bundle_members (eng);
   if (net->how != ENG_SOLVE_AUTO || n < LEAST_MEMBERS)

@@ -25,12 +25,10 @@ free_all (EngNet *net)
     g_free (clocks->of[link].spread);
     g_free (clocks->of[link].spots);
     g_free (clocks->of[link].held);
-    g_free (clocks->of[link].use);
   }
   g_clear_pointer (&clocks->by_link, g_free);
-  g_clear_pointer (&clocks->place, g_free);
   g_clear_pointer (&clocks->spot, g_free);
-  clocks->n = clocks->n_flows = clocks->n_words = 0;
+  clocks->n = clocks->n_words = 0;
   clocks->on = false;
 }
 
@@ -84,10 +82,6 @@ grow (EngNet *net)
   EngClocks *clocks = &net->clocks;
   if (clocks->n < net->links.n)
     grow_links (net);
-  if (clocks->n_flows < net->flows.n_allocated) {
-    clocks->n_flows = net->flows.n_allocated;
-    clocks->place = g_renew (uint32_t, clocks->place, clocks->n_flows);
-  }
   if (clocks->n_words < net->pool.n_allocated) {
     clocks->n_words = net->pool.n_allocated;
     clocks->spot = g_renew (uint32_t, clocks->spot, clocks->n_words);
@@ -109,28 +103,30 @@ set_up (Eng *eng, EngLink link)
   others->limit = state->capacity / state->unit * (one->n > 0 ? -1.0 : 1.0);
 }
 
-static uint32_t
-use_of (const EngNet *net, uint32_t flow, EngLink link)
+/* The flow's place in the list of the link, which is one of its own. */
+static uint32_t *
+spot_on (const EngNet *net, uint32_t flow, EngLink link)
 {
-  uint32_t use = net->flows.head[flow].uses;
-  while (net->pool.word[use] != link)
-    use++;
-  return use;
+  const uint32_t *links = &net->pool.word[net->flows.head[flow].uses];
+  uint32_t k = 0;
+  while (links[k] != link)
+    k++;
+  return eng_clocks_spot (net, flow, k);
 }
 
-/* The link's flows[at] names it by this word; it is a member nowhere yet. */
+/* The link's flows[at], a member nowhere yet, has its place there at `spot`. */
 static void
-hold_none (EngNet *net, EngLink link, uint32_t at, uint32_t use)
+hold_none (EngNet *net, EngLink link, uint32_t at, uint32_t *spot)
 {
   EngBottleneck *one = eng_bottleneck_of (net, link);
+  *spot = at;
+  if (one->held == NULL)
+    return;
   if (at >= one->held_allocated) {
     one->held_allocated = net->links.state[link].n_allocated;
     one->held = g_renew (uint32_t, one->held, one->held_allocated);
-    one->use = g_renew (uint32_t, one->use, one->held_allocated);
   }
   one->held[at] = ENG_NO_SLOT;
-  one->use[at] = use;
-  net->clocks.spot[use] = at;
 }
 
 static bool
@@ -154,7 +150,7 @@ all_may (const EngNet *net)
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     const EngFlowHead *head = &net->flows.head[flow];
     if (head->state >= ENG_FLOW_BUNDLED && head->n_uses > 0 &&
-        (!may_have_clock (net, flow) || net->flows.bottleneck[flow] == ENG_NO_SLOT))
+        (!may_have_clock (net, flow) || net->flows.head[flow].bottleneck == ENG_NO_SLOT))
       return false;
   }
   return true;
@@ -170,11 +166,24 @@ start_links (Eng *eng)
     eng_link_purge (net, link);
     if (net->links.state[link].n_flows == 0)
       continue;
+    eng_link_trim (net, link);
     set_up (eng, link);
     eng_link_mark_dirty (net, link);
     for (uint32_t i = 0; i < net->links.state[link].n_flows; i++)
-      hold_none (net, link, i, use_of (net, net->links.state[link].flows[i], link));
+      hold_none (net, link, i, spot_on (net, net->links.state[link].flows[i], link));
   }
+}
+
+/* Of what only solves need: links and heaps take as much. */
+static void
+give_memory_back (Eng *eng)
+{
+  if (!eng->agenda.held_out) {
+    eng_agenda_compact (eng);
+    eng_queue_shrink (eng->agenda.queue);
+  }
+  eng_ids_free (&eng->net.work.members);
+  eng_ids_free (&eng->net.work.frozen);
 }
 
 /* After a solve: all flows have rates and bottlenecks. */
@@ -184,16 +193,21 @@ start (Eng *eng)
   EngNet *net = &eng->net;
   net->clocks.on = true;
   grow (net);
-  start_links (eng);
-  for (uint32_t flow = 0; flow < net->flows.n; flow++)
-    if (net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].n_uses > 0)
-      net->clocks.level[net->flows.bottleneck[flow]] = net->clocks.ceiling[net->flows.bottleneck[flow]] =
-          net->flows.move[flow].rate;
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     const EngFlowHead *head = &net->flows.head[flow];
     if (head->state != ENG_FLOW_MOVING || head->n_uses == 0)
       continue;
-    const EngLink bottleneck = net->flows.bottleneck[flow];
+    net->clocks.level[head->bottleneck] = net->clocks.ceiling[head->bottleneck] = net->flows.move[flow].rate;
+    eng_flow_drop_end (eng, flow);
+    eng_flow_advance (&net->flows.move[flow], eng->now); /* from here on it has places where it had a rate */
+  }
+  give_memory_back (eng);
+  start_links (eng);
+  for (uint32_t flow = 0; flow < net->flows.n; flow++) {
+    const EngFlowHead *head = &net->flows.head[flow];
+    if (head->state != ENG_FLOW_MOVING || head->n_uses == 0)
+      continue;
+    const EngLink bottleneck = net->flows.head[flow].bottleneck;
     for (uint32_t k = 0; k < head->n_uses; k++)
       if (net->pool.word[head->uses + k] != bottleneck)
         eng_bottleneck_change_other (net, net->pool.word[head->uses + k], ENG_NO_SLOT, bottleneck);
@@ -201,10 +215,8 @@ start (Eng *eng)
   for (uint32_t flow = 0; flow < net->flows.n; flow++) {
     if (net->flows.head[flow].state != ENG_FLOW_MOVING || net->flows.head[flow].n_uses == 0)
       continue;
-    eng_flow_drop_end (eng, flow);
-    eng_flow_advance (&net->flows.move[flow], eng->now);
-    eng_bottleneck_enlist (net, net->flows.bottleneck[flow], flow, net->flows.move[flow].left);
-    eng_bottleneck_stir (net, net->flows.bottleneck[flow]);
+    eng_bottleneck_enlist (net, net->flows.head[flow].bottleneck, flow, net->flows.move[flow].left);
+    eng_bottleneck_stir (net, net->flows.head[flow].bottleneck);
   }
 }
 
@@ -231,6 +243,14 @@ release (Eng *eng, EngLink link)
   eng_net_give_slot (net, one->carrier);
 }
 
+/* Of a flow that has just come: a rate again where it had places. */
+static void
+rest (Eng *eng, uint32_t flow)
+{
+  eng->net.flows.move[flow].rate = 0.0;
+  eng->net.flows.move[flow].since = eng->now;
+}
+
 void
 eng_clocks_stop (Eng *eng)
 {
@@ -241,6 +261,8 @@ eng_clocks_stop (Eng *eng)
     if (eng_others_is_used (eng_others_of (net, link)))
       release (eng, link);
   free_all (net);
+  for (uint32_t i = 0; i < net->clocks.fresh.n; i++)
+    rest (eng, net->clocks.fresh.items[i]);
   net->clocks.fresh.n = 0;
   net->clocks.calm.n = 0;
   net->clocks.stirred.n = 0;
@@ -261,7 +283,7 @@ eng_clocks_join (Eng *eng, uint32_t flow)
   for (uint32_t k = 0; k < n_uses; k++) {
     const EngLink link = net->pool.word[uses + k];
     set_up (eng, link);
-    hold_none (net, link, net->links.state[link].n_flows - 1u, uses + k);
+    hold_none (net, link, net->links.state[link].n_flows - 1u, eng_clocks_spot (net, flow, k));
   }
   eng_ids_add (&net->clocks.fresh, flow);
 }
@@ -286,14 +308,14 @@ leave_links (EngNet *net, uint32_t flow)
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink link = net->pool.word[head->uses + k];
     EngLinkState *state = &net->links.state[link];
-    const uint32_t at = net->clocks.spot[head->uses + k], last = state->flows[--state->n_flows];
+    const uint32_t at = *eng_clocks_spot (net, flow, k), last = state->flows[--state->n_flows];
     if (last == flow)
       continue;
-    uint32_t *held = eng_bottleneck_of (net, link)->held, *use = eng_bottleneck_of (net, link)->use;
+    uint32_t *held = eng_bottleneck_of (net, link)->held;
     state->flows[at] = last;
-    held[at] = held[state->n_flows];
-    use[at] = use[state->n_flows];
-    net->clocks.spot[use[at]] = at;
+    if (held != NULL)
+      held[at] = held[state->n_flows];
+    *spot_on (net, last, link) = at;
   }
 }
 
@@ -302,10 +324,11 @@ eng_clocks_end (Eng *eng, uint32_t flow)
 {
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
-  const EngLink bottleneck = net->flows.bottleneck[flow];
+  const EngLink bottleneck = net->flows.head[flow].bottleneck;
   if (head->state != ENG_FLOW_MEMBER) {
     forget_fresh (net, flow);
     leave_links (net, flow);
+    rest (eng, flow);
     return;
   }
   for (uint32_t k = 0; k < head->n_uses; k++)
@@ -322,7 +345,7 @@ uint32_t
 eng_clocks_next (Eng *eng, uint32_t clock)
 {
   EngNet *net = &eng->net;
-  const EngLink link = (EngLink)net->flows.call[clock].arg;
+  const EngLink link = (EngLink)net->flows.call[clock].low;
   EngBottleneck *one = eng_bottleneck_of (net, link);
   net->flows.head[clock].pending = false;
   one->entry = ENG_TIME_NEVER;
@@ -340,13 +363,13 @@ eng_clocks_next (Eng *eng, uint32_t clock)
 double
 eng_clocks_rate (const EngNet *net, uint32_t flow)
 {
-  return net->clocks.level[net->flows.bottleneck[flow]];
+  return net->clocks.level[net->flows.head[flow].bottleneck];
 }
 
 double
 eng_clocks_left (const Eng *eng, uint32_t flow)
 {
-  return eng_bottleneck_left (&eng->net, eng->net.flows.bottleneck[flow], eng->net.flows.move[flow].left, eng->now);
+  return eng_bottleneck_left (&eng->net, eng->net.flows.head[flow].bottleneck, eng->net.flows.move[flow].left, eng->now);
 }
 
 bool

@@ -1,6 +1,7 @@
 /* The engine's own state: what is to fire, and the flow network. Each part of it has its file; files use those below them only:
  *
  *     engine (the loop)  ->  flow, solve  ->  solve_{room,local,part}  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool
+ *                                                                                                           ->  callee
  *                                         ->  clocks  ->  solve_bottleneck  ->  bottleneck  ->  spread, move, link */
 #ifndef ENGINE_PRIVATE_H
 #define ENGINE_PRIVATE_H
@@ -10,6 +11,7 @@
 #include "engine/flow.h"
 #include "nearest-private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Beyond this a double no longer holds whole picoseconds: look again there. */
@@ -41,6 +43,13 @@ eng_ids_add (EngIds *ids, uint32_t id)
   ids->items[ids->n++] = id;
 }
 
+static inline void
+eng_ids_free (EngIds *ids)
+{
+  g_free (ids->items);
+  *ids = (EngIds){ 0 };
+}
+
 /* From ENG_FLOW_MOVING on, a flow is on its links. A carrier stands for the flows of a bundle, which are on no list (bundle.c).
  * While bottlenecks have clocks, flows are members of them, and a slot stands for each clock (bottleneck.c). */
 typedef enum {
@@ -54,40 +63,72 @@ typedef enum {
   ENG_FLOW_CLOCK, /* on no link */
 } EngFlowState;
 
-/* What a solve reads of a flow: half a cache line. */
+/* Links that a flow may use. */
+#define ENG_MOST_USES ((UINT32_C (1) << 24) - 1u)
+
+/* What a solve reads of a flow: a quarter of a cache line, as there may be millions. Numbers that most flows do not have follow
+ * its links in the pool, two words each: the weights a_fl, one for each link when `mixed`, else one if it is not 1; the priority,
+ * if it is not 1; the bound. */
 typedef struct {
-  uint32_t uses; /* where its links begin in the pool; when `mixed`, their weights follow. Of a bundled flow: its carrier */
-  uint32_t n_uses;
-  uint32_t seen; /* component number; +1 once its rate is set */
-  uint8_t state; /* EngFlowState */
-  bool mixed;    /* weights differ from link to link */
-  bool bounded;
-  bool pending;  /* an entry of the queue waits for it */
-  double weight; /* a_fl on each link, unless mixed */
-  double priority;
+  uint32_t uses; /* where its links begin in the pool. Of a bundled flow: its carrier */
+  uint32_t n_uses : 24;
+  uint32_t state : 3; /* EngFlowState */
+  bool mixed : 1;     /* weights differ from link to link */
+  bool weighted : 1;  /* they are not all 1 */
+  bool preferred : 1; /* its priority is not 1 */
+  bool bounded : 1;
+  bool pending : 1; /* an entry of the queue waits for it */
+  union {
+    uint32_t seen;  /* component number; +1 once its rate is set */
+    uint32_t place; /* of a member: in the heap of its bottleneck */
+  };
+  EngLink bottleneck; /* the link that filled when it got its rate; ENG_NO_SLOT: none, its own bound, or no rate yet */
 } EngFlowHead;
+
+/* Links of a member whose places it keeps itself. */
+#define ENG_OWN_SPOTS 4u
 
 /* What progress touches. An endless flow (amount INFINITY) counts `left` down from 0. */
 typedef struct {
   double amount;
-  double left; /* at `since`; of a bundled flow, the service by which it ends */
-  double rate; /* per second, from `since` on */
-  EngTime since;
+  double left; /* at `since`; of a member and of a bundled flow, the service by which it ends */
+  union {
+    struct {
+      double rate; /* per second, from `since` on */
+      EngTime since;
+    };
+    uint32_t spot[ENG_OWN_SPOTS]; /* while clocks run, of a flow on links: its place in the flows[] of each (eng_clocks_spot) */
+  };
 } EngFlowMove;
 
-/* A carrier's user is its EngBundle, a clock's arg its link. */
+/* Whom to call when a flow ends. A carrier's user is its EngBundle. */
 typedef struct {
   EngFn fn;
   void *user;
-  uint64_t arg;
+  uint32_t high; /* half of the call's number; of one that is free, the next of these */
+} EngCallee;
+
+/* Flows have few different ones. */
+typedef struct {
+  EngCallee *items; /* the first is nobody */
+  uint32_t *spots;  /* hash table of places in items[], twice as many as n_allocated */
+  uint32_t n, n_allocated;
+  uint32_t free;   /* ENG_NO_SLOT: none */
+  uint32_t latest; /* the one named last */
+} EngCallees;
+
+typedef struct {
+  uint32_t callee;
+  uint32_t low; /* half of the number; of a clock, its link */
 } EngFlowCall;
 
 typedef struct EngBundle EngBundle;
 typedef struct EngBottleneck EngBottleneck;
 typedef struct EngOthers EngOthers;
 
+/* All zeros before the first flow. */
 typedef struct {
-  double capacity;
+  double capacity; /* while it has flows */
   uint32_t *flows; /* those that move on it; ended ones are dropped by the next solve, at the latest when they are `ended` */
   uint32_t n_flows, n_allocated;
   uint32_t n_live; /* of flows[], those that have not ended */
@@ -134,27 +175,30 @@ typedef struct {
   EngFlowHead *head;
   EngFlowMove *move;
   EngFlowCall *call;
-  double *bound;
   uint32_t *stamp;      /* the one queue entry that counts */
   uint32_t *generation; /* the handle that counts */
-  EngLink *bottleneck;  /* the link that filled when it got its rate; ENG_NO_SLOT: none, its own bound, or no rate yet */
   uint32_t n, n_allocated;
-  uint32_t n_moving;  /* past their latency and not ended, moving or not */
-  uint32_t n_joined;  /* of these, since the last solve */
-  bool rebound;       /* the bound of one that moves has changed since then */
-  GArray *free_slots; /* uint32_t, last in, first out */
-  EngIds ended;       /* off their links at the next solve, free after it */
+  uint32_t n_moving; /* past their latency and not ended, moving or not */
+  uint32_t n_joined; /* of these, since the last solve */
+  bool rebound;      /* the bound of one that moves has changed since then */
+  EngIds free;       /* slots, last in, first out */
+  EngIds ended;      /* off their links at the next solve, free after it */
 } EngFlows;
+
+/* Lists up to this many words have a size class each; longer ones share one for each power of two. */
+#define ENG_EXACT_CLASSES 32u
+#define ENG_N_CLASSES     (ENG_EXACT_CLASSES + 33u)
 
 /* Lists of links, in words; free blocks by size. */
 typedef struct {
   uint32_t *word;
   uint32_t n, n_allocated;
-  GArray *free; /* by size class: first free block, ENG_NO_SLOT if none */
+  uint32_t free[ENG_N_CLASSES]; /* the first free block; ENG_NO_SLOT: none */
 } EngPool;
 
 typedef struct {
-  EngLinkState *state;
+  double *capacity;
+  EngLinkState *state; /* memory that is not touched before the first flow */
   EngLinkFill *fill;
   GArray **marks; /* of EngMark, by link; NULL where it never was sorted */
   uint32_t n_marks;
@@ -188,9 +232,7 @@ typedef struct {
   bool *quiet;         /* by link: its flows' ceilings leave some of it, so that it need not know their levels (bottleneck.c) */
   void *by_link;       /* the block that has all of these */
   uint32_t n;          /* of these */
-  uint32_t *place;     /* by flow: in its bottleneck's heap */
-  uint32_t n_flows;    /* of place[] */
-  uint32_t *spot;      /* by word of the pool that names a link of a member: the place in that link's flows[] */
+  uint32_t *spot;      /* by word of the pool that names a link of a flow with many: the place in that link's flows[] */
   uint32_t n_words;    /* of spot[] */
   EngIds fresh;        /* flows that move and are members nowhere yet */
   EngIds calm;         /* links that may become quiet */
@@ -202,12 +244,12 @@ typedef struct {
 /* What a solve has at hand. */
 typedef struct {
   uint32_t component; /* number of the latest; steps by 2 */
-  GArray *members;    /* uint32_t flows of the component */
-  GArray *reached;    /* uint32_t links of the component */
-  GArray *frozen;     /* uint32_t members in the order in which they got their rates, when `keep_order` */
+  EngIds members;     /* flows of the component */
+  EngIds reached;     /* links of the component */
+  EngIds frozen;      /* members in the order in which they got their rates, when `keep_order` */
   bool keep_order;
   EngHeap by_share, by_bound;
-  guint n_left; /* of `members`, those that have no rate yet */
+  uint32_t n_left; /* of `members`, those that have no rate yet */
 } EngWork;
 
 /* When to look for activities that are alike. */
@@ -219,6 +261,7 @@ typedef struct {
 
 typedef struct {
   EngFlows flows;
+  EngCallees callees;
   EngPool pool;
   EngLinks links;
   EngSolve how;
@@ -248,16 +291,43 @@ struct Eng {
   EngNet net;
 };
 
-/* The weight of its k-th link. A mixed list is n links, then n doubles. */
+/* The k-th of the numbers that follow its links. */
+static inline double
+eng_flow_number (const EngNet *net, const EngFlowHead *head, uint32_t k)
+{
+  double number;
+  memcpy (&number, &net->pool.word[head->uses + head->n_uses + 2u * k], sizeof number);
+  return number;
+}
+
+/* How many of these are weights. */
+static inline uint32_t
+eng_flow_n_weights (const EngFlowHead *head)
+{
+  return head->mixed ? head->n_uses : head->weighted;
+}
+
+/* The weight of its k-th link. */
 static inline double
 eng_net_weight (const EngNet *net, uint32_t flow, uint32_t k)
 {
   const EngFlowHead *head = &net->flows.head[flow];
-  if (!head->mixed)
-    return head->weight;
-  double weight;
-  memcpy (&weight, &net->pool.word[head->uses + head->n_uses + 2u * k], sizeof weight);
-  return weight;
+  return head->weighted ? eng_flow_number (net, head, head->mixed ? k : 0) : 1.0;
+}
+
+static inline double
+eng_flow_priority (const EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  return head->preferred ? eng_flow_number (net, head, eng_flow_n_weights (head)) : 1.0;
+}
+
+/* INFINITY: none. Not of a bundled flow, whose carrier has it. */
+static inline double
+eng_flow_bound (const EngNet *net, uint32_t flow)
+{
+  const EngFlowHead *head = &net->flows.head[flow];
+  return head->bounded ? eng_flow_number (net, head, eng_flow_n_weights (head) + head->preferred) : (double)INFINITY;
 }
 
 static inline bool
@@ -277,9 +347,35 @@ void eng_push_flow (Eng *eng, EngTime at, uint32_t flow);
 /* The flow's pending entry, if it has one, will not fire. */
 void eng_drop_flow_entry (Eng *eng, uint32_t flow);
 
+/* callee.c */
+void eng_callees_init (EngNet *net);
+void eng_callees_clear (EngNet *net);
+uint32_t eng_callee_find (EngNet *net, const EngCallee *wanted);
+
+/* The place of one that may be new. To be called before the flow that names it is one. */
+static inline uint32_t
+eng_callee_of (EngNet *net, EngFn fn, void *user, uint32_t high)
+{
+  EngCallees *callees = &net->callees;
+  const EngCallee *latest = &callees->items[callees->latest];
+  if (latest->fn != fn || latest->user != user || latest->high != high)
+    callees->latest = eng_callee_find (net, &(EngCallee){ .fn = fn, .user = user, .high = high });
+  return callees->latest;
+}
+
 /* pool.c: slots of flows, and words for the lists of their links */
 void eng_net_init (EngNet *net);
-uint32_t eng_flow_list_words (const EngFlowHead *head);
+/* Words of its list: links, then numbers. */
+static inline uint32_t
+eng_flow_list_words (const EngFlowHead *head)
+{
+  if (!(head->weighted | head->preferred | head->bounded))
+    return head->n_uses;
+  return head->n_uses + 2u * (eng_flow_n_weights (head) + head->preferred + head->bounded);
+}
+
+/* Gives it a list of its own with the words of another's. */
+void eng_flow_copy_list (EngNet *net, EngFlowHead *head, uint32_t words);
 uint32_t eng_net_take_slot (EngNet *net);
 void eng_net_give_slot (EngNet *net, uint32_t flow);
 /* Gives the slots of ended flows back; their links must have dropped them. */
@@ -314,6 +410,8 @@ eng_link_mark_dirty (EngNet *net, EngLink link)
 }
 
 void eng_link_drop_ended (EngNet *net, EngLink link);
+/* Gives back the memory of its list that it does not need, if that is much. */
+void eng_link_trim (EngNet *net, EngLink link);
 
 static inline void
 eng_link_purge (EngNet *net, EngLink link)
@@ -335,6 +433,13 @@ uint32_t eng_clocks_next (Eng *eng, uint32_t clock);
 double eng_clocks_rate (const EngNet *net, uint32_t flow);
 /* What the member has still to move, 0 or less when all; of an endless one below 0 by what it has moved. */
 double eng_clocks_left (const Eng *eng, uint32_t flow);
+/* Clocks run, and the flow has come in this instant: it is a member nowhere yet. */
+static inline bool
+eng_clocks_is_fresh (const EngNet *net, uint32_t flow)
+{
+  return net->clocks.on && net->flows.head[flow].state == ENG_FLOW_MOVING && net->flows.head[flow].n_uses > 0;
+}
+
 /* Solves by clocks, if they run; FALSE: not solved. */
 bool eng_clocks_solve (Eng *eng);
 /* After `solved` flows were solved another way: should clocks run? */

@@ -22,10 +22,11 @@ freeze (Eng *eng, uint32_t flow, double level, EngLink link)
 {
   EngNet *net = &eng->net;
   EngFlowHead *head = &net->flows.head[flow];
-  double rate = level * head->priority;
+  const double priority = eng_flow_priority (net, flow);
+  double rate = level * priority;
   bool carrier = head->state == ENG_FLOW_CARRIER;
   head->seen = net->work.component + 1;
-  net->flows.bottleneck[flow] = link;
+  head->bottleneck = link;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngLinkFill *fill = &net->links.fill[net->pool.word[head->uses + k]];
     if (fill->level < level) {
@@ -36,7 +37,7 @@ freeze (Eng *eng, uint32_t flow, double level, EngLink link)
     }
     uint64_t hi = 0, lo = 1;
     if (fill->mixed)
-      count_weight (fill, eng_net_weight (net, flow, k) * head->priority, &hi, &lo);
+      count_weight (fill, eng_net_weight (net, flow, k) * priority, &hi, &lo);
     if (carrier)
       count_times (eng_bundle_n (net, flow), &hi, &lo);
     fill->rest_hi -= hi + (fill->rest_lo < lo);
@@ -44,8 +45,8 @@ freeze (Eng *eng, uint32_t flow, double level, EngLink link)
   }
   net->work.n_left--;
   if (net->work.keep_order)
-    g_array_append_val (net->work.frozen, flow);
-  rate = head->bounded ? fmin (rate, net->flows.bound[flow]) : rate;
+    eng_ids_add (&net->work.frozen, flow);
+  rate = head->bounded ? fmin (rate, eng_flow_bound (net, flow)) : rate;
   if (carrier)
     eng_bundle_set_rate (eng, flow, rate);
   else
@@ -57,16 +58,16 @@ static void
 build_heaps (EngNet *net)
 {
   net->work.by_share.n = net->work.by_bound.n = 0;
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    EngLink link = g_array_index (net->work.reached, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    EngLink link = net->work.reached.items[i];
     const EngLinkFill *fill = &net->links.fill[link];
     if (rest_of (fill) > 0.0)
       eng_heap_append (&net->work.by_share, share_of (&net->links.state[link], fill), link);
   }
-  for (guint i = 0; i < net->work.members->len; i++) {
-    uint32_t flow = g_array_index (net->work.members, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.members.n; i++) {
+    uint32_t flow = net->work.members.items[i];
     if (net->flows.head[flow].bounded)
-      eng_heap_append (&net->work.by_bound, net->flows.bound[flow] / net->flows.head[flow].priority, flow);
+      eng_heap_append (&net->work.by_bound, eng_flow_bound (net, flow) / eng_flow_priority (net, flow), flow);
   }
   eng_heap_build (&net->work.by_share);
   eng_heap_build (&net->work.by_bound);
@@ -103,7 +104,7 @@ eng_net_fill (Eng *eng, double level)
   EngNet *net = &eng->net;
   double share;
   build_heaps (net);
-  for (net->work.n_left = net->work.members->len; net->work.n_left > 0;) { /* then no link is looked at again */
+  for (net->work.n_left = net->work.members.n; net->work.n_left > 0;) { /* then no link is looked at again */
     while (net->work.by_bound.n > 0 && net->flows.head[net->work.by_bound.items[0].id].seen != net->work.component)
       eng_heap_pop (&net->work.by_bound);
     bool any = eng_net_settle_top (net, level, &share);

@@ -1,6 +1,7 @@
 /* Activities: their start and end. What they share is solve.c's business. */
 #include "engine/flow.h"
 
+#include "base/hash.h"
 #include "bundle-private.h"
 #include "engine-private.h"
 
@@ -10,43 +11,49 @@
 /* Weights and priorities, so that no product or exact sum leaves the range of a double. */
 #define WEIGHT_LEAST 1e-100
 #define WEIGHT_MOST  1e100
-G_STATIC_ASSERT (sizeof (EngFlowHead) == 32);
+G_STATIC_ASSERT (sizeof (EngFlowHead) == 16);
 G_STATIC_ASSERT (sizeof (EngFlowMove) == 32);
+G_STATIC_ASSERT (sizeof (EngFlowCall) == 8);
 
 void
 eng_net_clear (EngNet *net)
 {
-  g_array_unref (net->flows.free_slots);
+  g_free (net->flows.free.items);
   g_free (net->flows.ended.items);
   g_free (net->links.dirty.items);
-  g_array_unref (net->work.members);
-  g_array_unref (net->work.reached);
-  g_array_unref (net->work.frozen);
+  g_free (net->work.members.items);
+  g_free (net->work.reached.items);
+  g_free (net->work.frozen.items);
   g_array_unref (net->local.chosen);
   g_array_unref (net->local.frozen);
   for (uint32_t i = 0; i < net->links.n_marks; i++)
     if (net->links.marks[i] != NULL)
       g_array_unref (net->links.marks[i]);
   g_free (net->links.marks);
-  g_array_unref (net->pool.free);
   eng_clocks_clear (net);
   eng_heap_clear (&net->work.by_share);
   eng_heap_clear (&net->work.by_bound);
   for (uint32_t i = 0; i < net->flows.n; i++)
     if (net->flows.head[i].state == ENG_FLOW_CARRIER)
-      eng_bundle_free (net->flows.call[i].user);
+      eng_bundle_free (net->callees.items[net->flows.call[i].callee].user);
   for (uint32_t i = 0; i < net->links.n; i++)
     g_free (net->links.state[i].flows);
   g_free (net->links.state);
+  g_free (net->links.capacity);
   g_free (net->links.fill);
   g_free (net->flows.head);
   g_free (net->flows.move);
   g_free (net->flows.call);
-  g_free (net->flows.bound);
   g_free (net->flows.stamp);
   g_free (net->flows.generation);
-  g_free (net->flows.bottleneck);
+  eng_callees_clear (net);
   g_free (net->pool.word);
+}
+
+static inline bool
+is_bound (double bound_per_s)
+{
+  return bound_per_s > 0.0 && isfinite (bound_per_s);
 }
 
 static void
@@ -55,8 +62,7 @@ check_spec (const Eng *eng, const EngFlowSpec *spec)
   g_assert (spec->amount >= 0.0 && spec->bound_per_s >= 0.0);
   g_assert (spec->priority <= 0.0 || (spec->priority >= WEIGHT_LEAST && spec->priority <= WEIGHT_MOST));
   g_assert (spec->priority >= 0.0);
-  bool bounded = spec->bound_per_s > 0.0 && isfinite (spec->bound_per_s);
-  g_assert (spec->n_uses > 0 || bounded || spec->amount <= 0.0);
+  g_assert (spec->n_uses > 0 || is_bound (spec->bound_per_s) || spec->amount <= 0.0);
   for (unsigned i = 0; i < spec->n_uses; i++) {
     g_assert (spec->uses[i].link < eng->net.links.n);
     g_assert (spec->uses[i].weight >= WEIGHT_LEAST && spec->uses[i].weight <= WEIGHT_MOST);
@@ -77,32 +83,35 @@ merge_use (EngNet *net, uint32_t at, uint32_t n, uint32_t weights, EngUse use)
   return true;
 }
 
-/* Copies the links and weights, each link once. The usual list, all weights equal and no link twice, is kept as links alone. */
-static void
-copy_uses (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
+static inline bool
+are_equal (double a, double b)
 {
-  uint32_t n = spec->n_uses, n_kept = 0;
-  g_assert (n < ENG_SLOT_FLOW / 4);
-  head->n_uses = n;
-  head->weight = n == 0 ? 1.0 : spec->uses[0].weight;
-  head->mixed = false;
-  head->uses = eng_net_take_words (net, n);
-  for (uint32_t i = 0; i < n; i++) {
-    EngLinkState *link = &net->links.state[spec->uses[i].link];
-    bool twice = link->spot < i && net->pool.word[head->uses + link->spot] == spec->uses[i].link;
-    if (twice || spec->uses[i].weight < head->weight || spec->uses[i].weight > head->weight) {
-      head->mixed = true;
-      break;
-    }
-    link->spot = i;
-    net->pool.word[head->uses + i] = spec->uses[i].link;
+  return base_double_bits (a) == base_double_bits (b);
+}
+
+/* Copies the links, if all weights are equal and no link comes twice, into a list that is long enough. */
+static bool
+copy_links (EngNet *net, uint32_t *list, const EngFlowSpec *spec)
+{
+  for (uint32_t i = 0; i < spec->n_uses; i++) {
+    const EngLink link = spec->uses[i].link;
+    uint32_t *spot = &net->links.state[link].spot;
+    if ((*spot < i && list[*spot] == link) || !are_equal (spec->uses[i].weight, spec->uses[0].weight))
+      return false;
+    *spot = i;
+    list[i] = link;
   }
-  if (!head->mixed)
-    return;
-  eng_net_give_words (net, head->uses, n);
-  uint32_t scratch = eng_net_take_words (net, 3u * n), weights = scratch + n;
+  return true;
+}
+
+/* Copies the links and weights, each link once. */
+static void
+copy_weights (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
+{
+  const uint32_t n = spec->n_uses, scratch = eng_net_take_words (net, 3u * n), weights = scratch + n;
+  uint32_t n_kept = 0;
   for (uint32_t i = 0; i < n; i++) {
-    EngUse use = spec->uses[i];
+    const EngUse use = spec->uses[i];
     if (merge_use (net, scratch, n_kept, weights, use))
       continue;
     net->links.state[use.link].spot = n_kept;
@@ -110,15 +119,51 @@ copy_uses (EngNet *net, EngFlowHead *head, const EngFlowSpec *spec)
     memcpy (&net->pool.word[weights + 2u * n_kept], &use.weight, sizeof use.weight);
     n_kept++;
   }
-  head->uses = scratch;
-  head->n_uses = n_kept;
-  if (n_kept == n)
-    return;
-  /* links came twice: a shorter list, whose weights follow its links directly */
-  head->uses = eng_net_take_words (net, 3u * n_kept);
+  head->n_uses = n_kept & ENG_MOST_USES;
+  head->mixed = head->weighted = true;
+  head->uses = eng_net_take_words (net, eng_flow_list_words (head));
   memcpy (&net->pool.word[head->uses], &net->pool.word[scratch], n_kept * sizeof (uint32_t));
   memcpy (&net->pool.word[head->uses + n_kept], &net->pool.word[weights], n_kept * sizeof (double));
   eng_net_give_words (net, scratch, 3u * n);
+}
+
+/* The k-th of the numbers behind its links. */
+static void
+set_number (EngNet *net, const EngFlowHead *head, uint32_t k, double number)
+{
+  memcpy (&net->pool.word[head->uses + head->n_uses + 2u * k], &number, sizeof number);
+}
+
+/* One that waits, with its links and the numbers that are not the usual ones. */
+static EngFlowHead
+new_head (EngNet *net, const EngFlowSpec *spec)
+{
+  const bool weighted = spec->n_uses > 0 && !are_equal (spec->uses[0].weight, 1.0);
+  const bool preferred = spec->priority > 0.0 && !are_equal (spec->priority, 1.0), bounded = is_bound (spec->bound_per_s);
+  const uint32_t n_words = spec->n_uses + 2u * ((uint32_t)weighted + preferred + bounded);
+  EngFlowHead head = {
+    .uses = eng_net_take_words (net, n_words),
+    .n_uses = spec->n_uses & ENG_MOST_USES,
+    .state = ENG_FLOW_WAITING,
+    .weighted = weighted,
+    .preferred = preferred,
+    .bounded = bounded,
+    .bottleneck = ENG_NO_SLOT,
+  };
+  g_assert (spec->n_uses <= ENG_MOST_USES);
+  if (!copy_links (net, &net->pool.word[head.uses], spec)) {
+    eng_net_give_words (net, head.uses, n_words);
+    copy_weights (net, &head, spec);
+  } else if (weighted) {
+    set_number (net, &head, 0, spec->uses[0].weight);
+  }
+  if (n_words == spec->n_uses && !head.mixed)
+    return head;
+  if (preferred)
+    set_number (net, &head, eng_flow_n_weights (&head), spec->priority);
+  if (bounded)
+    set_number (net, &head, eng_flow_n_weights (&head) + head.preferred, spec->bound_per_s);
+  return head;
 }
 
 /* The latency is over. */
@@ -133,7 +178,7 @@ begin_moving (Eng *eng, uint32_t flow)
   net->flows.move[flow].since = eng->now;
   eng_net_join (net, flow);
   if (head->n_uses == 0)
-    eng_net_set_rate (eng, flow, net->flows.bound[flow]);
+    eng_net_set_rate (eng, flow, eng_flow_bound (net, flow));
   else if (net->clocks.on)
     eng_clocks_join (eng, flow);
 }
@@ -143,17 +188,11 @@ eng_flow_start (Eng *eng, const EngFlowSpec *spec)
 {
   check_spec (eng, spec);
   EngNet *net = &eng->net;
+  const uint32_t callee = eng_callee_of (net, spec->done, spec->user, (uint32_t)(spec->arg >> 32));
   uint32_t flow = eng_net_take_slot (net);
   EngFlowHead *head = &net->flows.head[flow];
-  copy_uses (net, head, spec);
-  head->priority = spec->priority > 0.0 ? spec->priority : 1.0;
-  head->bounded = spec->bound_per_s > 0.0 && isfinite (spec->bound_per_s);
-  head->state = ENG_FLOW_WAITING;
-  head->pending = false;
-  head->seen = 0;
-  net->flows.bottleneck[flow] = ENG_NO_SLOT;
-  net->flows.bound[flow] = head->bounded ? spec->bound_per_s : (double)INFINITY;
-  net->flows.call[flow] = (EngFlowCall){ .fn = spec->done, .user = spec->user, .arg = spec->arg };
+  *head = new_head (net, spec);
+  net->flows.call[flow] = (EngFlowCall){ .callee = callee, .low = (uint32_t)spec->arg };
   net->flows.move[flow] =
       (EngFlowMove){ .amount = spec->amount, .left = isinf (spec->amount) ? 0.0 : spec->amount, .since = eng->now };
   eng->stats.flows++;
@@ -184,9 +223,9 @@ end_flow (Eng *eng, uint32_t flow, double moved)
     return;
   }
   head->state = ENG_FLOW_ENDED;
-  if (net->flows.move[flow].rate < net->part.restart)
+  if (!net->clocks.on && net->flows.move[flow].rate < net->part.restart)
     net->part.restart = net->flows.move[flow].rate;
-  for (uint32_t k = 0; k < head->n_uses; k++) {
+  for (uint32_t k = 0, n_uses = head->n_uses; k < n_uses; k++) {
     EngLink link = net->pool.word[head->uses + k];
     net->links.state[link].carried += eng_net_weight (net, flow, k) * moved;
     net->links.state[link].n_live--;
@@ -218,10 +257,11 @@ eng_net_fire (Eng *eng, uint32_t flow)
       return;
     }
   }
-  EngFlowCall call = net->flows.call[flow];
+  const EngFlowCall call = net->flows.call[flow];
+  const EngCallee callee = net->callees.items[call.callee];
   end_flow (eng, flow, move->amount);
-  if (call.fn != NULL)
-    call.fn (eng, call.user, call.arg);
+  if (callee.fn != NULL)
+    callee.fn (eng, callee.user, (uint64_t)callee.high << 32 | call.low);
 }
 
 /* The slot behind a handle, ENG_NO_SLOT if the flow has ended. */
@@ -246,8 +286,12 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
   g_assert (bound_per_s > 0.0 && (head->n_uses > 0 || isfinite (bound_per_s)));
   if (head->state == ENG_FLOW_BUNDLED)
     eng_bundle_release (eng, slot);
-  net->flows.bound[slot] = bound_per_s;
-  head->bounded = isfinite (bound_per_s);
+  const uint32_t uses = head->uses, n_words = eng_flow_list_words (head);
+  head->bounded = is_bound (bound_per_s);
+  eng_flow_copy_list (net, head, uses);
+  eng_net_give_words (net, uses, n_words);
+  if (head->bounded)
+    set_number (net, head, eng_flow_n_weights (head) + head->preferred, bound_per_s);
   if (head->state != ENG_FLOW_MOVING)
     return;
   net->flows.rebound = true;
@@ -268,6 +312,8 @@ moved_by_now (const Eng *eng, uint32_t flow)
   }
   if (eng->net.flows.head[flow].state == ENG_FLOW_BUNDLED)
     return eng->net.flows.move[flow].amount - fmax (0.0, eng_bundle_left (eng, flow));
+  if (eng_clocks_is_fresh (&eng->net, flow))
+    return 0.0;
   return eng_flow_moved (eng, flow);
 }
 
@@ -278,8 +324,8 @@ eng_flow_cancel (Eng *eng, EngFlow flow)
   if (slot == ENG_NO_SLOT)
     return false;
   eng_flow_drop_end (eng, slot);
-  if (eng->net.clocks.on && eng->net.flows.head[slot].state == ENG_FLOW_MOVING && eng->net.flows.head[slot].n_uses > 0)
-    eng_clocks_end (eng, slot); /* in the instant in which it has come */
+  if (eng_clocks_is_fresh (&eng->net, slot))
+    eng_clocks_end (eng, slot);
   end_flow (eng, slot, eng->net.flows.head[slot].state == ENG_FLOW_WAITING ? 0.0 : moved_by_now (eng, slot));
   return true;
 }
@@ -293,6 +339,8 @@ eng_flow_rate (const Eng *eng, EngFlow flow)
   const EngFlowHead *head = &eng->net.flows.head[slot];
   if (head->state == ENG_FLOW_MEMBER)
     return eng_clocks_rate (&eng->net, slot);
+  if (eng_clocks_is_fresh (&eng->net, slot))
+    return 0.0;
   return eng->net.flows.move[head->state == ENG_FLOW_BUNDLED ? head->uses : slot].rate;
 }
 
@@ -315,7 +363,7 @@ eng_link_set_capacity (Eng *eng, EngLink link, double capacity_per_s)
   EngLinkState *state = &eng->net.links.state[link];
   if (state->n_live > 0) /* its flows rose at least as far as an equal share of what it had */
     eng->net.part.restart = fmin (eng->net.part.restart, state->capacity / (state->n_live * state->unit));
-  state->capacity = capacity_per_s;
+  state->capacity = eng->net.links.capacity[link] = capacity_per_s;
   state->grown = true;
   eng_link_mark_dirty (&eng->net, link);
 }

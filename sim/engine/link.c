@@ -3,20 +3,36 @@
 
 #include <math.h>
 
+/* So many places of a list. */
+#define LIST_WORTH_TRIMMING 64u
+
+/* Room for at least `least` links. States that no flow has touched need not be copied, and so take no memory. */
+static void
+grow (EngNet *net, uint32_t least)
+{
+  EngLinks *links = &net->links;
+  const bool touched = net->flows.n > 0 || links->dirty.n > 0;
+  links->n_allocated = MAX (least, MAX (64u, 2u * links->n_allocated));
+  EngLinkState *state = g_new0 (EngLinkState, links->n_allocated);
+  if (touched && links->n > 0)
+    memcpy (state, links->state, links->n * sizeof *state);
+  g_free (links->state);
+  links->state = state;
+  links->capacity = g_renew (double, links->capacity, links->n_allocated);
+  links->fill = g_renew (EngLinkFill, links->fill, links->n_allocated);
+}
+
 EngLink
 eng_links_new (Eng *eng, const double *capacity_per_s, unsigned n)
 {
   EngNet *net = &eng->net;
   g_assert ((uint64_t)net->links.n + n < ENG_SLOT_FLOW);
   EngLink first = net->links.n;
-  if (first + n > net->links.n_allocated) {
-    net->links.n_allocated = MAX (first + n, MAX (64u, 2u * net->links.n_allocated));
-    net->links.state = g_renew (EngLinkState, net->links.state, net->links.n_allocated);
-    net->links.fill = g_renew (EngLinkFill, net->links.fill, net->links.n_allocated);
-  }
+  if (first + n > net->links.n_allocated)
+    grow (net, first + n);
   for (unsigned i = 0; i < n; i++) {
     g_assert (capacity_per_s[i] >= 0.0 && isfinite (capacity_per_s[i]));
-    net->links.state[first + i] = (EngLinkState){ .capacity = capacity_per_s[i] };
+    net->links.capacity[first + i] = capacity_per_s[i];
   }
   net->links.n += n;
   return first;
@@ -34,6 +50,7 @@ join_link (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)
 {
   EngLinkState *state = &net->links.state[link];
   if (state->n_flows == 0) {
+    state->capacity = net->links.capacity[link];
     state->unit = weight;
     state->plain = first;
     state->sorted = false;
@@ -51,14 +68,24 @@ join_link (EngNet *net, EngLink link, uint32_t flow, double weight, bool first)
 }
 
 void
+eng_link_trim (EngNet *net, EngLink link)
+{
+  EngLinkState *state = &net->links.state[link];
+  if (state->n_allocated - state->n_flows < LIST_WORTH_TRIMMING)
+    return;
+  state->n_allocated = state->n_flows;
+  state->flows = g_renew (uint32_t, state->flows, state->n_allocated);
+}
+
+void
 eng_net_join (EngNet *net, uint32_t flow)
 {
   const EngFlowHead *head = &net->flows.head[flow];
-  bool first = head->state == ENG_FLOW_MOVING && head->priority >= 1.0 && head->priority <= 1.0;
-  for (uint32_t k = 0; k < head->n_uses; k++)
+  bool first = head->state == ENG_FLOW_MOVING && !head->preferred;
+  for (uint32_t k = 0, n_uses = head->n_uses; k < n_uses; k++)
     join_link (net, net->pool.word[head->uses + k], flow, eng_net_weight (net, flow, k), first);
-  if (head->bounded && net->flows.bound[flow] < net->part.restart)
-    net->part.restart = net->flows.bound[flow]; /* only where the priority is 1 does the level matter */
+  if (head->bounded && eng_flow_bound (net, flow) < net->part.restart)
+    net->part.restart = eng_flow_bound (net, flow); /* only where the priority is 1 does the level matter */
 }
 
 void

@@ -13,7 +13,7 @@
 #define TASK_B     170.0
 #define PACED_B    90.0
 #define WAIT_B     18.0
-#define FLOW_B     260.0
+#define FLOW_B     180.0
 #define CROSSING_B 16.0
 #define LISTED_B   75.0
 #define EDGE_B     250.0

@@ -23,7 +23,7 @@ reach_link (EngNet *net, EngLink link, double weight)
   if (state->seen != net->work.component) {
     state->seen = net->work.component;
     *fill = (EngLinkFill){ .rest_lo = 1, .unit = weight, .scale = weight };
-    g_array_append_val (net->work.reached, link);
+    eng_ids_add (&net->work.reached, link);
     return;
   }
   fill->rest_lo++;
@@ -37,13 +37,13 @@ reach_link (EngNet *net, EngLink link, double weight)
 static void
 gather (EngNet *net, EngLink start)
 {
-  g_array_set_size (net->work.members, 0);
-  g_array_set_size (net->work.reached, 0);
+  net->work.members.n = 0;
+  net->work.reached.n = 0;
   net->links.state[start].seen = net->work.component;
   net->links.fill[start] = (EngLinkFill){ .unit = (double)INFINITY };
-  g_array_append_val (net->work.reached, start);
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    EngLink link = g_array_index (net->work.reached, uint32_t, i);
+  eng_ids_add (&net->work.reached, start);
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    EngLink link = net->work.reached.items[i];
     eng_link_purge (net, link);
     net->links.state[link].sorted = false;
     const EngLinkState *state = &net->links.state[link];
@@ -53,9 +53,10 @@ gather (EngNet *net, EngLink start)
       if (head->seen == net->work.component)
         continue;
       head->seen = net->work.component;
-      g_array_append_val (net->work.members, flow);
+      eng_ids_add (&net->work.members, flow);
+      const double priority = eng_flow_priority (net, flow);
       for (uint32_t k = 0; k < head->n_uses; k++)
-        reach_link (net, net->pool.word[head->uses + k], eng_net_weight (net, flow, k) * head->priority);
+        reach_link (net, net->pool.word[head->uses + k], eng_net_weight (net, flow, k) * priority);
     }
   }
 }
@@ -65,8 +66,8 @@ static bool
 choose_units (EngNet *net)
 {
   bool mixed = false;
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    EngLinkFill *fill = &net->links.fill[g_array_index (net->work.reached, uint32_t, i)];
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    EngLinkFill *fill = &net->links.fill[net->work.reached.items[i]];
     if (fill->unit < fill->scale) {
       int exponent;
       frexp (fill->scale, &exponent);
@@ -82,15 +83,15 @@ choose_units (EngNet *net)
 static void
 sum_mixed_weights (EngNet *net)
 {
-  for (guint i = 0; i < net->work.members->len; i++) {
-    uint32_t flow = g_array_index (net->work.members, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.members.n; i++) {
+    uint32_t flow = net->work.members.items[i];
     const EngFlowHead *head = &net->flows.head[flow];
     for (uint32_t k = 0; k < head->n_uses; k++) {
       EngLinkFill *fill = &net->links.fill[net->pool.word[head->uses + k]];
       if (!fill->mixed)
         continue;
       uint64_t hi, lo;
-      count_weight (fill, eng_net_weight (net, flow, k) * head->priority, &hi, &lo);
+      count_weight (fill, eng_net_weight (net, flow, k) * eng_flow_priority (net, flow), &hi, &lo);
       if (head->state == ENG_FLOW_CARRIER)
         count_times (eng_bundle_n (net, flow), &hi, &lo);
       fill->rest_lo += lo;
@@ -103,8 +104,8 @@ sum_mixed_weights (EngNet *net)
 static void
 count_bundles (EngNet *net)
 {
-  for (guint i = 0; i < net->work.members->len; i++) {
-    uint32_t flow = g_array_index (net->work.members, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.members.n; i++) {
+    uint32_t flow = net->work.members.items[i];
     const EngFlowHead *head = &net->flows.head[flow];
     for (uint32_t k = 0; head->state == ENG_FLOW_CARRIER && k < head->n_uses; k++)
       net->links.fill[net->pool.word[head->uses + k]].rest_lo += eng_bundle_n (net, flow) - 1;
@@ -115,8 +116,8 @@ count_bundles (EngNet *net)
 static void
 settle_none (EngNet *net)
 {
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    EngLinkFill *fill = &net->links.fill[g_array_index (net->work.reached, uint32_t, i)];
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    EngLinkFill *fill = &net->links.fill[net->work.reached.items[i]];
     fill->settled_hi = fill->rest_hi;
     fill->settled_lo = fill->rest_lo;
   }
@@ -137,7 +138,7 @@ solve_component (Eng *eng, EngLink start)
     sum_mixed_weights (net);
   settle_none (net);
   eng_net_fill (eng, 0.0);
-  eng->stats.solved += net->work.members->len;
+  eng->stats.solved += net->work.members.n;
 }
 
 /* Fast path: the one flow of a link, if it is alone on all its links, needs no lists and no heaps; the arithmetic is that of
@@ -152,20 +153,22 @@ solve_lone (Eng *eng, EngLink start)
   EngLink bottleneck = ENG_NO_SLOT;
   if (head->state == ENG_FLOW_CARRIER)
     return false;
+  const double priority = eng_flow_priority (net, flow);
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLinkState *link = &net->links.state[net->pool.word[head->uses + k]];
     if (link->n_live != 1)
       return false;
-    const double share = link->capacity / (eng_net_weight (net, flow, k) * head->priority);
+    const double share = link->capacity / (eng_net_weight (net, flow, k) * priority);
     bottleneck = share < level ? net->pool.word[head->uses + k] : bottleneck;
-    level = fmin (level, share);
+    level = share < level ? share : level;
   }
-  double rate = level * head->priority;
+  double rate = level * priority;
   if (head->bounded) {
-    if (net->flows.bound[flow] / head->priority <= level)
+    const double bound = eng_flow_bound (net, flow);
+    if (bound / priority <= level)
       bottleneck = ENG_NO_SLOT;
-    level = fmin (level, net->flows.bound[flow] / head->priority);
-    rate = fmin (level * head->priority, net->flows.bound[flow]);
+    level = fmin (level, bound / priority);
+    rate = fmin (level * priority, bound);
   }
   for (uint32_t k = 0; k < head->n_uses; k++) {
     EngLink id = net->pool.word[head->uses + k];
@@ -174,7 +177,7 @@ solve_lone (Eng *eng, EngLink start)
     eng_link_purge (net, id);
   }
   head->seen = net->work.component + 1;
-  net->flows.bottleneck[flow] = bottleneck;
+  head->bottleneck = bottleneck;
   eng_net_set_rate (eng, flow, rate);
   eng->stats.solved++;
   return true;
@@ -199,7 +202,7 @@ solve_components (Eng *eng)
       continue;
     eng_net_next_component (net);
     solve_component (eng, link);
-    n += net->work.members->len >= LARGE ? net->work.members->len : 0;
+    n += net->work.members.n >= LARGE ? net->work.members.n : 0;
   }
   return n;
 }

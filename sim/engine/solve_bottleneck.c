@@ -187,6 +187,20 @@ set_ceiling (EngNet *net, EngLink link, double ceiling)
   }
 }
 
+/* Keeps the ceiling above a level to come, which is so far from the one before. */
+static void
+raise_ceiling (EngNet *net, EngLink link, double level, double change)
+{
+  const EngBottleneck *one = eng_bottleneck_of (net, link);
+  const double above = smaller (larger (change * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
+  const double ceilings[] = { net->clocks.ceiling[link], level + above };
+  const bool other = (level > ceilings[0]) | (level + FALLEN * above < ceilings[0]);
+  if (one->n_others == one->n_spread)
+    net->clocks.ceiling[link] = ceilings[other]; /* no branch: which it is cannot be foretold */
+  else if (other)
+    set_ceiling (net, link, level + above);
+}
+
 static void
 set_level (Eng *eng, EngLink link, double level)
 {
@@ -198,17 +212,11 @@ set_level (Eng *eng, EngLink link, double level)
     one->sure = false;
   else
     eng_bottleneck_stir (net, link);
-  const double above =
-      smaller (larger (fabs (change.change) * CHANGES_TO_CEILING, level * LEAST_TO_CEILING), level * MOST_TO_CEILING);
-  const double ceilings[] = { net->clocks.ceiling[link], level + above };
-  const bool other = (level > ceilings[0]) | (level + FALLEN * above < ceilings[0]);
-  if (one->n_others == one->n_spread)
-    net->clocks.ceiling[link] = ceilings[other]; /* no branch: which it is cannot be foretold */
-  else if (other)
-    set_ceiling (net, link, level + above);
+  const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
+  if (crowd || one->n_others > one->n_spread)
+    raise_ceiling (net, link, level, fabs (change.change));
   net->clocks.level[link] = level;
   net->clocks.n_seen += one->n_spread;
-  const bool crowd = one->n >= (net->how == ENG_SOLVE_CLOCKS ? LEAST_CROWD : CROWD);
   EngLink told[TOLD];
   for (uint32_t from = 0; from < one->n_spread; from += TOLD) {
     const EngSpread *to = one->spread + from;
@@ -227,7 +235,7 @@ capture (Eng *eng, EngLink link, uint32_t flow)
 {
   EngNet *net = &eng->net;
   const EngFlowHead *head = &net->flows.head[flow];
-  const EngLink from = net->flows.bottleneck[flow];
+  const EngLink from = net->flows.head[flow].bottleneck;
   for (uint32_t k = 0; k < head->n_uses; k++) {
     const EngLink used = net->pool.word[head->uses + k];
     eng_bottleneck_change_other (net, used, used == from ? ENG_NO_SLOT : from, used == link ? ENG_NO_SLOT : link);
@@ -258,7 +266,7 @@ static void
 find_faster (EngNet *net, EngLink link, double level)
 {
   const EngLinkState *state = &net->links.state[link];
-  const uint32_t *held = eng_bottleneck_of (net, link)->held;
+  const uint32_t *held = eng_bottleneck_held (net, link);
   double *levels = net->clocks.level, own = levels[link];
   EngHeap *faster = &net->clocks.faster;
   double top = 0.0;

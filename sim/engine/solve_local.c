@@ -63,7 +63,7 @@ choose (Local *local, EngLink link)
 static inline bool
 is_free (const EngNet *net, uint32_t flow)
 {
-  const EngLink link = net->flows.bottleneck[flow];
+  const EngLink link = net->flows.head[flow].bottleneck;
   return link == ENG_NO_SLOT || net->links.state[link].chosen;
 }
 
@@ -73,7 +73,7 @@ binds (const EngNet *net, EngLink link)
 {
   const EngLinkState *state = &net->links.state[link];
   for (uint32_t i = 0; i < state->n_flows; i++) {
-    const EngLink bottleneck = net->flows.bottleneck[state->flows[i]];
+    const EngLink bottleneck = net->flows.head[state->flows[i]].bottleneck;
     if (bottleneck == link || bottleneck == ENG_NO_SLOT)
       return true;
   }
@@ -88,7 +88,7 @@ reach (EngNet *net, EngLink link)
     return true;
   state->seen = net->work.component;
   eng_link_purge (net, link);
-  g_array_append_val (net->work.reached, link);
+  eng_ids_add (&net->work.reached, link);
   net->links.fill[link] = (EngLinkFill){ .unit = state->unit, .rest_lo = state->n_flows, .settled_lo = state->n_flows };
   return state->n_flows == 0 || state->plain;
 }
@@ -111,13 +111,13 @@ static bool
 gather (Local *local)
 {
   EngNet *net = local->net;
-  g_array_set_size (net->work.members, 0);
-  g_array_set_size (net->work.reached, 0);
+  net->work.members.n = 0;
+  net->work.reached.n = 0;
   for (guint i = 0; i < local->chosen->len; i++)
     if (!reach (net, g_array_index (local->chosen, EngLink, i)))
       return false;
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    const EngLinkState *state = &net->links.state[g_array_index (net->work.reached, uint32_t, i)];
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    const EngLinkState *state = &net->links.state[net->work.reached.items[i]];
     local->n_filled += state->n_flows;
     if (local->n_filled > local->budget)
       return false;
@@ -129,7 +129,7 @@ gather (Local *local)
       if (head->seen == net->work.component)
         continue;
       head->seen = net->work.component;
-      g_array_append_val (net->work.members, flow);
+      eng_ids_add (&net->work.members, flow);
       if (is_free (net, flow) && !reach_links (net, head))
         return false;
     }
@@ -141,17 +141,17 @@ static void
 build_heaps (EngNet *net)
 {
   net->work.by_share.n = net->work.by_bound.n = 0;
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    const EngLink link = g_array_index (net->work.reached, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    const EngLink link = net->work.reached.items[i];
     if (net->links.state[link].n_flows > 0)
       eng_heap_append (&net->work.by_share, share_of (&net->links.state[link], &net->links.fill[link]), link);
   }
-  for (guint i = 0; i < net->work.members->len; i++) {
-    const uint32_t flow = g_array_index (net->work.members, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.members.n; i++) {
+    const uint32_t flow = net->work.members.items[i];
     if (!is_free (net, flow))
       eng_heap_append (&net->work.by_bound, net->flows.move[flow].rate, flow);
     else if (net->flows.head[flow].bounded)
-      eng_heap_append (&net->work.by_bound, net->flows.bound[flow], flow);
+      eng_heap_append (&net->work.by_bound, eng_flow_bound (net, flow), flow);
   }
   eng_heap_build (&net->work.by_share);
   eng_heap_build (&net->work.by_bound);
@@ -177,10 +177,10 @@ freeze (Local *local, uint32_t flow, double level, EngLink link)
     fill->rest_lo--;
   }
   if (is_free (net, flow)) {
-    const double rate = head->bounded ? fmin (level, net->flows.bound[flow]) : level;
+    const double rate = head->bounded ? fmin (level, eng_flow_bound (net, flow)) : level;
     g_array_append_vals (local->frozen, &(EngFrozen){ .flow = flow, .link = link, .rate = rate }, 1);
   } else if (link != ENG_NO_SLOT && level < net->flows.move[flow].rate) {
-    choose (local, net->flows.bottleneck[flow]);
+    choose (local, net->flows.head[flow].bottleneck);
   }
 }
 
@@ -272,7 +272,7 @@ commit (Local *local)
     const EngFlowHead *head = &net->flows.head[one->flow];
     for (uint32_t k = 0; k < head->n_uses; k++)
       net->links.state[net->pool.word[head->uses + k]].sorted = false;
-    net->flows.bottleneck[one->flow] = one->link;
+    net->flows.head[one->flow].bottleneck = one->link;
     eng_net_set_rate (local->eng, one->flow, one->rate);
   }
   for (uint32_t i = 0; i < net->links.dirty.n; i++) {
@@ -306,9 +306,9 @@ static void
 give_up (const Local *local)
 {
   EngNet *net = local->net;
-  for (guint i = 0; i < net->work.members->len; i++) {
-    const uint32_t flow = g_array_index (net->work.members, uint32_t, i);
-    if (net->flows.bottleneck[flow] == ENG_NO_SLOT && net->flows.move[flow].rate <= 0.0)
+  for (uint32_t i = 0; i < net->work.members.n; i++) {
+    const uint32_t flow = net->work.members.items[i];
+    if (net->flows.head[flow].bottleneck == ENG_NO_SLOT && net->flows.move[flow].rate <= 0.0)
       net->flows.head[flow].seen = 0;
   }
   net->local.backoff = MIN (MAX (1, 2 * net->local.backoff), MOST_SKIPS);

@@ -113,19 +113,19 @@ cut_unsorted (const Part *part, EngLinkState *state, EngLinkFill *fill)
   EngNet *net = &part->eng->net;
   uint32_t n = 0;
   double sum = 0.0;
-  g_array_set_size (net->work.frozen, 0); /* not needed yet */
+  net->work.frozen.n = 0; /* not needed yet */
   for (uint32_t i = 0; i < state->n_flows; i++) {
     uint32_t flow = state->flows[i];
     if (is_below (net, flow, part->level)) {
       sum += net->flows.move[flow].rate;
       state->flows[n++] = flow;
     } else if (net->flows.head[flow].state == ENG_FLOW_MOVING) {
-      g_array_append_val (net->work.frozen, flow);
+      eng_ids_add (&net->work.frozen, flow);
     }
   }
   state->cut = n;
-  for (guint i = 0; i < net->work.frozen->len; i++)
-    state->flows[n++] = g_array_index (net->work.frozen, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.frozen.n; i++)
+    state->flows[n++] = net->work.frozen.items[i];
   g_assert (n == state->n_live);
   state->n_flows = n;
   state->n_scans = (uint8_t)MIN (state->n_scans + 1, UINT8_MAX);
@@ -140,7 +140,7 @@ reach (Part *part, EngLink link)
   EngLinkState *state = &net->links.state[link];
   state->seen = net->work.component;
   net->links.fill[link] = (EngLinkFill){ .unit = state->unit };
-  g_array_append_val (net->work.reached, link);
+  eng_ids_add (&net->work.reached, link);
   if (state->n_live == 0) {
     state->n_flows = 0;
     return true;
@@ -162,20 +162,20 @@ static bool
 gather (Part *part)
 {
   EngNet *net = &part->eng->net;
-  g_array_set_size (net->work.members, 0);
-  g_array_set_size (net->work.reached, 0);
+  net->work.members.n = 0;
+  net->work.reached.n = 0;
   for (uint32_t i = 0; i < net->links.dirty.n; i++)
     if (!reach (part, net->links.dirty.items[i]))
       return false;
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    const EngLinkState *state = &net->links.state[g_array_index (net->work.reached, uint32_t, i)];
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    const EngLinkState *state = &net->links.state[net->work.reached.items[i]];
     for (uint32_t j = state->cut; j < state->n_flows; j++) {
       uint32_t flow = state->flows[j];
       EngFlowHead *head = &net->flows.head[flow];
       if (head->seen == net->work.component)
         continue;
       head->seen = net->work.component;
-      g_array_append_val (net->work.members, flow);
+      eng_ids_add (&net->work.members, flow);
       for (uint32_t k = 0; k < head->n_uses; k++) {
         EngLink link = net->pool.word[head->uses + k];
         if (net->links.state[link].seen != net->work.component && !reach (part, link))
@@ -218,8 +218,8 @@ restore (EngNet *net, EngLink link)
 static void
 list_in_order (EngNet *net)
 {
-  for (guint i = 0; i < net->work.frozen->len; i++) {
-    uint32_t flow = g_array_index (net->work.frozen, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.frozen.n; i++) {
+    uint32_t flow = net->work.frozen.items[i];
     const EngFlowHead *head = &net->flows.head[flow];
     for (uint32_t k = 0; k < head->n_uses; k++) {
       EngLink link = net->pool.word[head->uses + k];
@@ -237,23 +237,23 @@ solve_from (Part *part)
   double level = 0.0;
   if (!gather (part))
     return false;
-  for (guint i = 0; i < net->work.reached->len; i++) { /* rounding may leave a flow on either side of the cut */
-    EngLink link = g_array_index (net->work.reached, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.reached.n; i++) { /* rounding may leave a flow on either side of the cut */
+    EngLink link = net->work.reached.items[i];
     if (net->links.fill[link].rest_lo != net->links.state[link].n_flows - net->links.state[link].cut)
       return false;
   }
-  for (guint i = 0; i < net->work.reached->len; i++) {
-    EngLink link = g_array_index (net->work.reached, uint32_t, i);
+  for (uint32_t i = 0; i < net->work.reached.n; i++) {
+    EngLink link = net->work.reached.items[i];
     restore (net, link);
     level = fmax (level, net->links.fill[link].level);
   }
-  g_array_set_size (net->work.frozen, 0);
+  net->work.frozen.n = 0;
   net->work.keep_order = true;
   eng_net_fill (part->eng, level);
   net->work.keep_order = false;
-  g_assert (net->work.frozen->len == net->work.members->len);
+  g_assert (net->work.frozen.n == net->work.members.n);
   list_in_order (net);
-  part->eng->stats.solved += net->work.members->len;
+  part->eng->stats.solved += net->work.members.n;
   return true;
 }
 
@@ -303,8 +303,8 @@ eng_net_solve_part (Eng *eng)
     return false;
   eng_net_next_component (net);
   bool solved = solve_from (&part);
-  for (guint i = 0; i < net->work.reached->len; i++)
-    net->links.state[g_array_index (net->work.reached, uint32_t, i)].cut = 0;
+  for (uint32_t i = 0; i < net->work.reached.n; i++)
+    net->links.state[net->work.reached.items[i]].cut = 0;
   if (!solved) {
     net->part.backoff = MIN (MAX (1, 2 * net->part.backoff), MOST_SKIPS);
     net->part.n_skips = net->part.backoff;

@@ -18,14 +18,14 @@
 static bool
 is_new (const EngNet *net, uint32_t flow)
 {
-  return net->flows.bottleneck[flow] == ENG_NO_SLOT && !(net->flows.move[flow].rate > 0.0);
+  return net->flows.head[flow].bottleneck == ENG_NO_SLOT && !(net->flows.move[flow].rate > 0.0);
 }
 
 /* The rate that its bound gives it. */
 static double
 bound_rate (const EngNet *net, uint32_t flow)
 {
-  const double priority = net->flows.head[flow].priority, bound = net->flows.bound[flow];
+  const double priority = eng_flow_priority (net, flow), bound = eng_flow_bound (net, flow);
   return fmin (bound / priority * priority, bound);
 }
 
@@ -51,7 +51,7 @@ has_room (const EngNet *net, EngLink link)
     if (head->state < ENG_FLOW_MOVING)
       continue;
     const bool fresh = is_new (net, flow);
-    if (head->state != ENG_FLOW_MOVING || net->flows.bottleneck[flow] == link || (fresh && !head->bounded))
+    if (head->state != ENG_FLOW_MOVING || net->flows.head[flow].bottleneck == link || (fresh && !head->bounded))
       return false;
     if (state->grown)
       sum += weight_on (net, flow, link) * (fresh ? bound_rate (net, flow) : net->flows.move[flow].rate);
@@ -81,7 +81,7 @@ collect_new (EngNet *net, const EngLinkState *state)
     if (!is_new (net, state->flows[i]) || head->seen == net->work.component)
       continue;
     head->seen = net->work.component;
-    eng_heap_append (&net->work.by_bound, net->flows.bound[state->flows[i]] / head->priority, state->flows[i]);
+    eng_heap_append (&net->work.by_bound, eng_flow_bound (net, state->flows[i]) / eng_flow_priority (net, state->flows[i]), state->flows[i]);
   }
 }
 

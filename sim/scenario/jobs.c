@@ -309,7 +309,7 @@ run_together (Scn *scenario, ScnResult *result, GError **error)
   }
   for (guint j = 0; j < scenario->jobs->len; j++) {
     const ScnJob *job = scenario->jobs->pdata[j];
-    if (running->pdata[j] == NULL && !scn_kind_ops (job->view.kind)->drive (job, result->jobs->pdata[j], net, TRUE, error))
+    if (running->pdata[j] == NULL && !scn_kind_ops (job->view.kind)->drive (job, result->jobs->pdata[j], net, &result->run, error))
       return FALSE;
   }
   if (!eng_run (col_net_engine (net), ENG_TIME_NEVER, 0, error))
@@ -345,7 +345,7 @@ time_alone (const ScnJob *job, ScnJobResult *out, ScnResult *result, GError **er
 {
   const ScnKindOps *ops = scn_kind_ops (job->view.kind);
   if (ops->drive != NULL)
-    return ops->drive (job, out, NULL, FALSE, error);
+    return ops->drive (job, out, NULL, NULL, error);
   out->alone_s = scn_result_time_s (out->alone);
   if (job->view.system.settings.mode == COL_MODE_MODEL || !(scn_job_has_rounds (job) || job->view.kind == SCN_KIND_IO)) {
     out->alone_s *= job->spec.steps.v;

@@ -215,36 +215,6 @@ static const BaseMember members[] = {
   BASE_MEMBER_END,
 };
 
-/* ---- traces ---- */
-
-/* What traces and plots need of a run. */
-typedef struct {
-  ColRunInfo *info;
-  GArray *steps;
-} Seen;
-
-static void
-see_step (void *user, const SrvStepSeen *step)
-{
-  const Seen *seen = user;
-  g_array_append_val (seen->steps, *step);
-  col_run_span (seen->info, g_strdup_printf ("replica %u steps", step->replica),
-                g_strdup_printf ("%u decode, %u prompt tokens, %u wait, KV %.0f %%", step->decoding, step->prompt_tokens,
-                                 step->waiting, step->kv * 100),
-                step->start_s, step->end_s);
-}
-
-static void
-see_request (void *user, const SrvRequestSeen *seen)
-{
-  ColRunInfo *info = ((const Seen *)user)->info;
-  char *lane = g_strdup_printf ("replica %u request %" G_GUINT64_FORMAT, seen->replica, seen->index);
-  if (seen->start_s > seen->arrival_s)
-    col_run_span (info, g_strdup (lane), g_strdup ("queue"), seen->arrival_s, seen->start_s);
-  col_run_span (info, g_strdup (lane), g_strdup_printf ("prefill %u", seen->input), seen->start_s, seen->first_s);
-  col_run_span (info, lane, g_strdup_printf ("decode %u", seen->output), seen->first_s, seen->end_s);
-}
-
 /* ---- the run ---- */
 
 static void
@@ -411,15 +381,16 @@ run (const Scn *scenario, ScnResult *result, GError **error)
   SrvRunResult lo = { 0 }, hi = { 0 };
   if (!scn_play_run (&how, -1, &lo, error) || !scn_play_run (&how, 1, &hi, error))
     return FALSE;
-  Seen seen = { .info = &result->run };
+  ScnServingTrace trace = { .info = &result->run };
   if (result->run.spans != NULL) {
-    seen.steps = own->steps = g_array_new (FALSE, FALSE, sizeof (SrvStepSeen));
-    how.run.step = see_step;
-    how.run.request = see_request;
-    how.run.user = &seen;
+    trace.steps = own->steps = g_array_new (FALSE, FALSE, sizeof (SrvStepSeen));
+    scn_play_trace (&how, &trace);
   }
   if (!scn_play_run (&how, 0, &own->run, error))
     return FALSE;
+  scn_serving_trace_end (&trace);
+  how.run.step = NULL; /* further runs are no part of the trace */
+  how.run.request = NULL;
   if (spec->watch.set && !own->run.watched.seen)
     return col_fail_at (
         error, spec->watch.mark,

@@ -15,18 +15,20 @@ service_of (const SrvRunResult *run)
 
 /* Its steps are events of its own, between which it runs the engine of all. */
 gboolean
-scn_serving_drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error)
+scn_serving_drive (const ScnJob *job, ScnJobResult *out, ColNet *net, ColRunInfo *info, GError **error)
 {
   SrvRunResult run = { 0 };
   out->serves = TRUE;
-  if (!together) {
+  if (net == NULL) {
     const ScnServingResult *alone = out->alone->own;
     out->service_alone = out->service = service_of (&alone->run);
     out->alone_s = alone->run.e2e.mean;
     return TRUE;
   }
-  if (!scn_serving_play_once (&job->view, net, &run, error))
+  ScnServingTrace trace = { .info = info, .job = job->name };
+  if (!scn_serving_play_once (&job->view, net, info->spans != NULL ? &trace : NULL, &run, error))
     return FALSE;
+  scn_serving_trace_end (&trace);
   out->service = service_of (&run);
   out->time_s = run.e2e.mean;
   return TRUE;

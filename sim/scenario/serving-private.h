@@ -48,6 +48,24 @@ gboolean scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **erro
 void scn_play_clear (ScnPlay *play);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ScnPlay, scn_play_clear)
 
+/* What a trace takes of a run. Initialise with `info`, `job` and `steps`, the rest 0. */
+typedef struct {
+  ColRunInfo *info; /* with spans; borrowed, as all here */
+  const char *job;  /* before the names of lanes; NULL: it runs alone */
+  GArray *steps;    /* SrvStepSeen of all steps, for plots; NULL: not asked for */
+  guint n;
+  guint64 left;        /* steps and requests that came when there was no room */
+  double cut_s, end_s; /* of these */
+} ScnServingTrace;
+
+/* Of the forms of SrvRunSpec.step and request; `user`: ScnServingTrace. */
+void scn_serving_see_step (void *user, const SrvStepSeen *step);
+void scn_serving_see_request (void *user, const SrvRequestSeen *seen);
+/* Marks and warns of what is left out. */
+void scn_serving_trace_end (ScnServingTrace *trace);
+/* The next run is seen by `trace`, which outlives it. */
+void scn_play_trace (ScnPlay *play, ScnServingTrace *trace);
+
 extern const BaseSchema scn_schema_reliability;
 extern const BaseMember scn_serving_month_members[], scn_serving_state_members[], scn_serving_cause_members[];
 /* Fills own->month…: `play` is open, own->run what it gave. FALSE and *error on failure. */
@@ -57,9 +75,10 @@ gboolean scn_serving_month (ScnPlay *play, ScnServingResult *own, GError **error
 GArray *scn_serving_phases (const ScnServingSpec *spec, const SrvRunResult *run);
 extern const BaseMember scn_serving_phase_members[];
 
-/* Plays it on this network, NULL: one of its own, with the median steps. FALSE and *error on failure. */
-gboolean scn_serving_play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error);
+/* Plays it on this network, NULL: one of its own, with the median steps; `trace`, if not NULL, sees it. FALSE and *error on
+ * failure. */
+gboolean scn_serving_play_once (const Scn *scenario, ColNet *net, ScnServingTrace *trace, SrvRunResult *out, GError **error);
 /* Of the form of ScnKindOps.drive. */
-gboolean scn_serving_drive (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error);
+gboolean scn_serving_drive (const ScnJob *job, ScnJobResult *out, ColNet *net, ColRunInfo *info, GError **error);
 
 #endif

@@ -50,6 +50,9 @@ set_tests_properties(accuracy.serving_fleets PROPERTIES LABELS accuracy TIMEOUT 
 add_test(NAME accuracy.kineto
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/kineto.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 9)
 set_tests_properties(accuracy.kineto PROPERTIES LABELS accuracy TIMEOUT 300)
+add_test(NAME accuracy.step_kernels
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/step_kernels.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 3.5,9)
+set_tests_properties(accuracy.step_kernels PROPERTIES LABELS accuracy TIMEOUT 300)
 add_test(NAME accuracy.rl
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/rl.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 25)
 set_tests_properties(accuracy.rl PROPERTIES LABELS "accuracy;slow" TIMEOUT 900)

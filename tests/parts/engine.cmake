@@ -2,6 +2,9 @@ forerun_test(test_engine_queue LABEL unit SOURCES unit/test_engine_queue.c USES 
 forerun_test(test_engine_nearest LABEL unit SOURCES unit/test_engine_nearest.c USES engine)
 forerun_test(test_engine_clock LABEL unit SOURCES unit/test_engine_clock.c USES engine)
 forerun_test(test_engine_flow LABEL unit SOURCES unit/test_engine_flow.c USES engine)
+if(NOT FORERUN_SANITIZE) # whose allocator takes more than is asked for
+  forerun_test(test_engine_memory LABEL unit SOURCES unit/test_engine_memory.c USES engine)
+endif()
 forerun_test(test_engine_graph LABEL unit SOURCES unit/test_engine_graph.c USES engine)
 forerun_test(test_engine_pace LABEL unit SOURCES unit/test_engine_pace.c USES engine)
 forerun_test(law_engine_fair LABEL law SOURCES law/law_engine_fair.c USES engine)

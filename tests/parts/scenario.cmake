@@ -1,5 +1,5 @@
 forerun_test (test_self_check LABEL unit SOURCES unit/test_self_check.c USES plan)
-foreach (file load jobs program flows trace chakra)
+foreach (file load jobs program flows trace trace_kernels chakra)
   forerun_test (test_scenario_${file} LABEL unit SOURCES unit/test_scenario_${file}.c USES plan)
 endforeach ()
 forerun_test (test_scenario_docs LABEL unit SOURCES unit/test_scenario_docs.c USES plan constants)

@@ -536,6 +536,121 @@ a_flow_leaves_its_bundle_when_its_bound_changes_or_it_is_cancelled (void)
   TEST_NEAR (eng_link_carried (eng, use.link), 7.5, 1e-15);
 }
 
+/* Who is called by whom: `users` of which each counts its flows. */
+enum { USERS = 500 };
+
+typedef struct {
+  unsigned n[USERS];
+  uint64_t sum[USERS];
+} Users;
+
+static Users called;
+
+static void
+count_call (Eng *eng, void *user, uint64_t arg)
+{
+  (void)eng;
+  unsigned *n = user;
+  ++*n;
+  called.sum[n - called.n] += arg;
+}
+
+/* A thousand flows of the first; flows of 500 others, of which ten move at a time; then two of each at once. Half of the numbers
+ * have more than 32 bits. */
+static void
+each_flow_calls_its_own_with_its_number (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse use = { eng_link_new (eng, 1e6), 1 };
+  EngFlowSpec spec = { .amount = 1, .uses = &use, .n_uses = 1, .done = count_call };
+  called = (Users){ 0 };
+  for (unsigned i = 0; i < 1000 + 3 * USERS; i++) {
+    spec.user = &called.n[i < 1000 ? 0 : i % USERS];
+    spec.arg = i % 2 == 0 ? i : UINT64_C (1) << 40 | i;
+    eng_flow_start (eng, &spec);
+    if (i == 999 || (i < 1000 + USERS && i % 10 == 0))
+      run (eng);
+  }
+  run (eng);
+  for (unsigned i = 0; i < USERS; i++) {
+    uint64_t sum = 0;
+    for (unsigned k = i == 0 ? 0 : 1000; k < 1000 + 3 * USERS; k++)
+      if (k < 1000 || k % USERS == i)
+        sum += k % 2 == 0 ? k : UINT64_C (1) << 40 | k;
+    TEST_INT (called.n[i], i == 0 ? 1003 : 3);
+    TEST_TRUE (called.sum[i] == sum);
+  }
+}
+
+/* Weights 2 and 3, priority 4: of a link of 60 that it shares with one of weight 2, priority 1, it takes x with 2 x + 2 x / 4 = 60,
+ * 24; the other link would let it have 30 at 90. A bound of 9, then none again. */
+static void
+weights_a_priority_and_a_bound_go_together (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngUse uses[] = { { eng_link_new (eng, 60), 2 }, { eng_link_new (eng, 90), 3 } };
+  EngFlow a = eng_flow_start (eng, &(EngFlowSpec){ .amount = 240, .priority = 4, .bound_per_s = 9, .uses = uses, .n_uses = 2 });
+  EngFlow b = eng_flow_start (eng, &(EngFlowSpec){ .amount = 60, .uses = uses, .n_uses = 1 });
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, a), 9, 0);
+  TEST_NEAR (eng_flow_rate (eng, b), 21, 0);
+  eng_flow_set_bound (eng, a, (double)INFINITY);
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, a), 24, 0);
+  TEST_NEAR (eng_flow_rate (eng, b), 6, 0);
+  eng_flow_set_bound (eng, a, 3);
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, a), 3, 0);
+  TEST_NEAR (eng_flow_rate (eng, b), 27, 0);
+  run (eng);
+  TEST_NEAR (eng_link_carried (eng, uses[0].link), 2 * 240 + 2 * 60, 0);
+  TEST_NEAR (eng_link_carried (eng, uses[1].link), 3 * 240, 0);
+}
+
+/* By clocks, flows of six links of 10 each; the first link has 8. Others come when they move: what they have before the instant is
+ * solved, and that they may leave in it. A link that is made then is like the others. */
+static void
+a_flow_that_has_just_come_has_moved_nothing (void)
+{
+  g_autoptr (Eng) eng = eng_new ();
+  EngTime ends[3] = { 0 };
+  const double capacities[] = { 8, 10, 10, 10, 10, 10 };
+  EngUse uses[7];
+  const EngLink first = eng_links_new (eng, capacities, 6);
+  eng_set_solve (eng, ENG_SOLVE_CLOCKS);
+  for (unsigned i = 0; i < 6; i++)
+    uses[i] = (EngUse){ first + i, 1 };
+  EngFlowSpec spec = { .amount = 16, .uses = uses, .n_uses = 6, .done = note_time, .user = ends, .arg = 0 };
+  EngFlow a = eng_flow_start (eng, &spec);
+  spec.arg = 1;
+  eng_flow_start (eng, &spec);
+  TEST_TRUE (eng_run (eng, S, 0, NULL));
+  TEST_NEAR (eng_flow_rate (eng, a), 4, 0);
+  TEST_NEAR (eng_flow_remaining (eng, a), 12, 1e-15);
+  uses[6] = (EngUse){ eng_link_new (eng, 2), 1 };
+  spec.n_uses = 7;
+  spec.arg = 2;
+  EngFlow c = eng_flow_start (eng, &spec), d = eng_flow_start (eng, &spec);
+  TEST_NEAR (eng_flow_rate (eng, c), 0, 0);
+  TEST_NEAR (eng_flow_remaining (eng, c), 16, 0);
+  TEST_NEAR (eng_link_carried (eng, first), 8, 1e-15);
+  TEST_TRUE (eng_flow_cancel (eng, d));
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, a), 3, 0);
+  TEST_NEAR (eng_flow_rate (eng, c), 2, 0);
+  EngFlow e = eng_flow_start (eng, &spec);
+  eng_flow_set_bound (eng, e, 1); /* stops the clocks while it has just come */
+  settle (eng);
+  TEST_NEAR (eng_flow_rate (eng, e), 1, 0);
+  TEST_NEAR (eng_flow_rate (eng, c), 1, 0);
+  TEST_TRUE (eng_flow_cancel (eng, e));
+  run (eng);
+  TEST_INT (ends[0], 5 * S);
+  TEST_INT (ends[1], 5 * S);
+  TEST_INT (ends[2], 9 * S);
+  TEST_NEAR (eng_link_carried (eng, first), 48, 1e-15);
+}
+
 int
 main (void)
 {
@@ -564,6 +679,9 @@ main (void)
     { "sizes that share a path end in turn, for little work", sizes_that_share_a_path_end_in_turn_for_little_work },
     { "a flow leaves its bundle when its bound changes or it is cancelled",
       a_flow_leaves_its_bundle_when_its_bound_changes_or_it_is_cancelled },
+    { "each flow calls its own with its number", each_flow_calls_its_own_with_its_number },
+    { "weights, a priority and a bound go together", weights_a_priority_and_a_bound_go_together },
+    { "a flow that has just come has moved nothing", a_flow_that_has_just_come_has_moved_nothing },
     { NULL, NULL },
   };
   return test_main ("engine flows", cases);

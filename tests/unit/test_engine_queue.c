@@ -119,6 +119,27 @@ is_even (const EngEntry *entry, void *user)
 
 /* 1000 entries at times i / 10 x 7: compaction keeps the 500 even ones, and their order. */
 static void
+shrinking_keeps_all_in_their_order (void)
+{
+  EngQueue *queue = eng_queue_new ();
+  EngEntry entry;
+  for (uint32_t i = 0; i < 10000; i++)
+    push (queue, i / 10 * 7, i);
+  for (uint32_t i = 0; i < 9003; i++)
+    TEST_TRUE (eng_queue_pop (queue, &entry) && entry.slot == i);
+  eng_queue_shrink (queue);
+  TEST_INT (eng_queue_n (queue), 997);
+  push (queue, 900 * 7, 10000); /* the time that leaves at the moment */
+  for (uint32_t i = 9003; i < 9010; i++)
+    TEST_TRUE (eng_queue_pop (queue, &entry) && entry.slot == i && entry.at == 900 * 7);
+  TEST_TRUE (eng_queue_pop (queue, &entry) && entry.slot == 10000);
+  for (uint32_t i = 9010; i < 10000; i++)
+    TEST_TRUE (eng_queue_pop (queue, &entry) && entry.slot == i && entry.at == i / 10 * 7);
+  TEST_FALSE (eng_queue_pop (queue, &entry));
+  eng_queue_free (queue);
+}
+
+static void
 compaction_drops_what_is_not_kept_and_nothing_else (void)
 {
   EngQueue *queue = eng_queue_new ();
@@ -144,6 +165,7 @@ main (void)
     { "equal times come out in the order of pushes", equal_times_come_out_in_the_order_of_pushes },
     { "peeking does not forbid earlier pushes", peeking_does_not_forbid_earlier_pushes },
     { "random pushes and pops agree with a sorted array", random_pushes_and_pops_agree_with_a_sorted_array },
+    { "shrinking keeps all in their order", shrinking_keeps_all_in_their_order },
     { "compaction drops what is not kept and nothing else", compaction_drops_what_is_not_kept_and_nothing_else },
     { NULL, NULL },
   };

@@ -35,7 +35,7 @@ static char *
 import (const char *const *texts, gint64 step, const ScnTraceTarget *target, GArray **summaries)
 {
   g_autoptr (BaseDiag) warnings = base_diag_new ();
-  g_autoptr (ScnTrace) trace = scn_trace_new (&(ScnTraceOptions){ 1, FALSE }, warnings);
+  g_autoptr (ScnTrace) trace = scn_trace_new (&(ScnTraceOptions){ .ranks = 1 }, warnings);
   g_autoptr (GError) error = NULL;
   for (guint i = 0; texts[i] != NULL; i++) {
     g_autofree char *path = g_strdup_printf ("r%u.json", i);

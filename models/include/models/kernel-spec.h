@@ -41,6 +41,7 @@ typedef struct {
   BaseNums splits; /* parts that the summed index may be cut to, for want of tiles */
   BaseNum split; /* s, on top where it is: adding the parts */
   BaseNum grouped; /* share of the rate that a call for many groups reaches */
+  BaseNum sustained; /* rate of sustained products within steps, over that of products alone; 0: 1 */
   BaseList tiles; /* MdlTileSpec */
   MdlGemmRate at[MDL_PRECISION_N];
 } MdlGemmSpec;
@@ -82,6 +83,7 @@ typedef struct {
   BaseNum reads;     /* more, as a share, were there reads alone */
   BaseNum cache;     /* B of the L2 that the next kernel may find */
   BaseNum cache_rate; /* times memory's */
+  BaseNum passes;     /* of that rate, what the passes of a framework reach, optimizers aside; 0: 1 */
   BaseNum index_add;  /* elements/s that PyTorch's kernel adds to rows by atomics; 0: as memory allows */
   BaseNum index_copy; /* elements/s that its kernel copies to rows */
   MdlMemoryStarts start;

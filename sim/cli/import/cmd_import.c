@@ -16,7 +16,7 @@
 typedef struct {
   CliImportFlags measured; /* first: its table has offsets in it */
   char *name, *gpu, *choices, *like, *only, *step, *ranks;
-  gboolean keep_nccl;
+  gboolean keep_nccl, kernels;
 } Flags;
 
 static const CliFlag flags_table[] = {
@@ -32,6 +32,8 @@ static const CliFlag flags_table[] = {
   { CLI_FLAG_TEXT, "ranks", 0, offsetof (Flags, ranks), "N", "nsys: ranks of the run that was recorded" },
   { CLI_FLAG_SWITCH, "keep-nccl", 0, offsetof (Flags, keep_nccl), NULL,
     "kineto, nsys: NCCL's kernels without a size keep the times that were recorded" },
+  { CLI_FLAG_SWITCH, "kernels", 0, offsetof (Flags, kernels), NULL,
+    "kineto: times of kernels by shape, for forerun fit, instead of a scenario (traces with record_shapes=True)" },
   { CLI_FLAG_OUTPUT, "choices", 0, offsetof (Flags, choices), "FILE.csv",
     "nccl-log: also write the algorithm that NCCL chose for each size" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
@@ -104,6 +106,27 @@ check_flags (const Cli *cli, const Flags *flags, const char *kind, GError **erro
   return cli_import_measured_check (cli, kind, &flags->measured, error);
 }
 
+/* Times of kernels: what scenarios alone have. */
+static gboolean
+check_kernels (const Cli *cli, const Flags *flags, const char *kind, GError **error)
+{
+  const struct {
+    const char *name;
+    gboolean set;
+  } others[] = { { "--like", flags->like != NULL },
+                 { "--name", flags->name != NULL },
+                 { "--nodes", flags->measured.nodes != NULL },
+                 { "--gpus", flags->measured.gpus != NULL },
+                 { "--keep-nccl", flags->keep_nccl },
+                 { "--format json", cli->format == CLI_FORMAT_JSON } };
+  if (strcmp (kind, "kineto") != 0)
+    return cli_fail (cli, error, "--kernels goes with kineto: Nsight Systems does not record the shapes of operations");
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].set)
+      return cli_fail (cli, error, "%s has no meaning with --kernels, which writes the JSON of a probe", others[i].name);
+  return TRUE;
+}
+
 /* Of a trace: files of several ranks. */
 static gboolean
 check_trace (const Cli *cli, const Flags *flags, const char *kind, GError **error)
@@ -117,7 +140,9 @@ check_trace (const Cli *cli, const Flags *flags, const char *kind, GError **erro
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     if (others[i].value != NULL)
       return cli_fail (cli, error, "%s has no meaning for %s", others[i].name, kind);
-  if (flags->like == NULL)
+  if (flags->kernels && !check_kernels (cli, flags, kind, error))
+    return FALSE;
+  if (!flags->kernels && flags->like == NULL)
     return cli_fail (cli, error, "a trace does not say what a node is: --like TOPOLOGY names one (forerun list topologies)");
   if (flags->ranks != NULL && strcmp (kind, "kineto") == 0)
     return cli_fail (cli, error, "--ranks has no meaning for kineto, which says it");
@@ -147,11 +172,13 @@ check_words (const Cli *cli, const Flags *flags, char **words, GError **error)
     return check_trace (cli, flags, words[0], error);
   if (n > 2)
     return cli_fail (cli, error, "one file at a time, and '%s' is one too many", words[2]);
-  if (flags->step != NULL || flags->ranks != NULL || flags->keep_nccl)
-    return cli_fail (cli, error, "%s goes with kineto and nsys",
+  if (flags->step != NULL || flags->ranks != NULL || flags->keep_nccl || flags->kernels)
+    return cli_fail (cli, error, "%s goes with kineto%s",
                      flags->step != NULL    ? "--step"
                      : flags->ranks != NULL ? "--ranks"
-                                            : "--keep-nccl");
+                     : flags->keep_nccl     ? "--keep-nccl"
+                                            : "--kernels",
+                     flags->kernels ? "" : " and nsys");
   if (!check_flags (cli, flags, words[0], error))
     return FALSE;
   gboolean graphs = g_str_equal (words[0], kinds[NCCL_LOG]) || g_str_equal (words[0], kinds[NCCL_GRAPH]);
@@ -313,7 +340,8 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (cli_import_is_trace (words[0])) {
     g_autofree char *name = flags->name != NULL ? g_strdup (flags->name) : name_from (words[1]);
     const CliImportTrace query = {
-      words[0], name, flags->like, flags->step, flags->measured.nodes, flags->measured.gpus, flags->ranks, flags->keep_nccl
+      words[0], name, flags->like, flags->step, flags->measured.nodes, flags->measured.gpus, flags->ranks, flags->keep_nccl,
+      flags->kernels
     };
     return cli_lookup (cli, error) && cli_import_trace (cli, &query, words + 1, error);
   }
@@ -382,7 +410,8 @@ const CliVerb cli_verb_import = {
            "A model (scenarios/llms) is made from hf-config: config.json of HuggingFace (docs/llms.md lists the model types).\n"
            "A scenario is made from kineto (JSON of torch.profiler, plain or .gz, one file for each rank) or nsys (Nsight Systems: "
            "SQLite of nsys export, CSV of its cuda_gpu_trace): a step's kernels, its NCCL calls and what waits for what, to run on "
-           "other nodes and numbers of GPUs (--like, --nodes, --gpus; docs/traces.md).\n"
+           "other nodes and numbers of GPUs (--like, --nodes, --gpus; docs/traces.md). With --kernels, kineto gives times of "
+           "kernels instead, which forerun fit turns into a calibration (docs/fit.md).\n"
            "CSV is made from measurements: nccl-tests (text or JSON; for validate), all-reduce-bench (all_reduce_bench.py), "
            "nvbandwidth (text or JSON), p2p-bandwidth-test (the CUDA sample p2pBandwidthLatencyTest), fio (JSON), gdsio, perftest "
            "(ib_write_bw and its kind, text or JSON) and osu (OSU Micro-Benchmarks). docs/measurements.md lists columns and "

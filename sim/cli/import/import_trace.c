@@ -117,9 +117,39 @@ print_json (Cli *cli, const CliImportTrace *query, const ScnTrace *trace, const 
   cli_json_close (cli, json);
 }
 
+/* Times by shape, as forerun-probe would write them. */
+static gboolean
+import_kernels (Cli *cli, const CliImportTrace *query, char **paths, GError **error)
+{
+  guint64 step = 0;
+  g_autoptr (BaseDiag) warnings = base_diag_new ();
+  g_autoptr (ScnTraceKernels) kernels = scn_trace_kernels_new ();
+  if (!cli_count_value (cli, "--step", query->step, 0, G_MAXINT64, &step, error))
+    return FALSE;
+  for (char **path = paths; *path != NULL; path++) {
+    const char *name = strcmp (*path, "-") == 0 ? "stdin" : *path;
+    g_autofree char *bytes = NULL;
+    gsize n_B;
+    if (!base_file_read (*path, MAX_B, &bytes, &n_B, error) ||
+        !scn_trace_kernels_add (kernels, name, bytes, n_B, query->step != NULL ? (gint64)step : -1, warnings, error))
+      return FALSE;
+    if (strcmp (*path, "-") != 0)
+      g_ptr_array_add (cli->read, g_strdup (*path));
+  }
+  g_autofree char *text = scn_trace_kernels_write (kernels, error);
+  cli_warn_all (cli, warnings);
+  if (text == NULL)
+    return FALSE;
+  g_string_append (cli->out, text);
+  cli->document = TRUE;
+  return TRUE;
+}
+
 gboolean
 cli_import_trace (Cli *cli, const CliImportTrace *query, char **paths, GError **error)
 {
+  if (query->kernels)
+    return import_kernels (cli, query, paths, error);
   guint64 step = 0, ranks = 0;
   g_autoptr (BaseDiag) warnings = base_diag_new ();
   ScnTraceTarget target = { .name = query->name, .topology = query->like };
@@ -128,7 +158,7 @@ cli_import_trace (Cli *cli, const CliImportTrace *query, char **paths, GError **
     return FALSE;
   if (ranks == 0 && strcmp (query->kind, "nsys") == 0)
     return cli_fail (cli, error, "Nsight Systems does not say how many ranks ran: --ranks N");
-  const ScnTraceOptions options = { (guint)ranks, query->keep_nccl };
+  const ScnTraceOptions options = { .ranks = (guint)ranks, .keep_unsized = query->keep_nccl };
   g_autoptr (ScnTrace) trace = scn_trace_new (&options, warnings);
   g_autoptr (Clu) clu = cli_cluster_load (cli, query->like, 0, error);
   if (clu == NULL || !read_files (cli, query, paths, trace, error) ||

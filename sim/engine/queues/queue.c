@@ -69,16 +69,22 @@ eng_queue_new (void)
   return g_new0 (EngQueue, 1);
 }
 
-void
-eng_queue_free (EngQueue *queue)
+static void
+free_slabs (EngQueue *queue)
 {
-  if (queue == NULL)
-    return;
   for (Slab *slab = queue->slabs; slab != NULL;) {
     Slab *next = slab->next;
     g_free (slab);
     slab = next;
   }
+}
+
+void
+eng_queue_free (EngQueue *queue)
+{
+  if (queue == NULL)
+    return;
+  free_slabs (queue);
   g_free (queue);
 }
 
@@ -249,6 +255,28 @@ uint64_t
 eng_queue_n (const EngQueue *queue)
 {
   return queue->n;
+}
+
+/* Entries go to another place in the order in which they leave, so that each bucket keeps its own. */
+void
+eng_queue_shrink (EngQueue *queue)
+{
+  EngQueue *fresh = g_new0 (EngQueue, 1);
+  fresh->last = queue->last;
+  fresh->n = queue->n;
+  for (unsigned level = 0; level < N_LEVELS; level++)
+    for (unsigned digit = 0; digit < N_DIGITS; digit++) {
+      const Bucket *bucket = &queue->buckets[level][digit];
+      for (const Block *block = bucket->head; block != NULL; block = block->next) {
+        const uint32_t begin = block == bucket->head ? bucket->first : 0;
+        const uint32_t end = block->next == NULL ? bucket->end : BLOCK_ENTRIES;
+        for (uint32_t i = begin; i < end; i++)
+          file (fresh, block->entries[i]);
+      }
+    }
+  free_slabs (queue);
+  *queue = *fresh;
+  g_free (fresh);
 }
 
 void

@@ -75,6 +75,16 @@ rep_trace_json (const GPtrArray *spans, const RepTraceInfo *info, GString *out)
   g_string_append (out, "\n]}\n");
 }
 
+static void
+append_counter (const ColSpan *counter, guint process, GString *out)
+{
+  char value[G_ASCII_DTOSTR_BUF_SIZE];
+  g_string_append_printf (out, ",\n{\"ph\":\"C\",\"pid\":%u,\"name\":", process);
+  rep_trace_string (counter->lane, out);
+  rep_trace_at (counter->start_s, out);
+  g_string_append_printf (out, ",\"args\":{\"value\":%s}}", g_ascii_formatd (value, sizeof value, "%.4g", counter->value));
+}
+
 void
 rep_trace_spans (const GPtrArray *spans, guint process, GString *out)
 {
@@ -82,6 +92,10 @@ rep_trace_spans (const GPtrArray *spans, guint process, GString *out)
   for (guint i = 0; spans != NULL && i < spans->len; i++) {
     const ColSpan *span = g_ptr_array_index (spans, i);
     const char *lane = span->lane != NULL ? span->lane : "";
+    if (span->name == NULL) {
+      append_counter (span, process, out);
+      continue;
+    }
     guint tid = GPOINTER_TO_UINT (g_hash_table_lookup (lanes, lane));
     if (tid == 0) {
       tid = g_hash_table_size (lanes) + 1;

@@ -253,6 +253,8 @@ read_kernel (Reader *r, JsonObject *event, const char *cat, GError **error)
   one.end_us = one.start_us + time_us;
   one.stream = scn_trace_stream (r->rank, id_of (args, "stream"));
   one.correlation = id_of (args, "correlation");
+  one.operation = id_of (args, "External id");
+  one.tf32 = strstr (name, "tf32") != NULL;
   one.what = strstr (cat, "mem") != NULL ? SCN_TRACE_COPY : scn_trace_class_of (name);
   one.to_gpu = strstr (name, "HtoD") != NULL || strstr (name, "HostToDevice") != NULL;
   one.to_host = strstr (name, "DtoH") != NULL || strstr (name, "DeviceToHost") != NULL;
@@ -336,8 +338,9 @@ read_event (Reader *r, const char *until, GError **error)
            call = strcmp (cat, "cuda_runtime") == 0 || strcmp (cat, "cuda_driver") == 0 || strcmp (cat, "runtime") == 0,
            sync = strcmp (cat, "cuda_sync") == 0,
            step = strcmp (cat, "user_annotation") == 0 && g_strstr_len (r->at, (gssize)n, "ProfilerStep#") != NULL,
-           size = strcmp (cat, "cpu_op") == 0 && g_strstr_len (r->at, (gssize)n, "\"record_param_comms\"") != NULL;
-  if (!kernel && !call && !sync && !step && !size)
+           size = strcmp (cat, "cpu_op") == 0 && g_strstr_len (r->at, (gssize)n, "\"record_param_comms\"") != NULL,
+           shapes = r->trace->options.shapes && strcmp (cat, "cpu_op") == 0 && !size;
+  if (!kernel && !call && !sync && !step && !size && !shapes)
     return TRUE;
   g_autoptr (BaseJson) json = parse (r, until, error);
   if (json == NULL)
@@ -351,6 +354,8 @@ read_event (Reader *r, const char *until, GError **error)
     read_sync (r, event);
   else if (step)
     read_step (r, event);
+  else if (shapes)
+    scn_trace_read_operation (r->rank, event);
   else {
     read_collective (r, event);
     g_ptr_array_add (r->documents, g_steal_pointer (&json));

@@ -2,6 +2,7 @@
 #ifndef SCENARIO_TRACE_PRIVATE_H
 #define SCENARIO_TRACE_PRIVATE_H
 
+#include "base/json.h"
 #include "scenario/trace.h"
 
 /* One kernel, copy or collective on a GPU. */
@@ -10,6 +11,7 @@ typedef struct {
   double launch_us;    /* when the host queued it; NAN: not in the trace; -INFINITY: before the trace began */
   guint64 correlation; /* ascends in the order of the host's calls; 0: not in the trace */
   guint64 thread;      /* of the host */
+  guint64 operation;   /* of the framework, that launched it: key of ScnTraceRank.operations; 0: not in the trace */
   guint line;          /* of the file */
   guint stream;        /* index of ScnTraceRank.streams */
   ScnTraceClass what;
@@ -20,6 +22,7 @@ typedef struct {
   guint group;     /* index of ScnTrace.groups */
   guint nth;       /* of a collective: how many of its communicator the host called before, in the step */
   gboolean kept;   /* no size is known: it keeps its time */
+  gboolean tf32;   /* a product of the tensor cores of fp32 factors */
   gboolean called; /* a collective that was called and ran no kernel, since its communicator has one rank */
   GArray *waits;   /* guint, of activities of other streams that end before; NULL: none */
 } ScnTraceActivity;
@@ -51,8 +54,16 @@ typedef struct {
   GArray *activities;      /* ScnTraceActivity; of the step alone once it is taken */
   GArray *waits;           /* ScnTraceWait, by time */
   GArray *steps;           /* ScnTraceStep, by time */
+  GHashTable *operations;  /* guint64 -> ScnTraceOperation; NULL: none */
+  guint n_shapes;          /* operations with shapes, readable or not */
   double begin_us, end_us; /* of the step taken */
 } ScnTraceRank;
+
+/* An operation of the framework that launched kernels. */
+typedef struct {
+  char *what;               /* members of the case that forerun-probe would call it; NULL: a pass over memory, of: */
+  double read_B, written_B; /* each tensor once */
+} ScnTraceOperation;
 
 struct ScnTrace {
   ScnTraceOptions options;
@@ -77,6 +88,8 @@ guint scn_trace_group (ScnTrace *trace, const char *key, guint size);
 ScnTraceClass scn_trace_class_of (const char *kernel);
 /* The operation that a name of c10d or of a kernel of NCCL holds, such as "_allgather_base". FALSE: none. */
 gboolean scn_trace_kernel_op (const char *name, MdlOp *op);
+/* Keeps the shapes of an operation of the framework, an event of Kineto with `args`. */
+void scn_trace_read_operation (ScnTraceRank *rank, JsonObject *event);
 gboolean scn_trace_read_nsys_sqlite (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
 gboolean scn_trace_read_nsys_csv (ScnTrace *trace, const char *path, const char *bytes, gsize n_B, GError **error);
 /* Which activities of a rank's step wait for which of other streams. */

@@ -55,6 +55,7 @@ scn_trace_rank_free (ScnTraceRank *rank)
   g_array_unref (rank->activities);
   g_array_unref (rank->waits);
   g_array_unref (rank->steps);
+  g_clear_pointer (&rank->operations, g_hash_table_unref);
   g_free (rank);
 }
 

@@ -226,9 +226,17 @@ scn_play_open (ScnPlay *play, SrvMemory memory[2], ColRunInfo *info, GError **er
   return TRUE;
 }
 
+void
+scn_play_trace (ScnPlay *play, ScnServingTrace *trace)
+{
+  play->run.step = scn_serving_see_step;
+  play->run.request = scn_serving_see_request;
+  play->run.user = trace;
+}
+
 /* Once, with the median steps. */
 static gboolean
-play_once (ScnPlay *play, SrvRunResult *out, GError **error)
+play_once (ScnPlay *play, ScnServingTrace *trace, SrvRunResult *out, GError **error)
 {
   ColRunInfo info = { 0 };
   SrvMemory memory[2];
@@ -236,14 +244,16 @@ play_once (ScnPlay *play, SrvRunResult *out, GError **error)
   const gboolean opened = scn_play_open (play, memory, &info, error);
   col_run_clear (&info);
   *out = (SrvRunResult){ 0 };
+  if (trace != NULL)
+    scn_play_trace (play, trace);
   return opened && scn_play_run (play, 0, out, error);
 }
 
 gboolean
-scn_serving_play_once (const Scn *scenario, ColNet *net, SrvRunResult *out, GError **error)
+scn_serving_play_once (const Scn *scenario, ColNet *net, ScnServingTrace *trace, SrvRunResult *out, GError **error)
 {
   g_auto (ScnPlay) play = { .scenario = scenario, .net = net };
-  return play_once (&play, out, error);
+  return play_once (&play, trace, out, error);
 }
 
 gboolean
@@ -251,12 +261,12 @@ scn_serving_play (const Scn *scenario, const struct MdlEngines *engines, SrvRunR
 {
   Scn own = *scenario;
   own.system.engines = engines;
-  return scn_serving_play_once (&own, NULL, out, error);
+  return scn_serving_play_once (&own, NULL, NULL, out, error);
 }
 
 gboolean
 scn_serving_play_parts (const Scn *scenario, SrvRunResult *out, GError **error)
 {
   g_auto (ScnPlay) play = { .scenario = scenario, .parts = TRUE };
-  return play_once (&play, out, error);
+  return play_once (&play, NULL, out, error);
 }

@@ -58,11 +58,12 @@ typedef struct {
   double cores;
 } ColCpuUse;
 
-/* One thing that happened, for traces. */
+/* One thing that happened, for traces; or what a counter is from then on. */
 typedef struct {
-  char *lane; /* "stage 0 compute" */
-  char *name;
+  char *lane; /* "stage 0 compute"; of a counter its name */
+  char *name; /* NULL: a counter */
   double start_s, end_s;
+  double value; /* of a counter */
 } ColSpan;
 
 typedef struct {
@@ -90,5 +91,7 @@ void col_run_warn (ColRunInfo *info, const char *format, ...) G_GNUC_PRINTF (2, 
 void col_run_two_spans (ColRunInfo *info, const char *lane, double latency_s, double time_s, double bytes);
 /* Takes lane and name. */
 void col_run_span (ColRunInfo *info, char *lane, char *name, double start_s, double end_s);
+/* A counter has this value from then on; takes its name. */
+void col_run_count (ColRunInfo *info, char *counter, double at_s, double value);
 
 #endif

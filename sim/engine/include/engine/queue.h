@@ -27,6 +27,8 @@ EngTime eng_queue_peek (EngQueue *queue);
 uint64_t eng_queue_n (const EngQueue *queue);
 /* Of an empty queue: keys may go back to `at` (what was popped meant nothing). */
 void eng_queue_rewind (EngQueue *queue, EngTime at);
+/* Gives back the memory that no entry needs. */
+void eng_queue_shrink (EngQueue *queue);
 /* Drops entries for which keep() is false; for owners whose cancelled entries outgrow the live ones. */
 void eng_queue_compact (EngQueue *queue, bool (*keep) (const EngEntry *entry, void *user), void *user);
 

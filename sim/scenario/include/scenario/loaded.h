@@ -61,9 +61,9 @@ typedef struct {
   const char *answer;        /* of a kind with `own`: in a sentence, with its members in braces (rep_say); NULL: none */
   /* Makes it run among other jobs. FALSE and *error on failure. NULL: it runs alone only. */
   gboolean (*start) (const ScnJob *job, const ScnResult *alone, ScnRunning *running, GError **error);
-  /* In its place, of a job that runs the engine of all itself until it has ended: `together` FALSE fills out->service_alone and
-   * alone_s from `out->alone`, else out->service and time_s. FALSE and *error on failure. */
-  gboolean (*drive) (const ScnJob *job, ScnJobResult *out, ColNet *net, gboolean together, GError **error);
+  /* In its place, of a job that runs the engine of all itself until it has ended: without `net` it fills out->service_alone and
+   * alone_s from `out->alone`, else out->service, time_s and, where spans are asked for, `info`. FALSE and *error on failure. */
+  gboolean (*drive) (const ScnJob *job, ScnJobResult *out, ColNet *net, ColRunInfo *info, GError **error);
   /* Communicators that are made before, or in each step (*each_step, FALSE before); NULL: never any. */
   const BaseNum *(*communicators) (const Scn *scenario, const ScnResult *result, guint32 *n_ranks, gboolean *each_step);
 } ScnKindOps;

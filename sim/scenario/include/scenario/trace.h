@@ -47,6 +47,7 @@ typedef struct {
 typedef struct {
   guint ranks;           /* of the run that was recorded; Kineto says it */
   gboolean keep_unsized; /* NCCL's kernels without a size keep their times, instead of being refused */
+  gboolean shapes;       /* operations of the framework are read with their shapes */
 } ScnTraceOptions;
 
 /* Returned: full, scn_trace_free. Warnings go to `warnings`, which is borrowed. */
@@ -74,6 +75,22 @@ const char *scn_trace_gpu (const ScnTrace *trace);
 GArray *scn_trace_summaries (const ScnTrace *trace);
 /* The same as a table, each line after `prefix`. */
 void scn_trace_append_table (const ScnTrace *trace, const char *prefix, GString *out);
+
+/* ---- times of kernels, by the shapes of the operations that launched them ---- */
+
+typedef struct ScnTraceKernels ScnTraceKernels;
+
+/* Returned: full, scn_trace_kernels_free. */
+ScnTraceKernels *scn_trace_kernels_new (void);
+void scn_trace_kernels_free (ScnTraceKernels *kernels);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScnTraceKernels, scn_trace_kernels_free)
+/* Adds the operations of a file of PyTorch's profiler: of step `number`; negative: of all that the file holds whole. Files need not
+ * be of one run; they must be of one type of GPU. FALSE and *error, as scn_trace_read_kineto, and where the file has no shapes. */
+gboolean scn_trace_kernels_add (ScnTraceKernels *kernels, const char *path, const char *bytes, gsize n_B, gint64 number,
+                                BaseDiag *warnings, GError **error);
+/* The cases in the format of forerun-probe (docs/probe_compute.md), each with the median over its calls, s. Returned: full; NULL
+ * and *error where no operation is one whose kernels a calibration has. */
+char *scn_trace_kernels_write (const ScnTraceKernels *kernels, GError **error);
 
 /* A scenario file of kind `program`. Returned: full; NULL and *error where a communicator of the trace has no counterpart on so
  * many GPUs. */
