@@ -81,7 +81,8 @@ collect_new (EngNet *net, const EngLinkState *state)
     if (!is_new (net, state->flows[i]) || head->seen == net->work.component)
       continue;
     head->seen = net->work.component;
-    eng_heap_append (&net->work.by_bound, eng_flow_bound (net, state->flows[i]) / eng_flow_priority (net, state->flows[i]), state->flows[i]);
+    const uint32_t flow = state->flows[i];
+    eng_heap_append (&net->work.by_bound, eng_flow_bound (net, flow) / eng_flow_priority (net, flow), flow);
   }
 }
 
