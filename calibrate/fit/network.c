@@ -147,7 +147,7 @@ sift (CalNetwork *network, gboolean apart)
 static const double FURTHEST = 20, FURTHEST_WIRE = 2000;
 /* How clusters differ (standard deviation of the logarithm; assumed). Shares and factors: NICs of the shipped networks reach 80 to
  * 97 % of their rate. Software's times and rates: a factor of 1.6. Wires: from a cable to another building. */
-static const double SPREAD_SHARE = 0.15, SPREAD = 0.5, SPREAD_WIRE = 2.5;
+static const double SPREAD_WIRE = 2.5;
 
 static void
 add (CalNetwork *network, const char *section, const BaseSchema *root, const void *values, const char *path)
@@ -159,7 +159,7 @@ add (CalNetwork *network, const char *section, const BaseSchema *root, const voi
   c.stage = cal_between_nodes;
   gboolean share = c.dim == BASE_DIM_RATIO || c.dim == BASE_DIM_NUMBER, wire = section == cst_links.name && c.dim == BASE_DIM_TIME;
   c.span = wire ? FURTHEST_WIRE : FURTHEST;
-  c.spread = wire ? SPREAD_WIRE : share ? SPREAD_SHARE : SPREAD;
+  c.spread = wire ? SPREAD_WIRE : share ? CAL_SPREAD_SHARE : CAL_SPREAD;
   c.path = g_intern_string (path);
   g_array_append_val (network->constants, c);
 }

@@ -3,22 +3,24 @@
  * With x = ln (constant / before), r = ln (predicted / measured) of TTFT and TPOT of each run, a set of constants has
  *     least of  sum w r²/s² + sum x²/spread²      s: what the runs scatter by, 5 % for TPOT and 10 % for TTFT at least
  * by Gauss-Newton with derivatives by differences and halved steps; w are Huber's weights (1 up to 2 s, then 2 s/|r|), so that a
- * few runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs.
+ * few runs with options that nobody noted do not bend the rest. The second sum is what is known without the runs, with the spreads
+ * of the fit over nodes (calibrate/solve.h).
  *
- * Ten runs cannot tell ten constants, and a constant that only follows their scatter makes other runs worse. So each set is judged
- * by what it says of a run that it was not fitted to (leave one out), all sets by the slopes where all constants together are best:
- *     r' = r / (1 − h)   h: leverage of the run, w g' A⁻¹ g / s² with its slopes g and the matrix A of the normal equations
- *     loss of a run = sum over TTFT, TPOT of rho (r') / (mean of rho (r') of the best set + e²)
- * rho is robust beyond what these runs scatter by before the fit, e what a run repeats to. Ten runs rank sets badly, so the best
- * set is not taken: of those that are worse by no more than a standard error of the difference, the one is whose constants stay
- * nearest to what was known (least sum of x²/spread²), which may be none. A set whose r' of TTFT or of TPOT are worse than those
- * without a fit is not taken, however good the other is; nor is one whose r are, once its runs are played. */
+ * Ten runs cannot tell ten constants, so none is chosen among them: all that the runs tell something of are solved together, each
+ * held by its spread. One that two runs alone tell, as where a limit binds, is left out: what they say may be something else that
+ * they have in common, and it would move all runs beyond. The set is taken if the criterion of the fit over nodes is less than
+ * without it,
+ *     sum over TTFT, TPOT of m ln (mean of rho · n / (n - k) + e²) + sum x²/spread²
+ * with m times of n in all, e what the model is wrong by at least, and k the constants that the runs set, of each 1 - (its interval
+ * with the runs / without)² (degrees of freedom of a ridge; Hastie, Tibshirani, Friedman, 3.4.1). Nothing is chosen, so nothing is
+ * paid for a choice. A set that makes TTFT or TPOT of the runs worse is not taken, however good the other is. */
 #include <math.h>
 #include <string.h>
 
 #include <lapacke.h>
 
 #include "base/stats.h"
+#include "calibrate/solve.h"
 #include "serving/fit-private.h"
 
 #define MOST       CAL_SERVING_MOST
@@ -28,15 +30,14 @@
 #define SAME       1e-2 /* constants that change by less end the search */
 #define HUBER      2.0
 #define HOST_START 2.5  /* another start: the host takes e^2.5 times as long */
-#define LEVERAGE   0.95 /* a run that alone tells a constant says nothing of how well it is told */
 #define TIMES      2u   /* TTFT, TPOT */
-#define LEARNT     0.6  /* of the interval without runs: what the runs do not narrow to this, taken alone, is no candidate */
-#define WORSE      1.05 /* of the mean of rho or the median of |r'|: ten runs tell no less */
-#define TRIES      4u   /* sets that are played */
-#define REWEIGH    4u   /* rounds of weights of a set that is judged by slopes */
+#define LEARNT     0.9  /* of the interval without runs: what the runs do not narrow to this, taken alone, stays */
+#define RUNS_EACH  3u   /* that tell a constant: what the others tell beside the two that tell most is at least … */
+#define BY_OTHERS  0.1  /* … this share of all */
+#define WORSE      1.05 /* of the mean of rho and the model's own error: ten runs tell no less */
 static const double SPREAD[TIMES] = { 0.10, 0.05 };
-/* What runs of one deployment repeat to. */
-static const double REPEAT[TIMES] = { 0.06, 0.03 };
+/* What the model is wrong by at least: what runs of one deployment repeat to. */
+static const double MODEL_ERROR[TIMES] = { 0.06, 0.03 };
 
 typedef struct {
   guint at[MOST], n; /* constants, in the order that they came */
@@ -46,9 +47,8 @@ typedef struct {
 
 typedef struct {
   CalServingWork *work;
-  guint n;                   /* candidates */
-  double scale[TIMES];       /* s of the set that is solved */
-  double first_scale[TIMES]; /* s before the fit */
+  guint n;             /* constants */
+  double scale[TIMES]; /* s of the set that is solved */
 } Choice;
 
 static CalServingConstant *
@@ -156,28 +156,22 @@ differences (const Choice *c, const Set *set, double (*answer)[TIMES], GError **
 static gboolean
 step_down (const Choice *c, Set *set, const double *by, double now, double *moved, GError **error)
 {
-  double trial[HALVINGS][MOST];
-  g_autofree double (*answer)[TIMES] = g_malloc_n ((gsize)c->work->runs->len * HALVINGS, sizeof *answer);
-  for (guint h = 0; h < HALVINGS; h++) {
-    memcpy (trial[h], set->x, sizeof trial[h]);
-    for (guint a = 0; a < set->n; a++)
-      trial[h][set->at[a]] += CLAMP (by[a], -1, 1) / pow (2, h);
-  }
-  if (!cal_serving_predict (c->work, (const double (*)[MOST])trial, HALVINGS, answer, error))
-    return FALSE;
-  int best = -1;
-  for (guint h = 0; h < HALVINGS; h++) {
-    const double sum = sum_of (c, trial[h], HALVINGS, &answer[h]);
-    if (sum < now) {
-      now = sum;
-      best = (int)h;
-    }
-  }
+  double trial[1][MOST];
+  g_autofree double (*answer)[TIMES] = g_malloc_n (c->work->runs->len, sizeof *answer);
   *moved = 0;
-  for (guint a = 0; best >= 0 && a < set->n; a++)
-    *moved = fmax (*moved, fabs (trial[best][set->at[a]] - set->x[set->at[a]]));
-  if (best >= 0)
-    memcpy (set->x, trial[best], sizeof trial[best]);
+  for (guint h = 0; h < HALVINGS; h++) {
+    memcpy (trial[0], set->x, sizeof trial[0]);
+    for (guint a = 0; a < set->n; a++)
+      trial[0][set->at[a]] += CLAMP (by[a], -1, 1) / pow (2, h);
+    if (!cal_serving_predict (c->work, (const double (*)[MOST])trial, 1, answer, error))
+      return FALSE;
+    if (sum_of (c, trial[0], 1, answer) >= now)
+      continue;
+    for (guint a = 0; a < set->n; a++)
+      *moved = fmax (*moved, fabs (trial[0][set->at[a]] - set->x[set->at[a]]));
+    memcpy (set->x, trial[0], sizeof trial[0]);
+    return TRUE;
+  }
   return TRUE;
 }
 
@@ -224,36 +218,19 @@ solve (Choice *c, Set *set, double *sum, GError **error)
   return TRUE;
 }
 
-/* All constants from where they stand, and from a slow host: where the GPU hides the host, no derivative tells of it. */
-static gboolean
-solve_all (Choice *c, Set *set, GError **error)
-{
-  Set other = *set;
-  double sum, other_sum;
-  for (guint j = 0; j < c->n; j++) {
-    const char *key = constant (c, j)->key;
-    other.x[j] = strcmp (key, "sequence") == 0 || strcmp (key, "token") == 0 ? HOST_START : 0;
-  }
-  if (!solve (c, set, &sum, error) || !solve (c, &other, &other_sum, error))
-    return FALSE;
-  if (other_sum < sum)
-    *set = other;
-  return TRUE;
-}
+/* ---- what a set is worth ---- */
 
-/* ---- what sets are worth ---- */
-
-/* Runs near the place where all constants are best: r of each, and its slopes there. */
+/* A measured time of a run near a place: r, and its slopes there. */
 typedef struct {
-  guint n, which;         /* of constants; 0 TTFT, 1 TPOT */
-  double r0, slope[MOST]; /* r by slopes where all constants stand as before the fit */
+  guint run, n, which;    /* n of constants; 0 TTFT, 1 TPOT */
+  double r0, slope[MOST]; /* r by slopes where these constants stand as before the fit */
 } Line;
 
-/* Like r² near 0, and like |r| beyond what the runs scatter by before the fit. */
+/* Like r² near 0, and like |r| beyond SPREAD, as in the fit over nodes: a run with an option that nobody noted says little. */
 static double
-rho (const Choice *c, guint k, double r)
+rho (guint k, double r)
 {
-  const double s = c->first_scale[k];
+  const double s = SPREAD[k];
   return 2 * s * s * (sqrt (1 + r * r / (s * s)) - 1);
 }
 
@@ -268,7 +245,7 @@ lines_at (Choice *c, const Set *all, GError **error)
   GArray *lines = g_array_new (FALSE, FALSE, sizeof (Line));
   for (guint i = 0; i < c->work->runs->len; i++)
     for (guint k = 0; k < TIMES; k++) {
-      Line line = { .which = k, .n = all->n };
+      Line line = { .run = i, .which = k, .n = all->n };
       line.r0 = slopes (c, all, answer, i, k, line.slope) * c->scale[k];
       if (!isfinite (line.r0))
         continue;
@@ -281,229 +258,162 @@ lines_at (Choice *c, const Set *all, GError **error)
   return lines;
 }
 
-/* The matrix of a set's normal equations by lines, factored, with weights of residuals at `x`; x moves to their solution. */
+/* Means of rho of TTFT and TPOT, with what the model is wrong by at least; NAN: not measured. */
 static void
-solve_lines (const Choice *c, const GArray *lines, const guint *at, guint n, double *x, double *matrix)
+misfit_of (const GArray *lines, double misfit[TIMES], guint n[TIMES])
 {
-  double right[MOST] = { 0 };
-  memset (matrix, 0, sizeof *matrix * n * n);
+  double loss[TIMES] = { 0 };
+  n[0] = n[1] = 0;
   for (guint i = 0; i < lines->len; i++) {
     const Line *line = &g_array_index (lines, Line, i);
-    const double s = c->scale[line->which];
-    double r = line->r0;
-    for (guint a = 0; a < n; a++)
-      r += line->slope[at[a]] * x[a];
-    const double w = weight (r / s) / (s * s);
-    for (guint a = 0; a < n; a++) {
-      right[a] -= w * line->slope[at[a]] * line->r0;
-      for (guint b = a; b < n; b++)
-        matrix[a * n + b] += w * line->slope[at[a]] * line->slope[at[b]];
-    }
+    loss[line->which] += rho (line->which, line->r0);
+    n[line->which]++;
   }
-  for (guint a = 0; a < n; a++) {
-    const double spread = constant (c, at[a])->spread;
-    matrix[a * n + a] += 1 / (spread * spread);
-  }
-  LAPACKE_dpotrf (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
-  LAPACKE_dpotrs (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, 1, matrix, (lapack_int)n, right, 1);
-  memcpy (x, right, sizeof *x * n);
+  for (guint i = 0; i < TIMES; i++)
+    misfit[i] = loss[i] / n[i] + MODEL_ERROR[i] * MODEL_ERROR[i];
 }
 
-/* Mean of rho and median of |r'| of TTFT and TPOT; NAN: not measured. */
-typedef struct {
-  double mean[TIMES], median[TIMES];
-} Loss;
-
-/* |r'| of each line, as the other runs predict it by a set, and rho of it. Returned: the set's surprise. */
-static double
-left_out (const Choice *c, const GArray *lines, const guint *at, guint n, double *size, double *loss)
-{
-  double x[MOST] = { 0 }, matrix[MOST * MOST], off = 0;
-  for (guint round = 0; n > 0 && round < REWEIGH; round++)
-    solve_lines (c, lines, at, n, x, matrix);
-  for (guint i = 0; i < lines->len; i++) {
-    const Line *line = &g_array_index (lines, Line, i);
-    const double s = c->scale[line->which];
-    double r = line->r0, g[MOST], solved[MOST], h = 0;
-    for (guint a = 0; a < n; a++) {
-      g[a] = solved[a] = line->slope[at[a]];
-      r += g[a] * x[a];
-    }
-    if (n > 0)
-      LAPACKE_dpotrs (LAPACK_ROW_MAJOR, 'U', (lapack_int)n, 1, matrix, (lapack_int)n, solved, 1);
-    for (guint a = 0; a < n; a++)
-      h += weight (r / s) / (s * s) * g[a] * solved[a];
-    size[i] = fabs (r / (1 - fmin (h, LEVERAGE)));
-    loss[i] = rho (c, line->which, size[i]);
-  }
-  for (guint a = 0; a < n; a++)
-    off += x[a] * x[a] / pow (constant (c, at[a])->spread, 2);
-  return off;
-}
-
-static Loss
-sum_up (const GArray *lines, const double *size, const double *loss)
-{
-  Loss out;
-  g_autofree double *of = g_new (double, MAX (lines->len, 1));
-  for (guint k = 0; k < TIMES; k++) {
-    double sum = 0;
-    guint n = 0;
-    for (guint i = 0; i < lines->len; i++)
-      if (g_array_index (lines, Line, i).which == k) {
-        sum += loss[i];
-        of[n++] = size[i];
-      }
-    out.mean[k] = n > 0 ? sum / n : (double)NAN;
-    out.median[k] = n > 0 ? base_median (of, n) : (double)NAN;
-  }
-  return out;
-}
-
-/* Whether TTFT or TPOT is worse than without a fit. */
+/* Whether the criterion is less with a set than without it, and neither TTFT nor TPOT of the runs is worse. As constants are held
+ * by what was known of each, a set takes the errors of fewer points than it has constants: k. */
 static gboolean
-harms (const Loss *its, const Loss *none)
+is_better (const Choice *c, const GArray *after, const GArray *before, const Set *set)
 {
-  for (guint k = 0; k < TIMES; k++)
-    if (its->mean[k] > WORSE * none->mean[k] || its->median[k] > WORSE * none->median[k])
-      return TRUE;
-  return FALSE;
-}
-
-/* n ln (mean + e²) of TTFT and TPOT. */
-static double
-criterion_of (const Choice *c, const double *mean)
-{
-  double sum = 0;
-  for (guint k = 0; k < TIMES; k++)
-    sum += isfinite (mean[k]) ? c->work->runs->len * log (mean[k] + REPEAT[k] * REPEAT[k]) : 0;
-  return sum;
-}
-
-/* Whether losses are above those of the best set by no more than a standard error of the difference. */
-static gboolean
-is_as_good (const GArray *lines, const double *loss, const double *best, const double *best_mean)
-{
-  double sum = 0, squares = 0;
-  const guint n = lines->len;
-  for (guint i = 0; i < n; i++) {
-    const guint k = g_array_index (lines, Line, i).which;
-    const double d = (loss[i] - best[i]) / (best_mean[k] + REPEAT[k] * REPEAT[k]);
-    sum += d;
-    squares += d * d;
+  double now[TIMES], then[TIMES], k = 0, sum = 0;
+  guint n[TIMES];
+  misfit_of (before, then, n);
+  misfit_of (after, now, n);
+  for (guint a = 0; a < set->n; a++) {
+    const double spread = constant (c, set->at[a])->spread, share = set->spread[set->at[a]] / spread;
+    k += 1 - share * share;
+    sum += pow (set->x[set->at[a]] / spread, 2);
   }
-  return sum <= sqrt (fmax (squares - sum * sum / n, 0) * n / (n - 1.0));
+  const double m = n[0] + n[1];
+  for (guint i = 0; i < TIMES; i++) {
+    if (n[i] == 0)
+      continue;
+    if (now[i] > WORSE * then[i])
+      return FALSE;
+    const double error = MODEL_ERROR[i] * MODEL_ERROR[i];
+    sum += n[i] * log (((now[i] - error) * m / (m - k) + error) / then[i]);
+  }
+  return sum < 0;
 }
 
-/* Constants that these runs say something of. Returned: how many. */
-static guint
-candidates (const Choice *c, const GArray *lines, guint *seen)
+/* Whether the runs tell of a constant, beside what was known, and not two of them alone. */
+static gboolean
+is_told (const Choice *c, const GArray *lines, guint j)
 {
-  guint n = 0;
-  for (guint j = 0; j < c->n; j++) {
+  double sum = 0, rest = 0, most[RUNS_EACH - 1] = { 0 };
+  for (guint i = 0; i < lines->len;) {
+    const guint run = g_array_index (lines, Line, i).run;
     double told = 0;
-    for (guint i = 0; i < lines->len; i++) {
+    for (; i < lines->len && g_array_index (lines, Line, i).run == run; i++) {
       const Line *line = &g_array_index (lines, Line, i);
       const double g = line->slope[j] * constant (c, j)->spread / c->scale[line->which];
       told += g * g;
     }
-    if (1 / sqrt (1 + told) < LEARNT)
-      seen[n++] = j;
+    sum += told;
+    for (guint k = 0; k < G_N_ELEMENTS (most); k++)
+      if (told > most[k]) {
+        const double less = most[k];
+        most[k] = told;
+        told = less;
+      }
+    rest += told;
   }
-  return n;
+  return 1 / sqrt (1 + sum) < LEARNT && (rest > BY_OTHERS * sum || c->work->runs->len < RUNS_EACH);
 }
 
-/* Numbers of the constants of which `bits` are set. Returned: how many. */
+/* Constants that these runs tell. Returned: how many. */
 static guint
-members (const guint *seen, guint n_seen, guint bits, guint *at)
+candidates (const Choice *c, const GArray *lines, guint *told)
 {
   guint n = 0;
-  for (guint j = 0; j < n_seen; j++)
-    if ((bits >> j & 1) != 0)
-      at[n++] = seen[j];
+  for (guint j = 0; j < c->n; j++)
+    if (is_told (c, lines, j))
+      told[n++] = j;
   return n;
 }
 
-/* The set's constants, without values. *beyond: sets with that surprise or less are left out; becomes the set's. */
-static void
-choose_set (const Choice *c, const GArray *lines, double *beyond, Set *out)
+/* From what stands there, and from a slow host: where the GPU hides the host, no derivative tells of it. */
+static Set
+start (const Choice *c, gboolean slow)
 {
-  guint seen[MOST], at[MOST];
-  const guint n_seen = candidates (c, lines, seen), n_sets = 1u << n_seen;
-  g_autofree double *loss = g_new (double, MAX (lines->len, 1)), *best = g_new (double, MAX (lines->len, 1)),
-                    *size = g_new (double, MAX (lines->len, 1)), *off = g_new (double, n_sets);
-  Loss none = { 0 }, best_loss = { 0 };
-  double criterion = (double)INFINITY, least = (double)INFINITY;
-  for (guint bits = 0; bits < n_sets; bits++) {
-    off[bits] = left_out (c, lines, at, members (seen, n_seen, bits, at), size, loss);
-    const Loss its = sum_up (lines, size, loss);
-    none = bits == 0 ? its : none;
-    if (harms (&its, &none))
-      off[bits] = (double)INFINITY;
-    if (!isfinite (off[bits]) || criterion_of (c, its.mean) >= criterion)
-      continue;
-    criterion = criterion_of (c, its.mean);
-    best_loss = its;
-    memcpy (best, loss, sizeof *best * lines->len);
+  Set set = { .n = c->n };
+  for (guint j = 0; j < c->n; j++) {
+    const char *key = constant (c, j)->key;
+    set.at[j] = j;
+    set.x[j] = slow && (strcmp (key, "sequence") == 0 || strcmp (key, "token") == 0) ? HOST_START : 0;
   }
-  for (guint bits = 0; bits < n_sets; bits++) {
-    if (off[bits] >= least || off[bits] <= *beyond)
-      continue;
-    const guint n = members (seen, n_seen, bits, at);
-    left_out (c, lines, at, n, size, loss);
-    if (!is_as_good (lines, loss, best, best_loss.mean))
-      continue;
-    least = off[bits];
-    out->n = n;
-    memcpy (out->at, at, sizeof at);
-  }
-  *beyond = least;
+  return set;
 }
 
-/* What is lost at x, played. */
+/* Leaves constants of the set out that the runs do not tell at a place. *some: there were such. */
 static gboolean
-loss_at (Choice *c, const double *x, Loss *out, GError **error)
+leave_out (Choice *c, const Set *place, Set *set, gboolean *some, GError **error)
 {
-  Set here = { 0 };
-  memcpy (here.x, x, sizeof here.x);
-  g_autoptr (GArray) lines = lines_at (c, &here, error);
+  Set all = *place;
+  guint told[MOST], n = 0;
+  for (all.n = 0; all.n < c->n; all.n++)
+    all.at[all.n] = all.n;
+  g_autoptr (GArray) lines = lines_at (c, &all, error);
   if (lines == NULL)
     return FALSE;
-  g_autofree double *size = g_new (double, MAX (lines->len, 1)), *loss = g_new (double, MAX (lines->len, 1));
-  left_out (c, lines, NULL, 0, size, loss);
-  *out = sum_up (lines, size, loss);
+  const guint n_told = candidates (c, lines, told), before = set->n;
+  Set kept = { 0 };
+  for (guint a = 0; a < before; a++)
+    for (guint i = 0; i < n_told; i++)
+      if (told[i] == set->at[a]) {
+        kept.at[n++] = told[i];
+        kept.x[told[i]] = set->x[told[i]];
+      }
+  kept.n = n;
+  *some = n < before;
+  *set = kept;
   return TRUE;
 }
 
-/* The set that is taken, solved; none where all that are tried harm. */
+/* The constants that are told where it starts, and still are where they are solved. *sum: what was made least; INFINITY: none. */
 static gboolean
-take_set (Choice *c, const Set *all, Set *best, GError **error)
+solve_told (Choice *c, gboolean slow, Set *out, double *sum, GError **error)
 {
-  double beyond = -1, sum;
-  Loss none, its;
-  const Set nothing = { 0 };
-  g_autoptr (GArray) lines = lines_at (c, all, error);
-  if (lines == NULL)
+  gboolean some = TRUE;
+  Set set = start (c, slow);
+  const Set from = set;
+  if (!leave_out (c, &from, &set, &some, error))
     return FALSE;
-  double scale[TIMES]; /* of the lines; what is played has others */
-  memcpy (scale, c->scale, sizeof scale);
-  if (!loss_at (c, nothing.x, &none, error))
-    return FALSE;
-  for (guint tries = 0; tries < TRIES; tries++) {
-    Set set = { 0 };
-    memcpy (c->scale, scale, sizeof scale);
-    choose_set (c, lines, &beyond, &set);
-    if (set.n == 0)
-      break;
-    for (guint a = 0; a < set.n; a++)
-      set.x[set.at[a]] = all->x[set.at[a]];
-    if (!solve (c, &set, &sum, error) || !loss_at (c, set.x, &its, error))
+  for (some = TRUE; some && set.n > 0;) {
+    if (!solve (c, &set, sum, error))
       return FALSE;
-    if (!harms (&its, &none)) {
-      *best = set;
-      break;
-    }
+    *out = set;
+    const Set solved = set;
+    if (!leave_out (c, &solved, &set, &some, error))
+      return FALSE;
   }
+  if (set.n == 0) {
+    *out = (Set){ 0 };
+    *sum = (double)INFINITY;
+  }
+  return TRUE;
+}
+
+/* The set that is taken, solved; none where what stands there is better. */
+static gboolean
+take_set (Choice *c, Set *out, GError **error)
+{
+  Set set, slow, now = { 0 };
+  double sum, slow_sum;
+  g_autoptr (GArray) before = lines_at (c, &now, error);
+  if (before == NULL || !solve_told (c, FALSE, &set, &sum, error) || !solve_told (c, TRUE, &slow, &slow_sum, error))
+    return FALSE;
+  if (slow_sum < sum)
+    set = slow;
+  memcpy (now.x, set.x, sizeof now.x);
+  g_autoptr (GArray) after = lines_at (c, &now, error);
+  if (after == NULL)
+    return FALSE;
+  if (is_better (c, after, before, &set))
+    *out = set;
   return TRUE;
 }
 
@@ -511,16 +421,8 @@ gboolean
 cal_serving_choose (CalServingWork *work, double *x, GError **error)
 {
   Choice c = { .work = work, .n = work->out->constants->len };
-  Set all = { 0 }, best = { 0 };
-  g_autofree double (*answer)[TIMES] = g_malloc_n (work->runs->len, sizeof *answer);
-  if (!differences (&c, &all, answer, error))
-    return FALSE;
-  take_scale (&c, 1, answer, c.first_scale);
-  for (all.n = 0; all.n < c.n; all.n++)
-    all.at[all.n] = all.n;
-  if (!solve_all (&c, &all, error))
-    return FALSE;
-  if (!take_set (&c, &all, &best, error))
+  Set best = { 0 };
+  if (!take_set (&c, &best, error))
     return FALSE;
   for (guint j = 0; j < c.n; j++) {
     CalServingConstant *its = constant (&c, j);

@@ -13,7 +13,7 @@ typedef struct {
   BaseDim dim;
   gsize offset;
   double absent; /* that an absent one stands for; 0: absent ones are not fitted */
-  double spread; /* of the logarithm, before the runs are seen */
+  gboolean host; /* a time of the host */
   double least, most;
   gboolean moe; /* only of models with experts */
 } CalServingKnown;

@@ -5,37 +5,38 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "calibrate/solve.h"
 #include "collective/gpu.h"
 #include "constants/store.h"
 #include "scenario/loaded.h"
 #include "scenario/serving.h"
 #include "serving/fit-private.h"
 
-#define ASSUMED 2.0 /* times as wide is the interval of a constant that nobody has measured */
+#define ASSUMED 2.0 /* times as wide is the spread of a time of the host that nobody has measured: hosts differ by installation */
 /* Bands that the fit writes are not narrower: runs repeat to some per cent. */
 static const double LEAST_TPOT_BAND = 0.05, LEAST_TTFT_BAND = 0.10;
 #define UNKNOWN_BAND 1.0   /* of a row that does not say one */
 #define NINETY       1.645 /* 90 % of a normal distribution */
 #define PRIOR_RUNS   2.0
 
-#define KNOWN(key_, dim_, absent_, spread_, least_, most_, moe_)                                  \
+#define KNOWN(key_, dim_, absent_, host_, least_, most_, moe_)                                  \
   {                                                                                               \
-#key_, BASE_DIM_##dim_, offsetof(MdlEngineTimes, key_), absent_, spread_, least_, most_, moe_ \
+#key_, BASE_DIM_##dim_, offsetof(MdlEngineTimes, key_), absent_, host_, least_, most_, moe_ \
   }
 static const CalServingKnown known[] = {
-  KNOWN (gemm, RATIO, 1, 0.2, 0.05, 2, FALSE),
-  KNOWN (attention, RATIO, 1, 0.4, 0.05, 2, FALSE),
-  KNOWN (experts, RATIO, 1, 0.5, 0.05, 2, TRUE),
-  KNOWN (experts_math, RATIO, 1, 0.7, 0.05, 1, TRUE),
-  KNOWN (layer, TIME, 1e-6, 0.5, 0, 10e-3, FALSE),
-  KNOWN (moe_layer, TIME, 5e-6, 0.7, 0, 10e-3, TRUE),
-  KNOWN (step, TIME, 1e-5, 0.7, 0, 0.9, FALSE),
-  KNOWN (sequence, TIME, 1e-7, 0.7, 0, 0.09, FALSE),
-  KNOWN (kernel, TIME, 1e-6, 0.7, 0, 0.9e-3, FALSE),
-  KNOWN (request, TIME, 1e-4, 0.7, 0, 9, FALSE),
-  KNOWN (token, TIME, 1e-6, 0.3, 0, 0.9, FALSE),
-  KNOWN (prefill, RATIO, 1, 0.2, 0.05, 2, FALSE),
-  KNOWN (prompt_token, TIME, 1e-7, 0.7, 0, 0.9e-3, FALSE),
+  KNOWN (gemm, RATIO, 1, FALSE, 0.05, 2, FALSE),
+  KNOWN (attention, RATIO, 1, FALSE, 0.05, 2, FALSE),
+  KNOWN (experts, RATIO, 1, FALSE, 0.05, 2, TRUE),
+  KNOWN (experts_math, RATIO, 1, FALSE, 0.05, 1, TRUE),
+  KNOWN (layer, TIME, 1e-6, FALSE, 0, 10e-3, FALSE),
+  KNOWN (moe_layer, TIME, 5e-6, FALSE, 0, 10e-3, TRUE),
+  KNOWN (step, TIME, 1e-5, TRUE, 0, 0.9, FALSE),
+  KNOWN (sequence, TIME, 1e-7, TRUE, 0, 0.09, FALSE),
+  KNOWN (kernel, TIME, 1e-6, TRUE, 0, 0.9e-3, FALSE),
+  KNOWN (request, TIME, 1e-4, TRUE, 0, 9, FALSE),
+  KNOWN (token, TIME, 1e-6, TRUE, 0, 0.9, FALSE),
+  KNOWN (prefill, RATIO, 1, FALSE, 0.05, 2, FALSE),
+  KNOWN (prompt_token, TIME, 1e-7, TRUE, 0, 0.9e-3, FALSE),
 };
 
 /* ---- the runs as scenarios ---- */
@@ -154,12 +155,14 @@ open_runs (CalServingWork *work, GError **error)
   return TRUE;
 }
 
-/* How far ln constant may be from what stands there: efficiencies by experience, times of the host by who says them. */
+/* How far ln constant may be from what stands there. */
 static double
 spread_of (const CalServingKnown *which, const MdlEngineTimes *times)
 {
   const BaseNum *num = G_STRUCT_MEMBER_P (times, which->offset);
-  return which->spread * (which->dim == BASE_DIM_TIME && num->source != BASE_SOURCE_MEASURED ? ASSUMED : 1);
+  if (which->dim == BASE_DIM_RATIO)
+    return CAL_SPREAD_SHARE;
+  return CAL_SPREAD * (which->host && num->source != BASE_SOURCE_MEASURED ? ASSUMED : 1);
 }
 
 /* The engine and its constants as they stand. */

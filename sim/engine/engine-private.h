@@ -1,6 +1,6 @@
 /* The engine's own state: what is to fire, and the flow network. Each part of it has its file; files use those below them only:
  *
- *     engine (the loop)  ->  flow, solve  ->  solve_local, solve_part  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool
+ *     engine (the loop)  ->  flow, solve  ->  solve_{room,local,part}  ->  fill  ->  bundle  ->  move, link  ->  agenda, pool
  *                                                                                                           ->  callee
  *                                         ->  clocks  ->  solve_bottleneck  ->  bottleneck  ->  spread, move, link */
 #ifndef ENGINE_PRIVATE_H
@@ -180,6 +180,7 @@ typedef struct {
   uint32_t n, n_allocated;
   uint32_t n_moving; /* past their latency and not ended, moving or not */
   uint32_t n_joined; /* of these, since the last solve */
+  bool rebound;      /* the bound of one that moves has changed since then */
   EngIds free;       /* slots, last in, first out */
   EngIds ended;      /* off their links at the next solve, free after it */
 } EngFlows;
@@ -458,6 +459,10 @@ void eng_net_fill (Eng *eng, double level);
 
 /* Brings the least link to the top with a true share, of those that still have flows to fill; false when there is none. */
 bool eng_net_settle_top (EngNet *net, double level, double *share);
+
+/* solve_room.c */
+/* Solves where the flows that came since the last solve get their bounds, and no other rate changes; FALSE: not so. */
+bool eng_net_solve_room (Eng *eng);
 
 /* solve_local.c */
 /* Solves for the flows that the dirty links reach, link by link; FALSE as of eng_net_solve_part. */

@@ -294,6 +294,7 @@ eng_flow_set_bound (Eng *eng, EngFlow flow, double bound_per_s)
     set_number (net, head, eng_flow_n_weights (head) + head->preferred, bound_per_s);
   if (head->state != ENG_FLOW_MOVING)
     return;
+  net->flows.rebound = true;
   if (head->n_uses == 0)
     eng_net_set_rate (eng, slot, bound_per_s);
   net->part.restart = fmin (net->part.restart, fmin (net->flows.move[slot].rate, bound_per_s));

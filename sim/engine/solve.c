@@ -214,7 +214,7 @@ eng_net_solve (Eng *eng)
   const bool by_clocks = eng_clocks_solve (eng);
   const uint64_t before = eng->stats.solved;
   uint64_t solved = 0;
-  if (!by_clocks) {
+  if (!by_clocks && !eng_net_solve_room (eng)) {
     if (eng_net_solve_local (eng) || eng_net_solve_part (eng))
       solved = eng->stats.solved - before;
     else
@@ -223,6 +223,7 @@ eng_net_solve (Eng *eng)
   net->links.dirty.n = 0;
   net->part.restart = (double)INFINITY;
   net->flows.n_joined = 0;
+  net->flows.rebound = false;
   eng_net_recycle (net);
   eng->stats.solves++;
   if (!by_clocks && (solved > 0 || net->how == ENG_SOLVE_CLOCKS))

@@ -2,10 +2,10 @@
 """What ten runs of an engine on a GPU are worth: `forerun fit --serving` takes the ten of a group that tests/data/serving/ten.tsv
 names, and the calibration that it writes predicts the others of that group.
 
-usage: serving_fit.py FORERUN SOURCE_DIR [--group WORD] [--keep FOLDER] [--tpot MEDIAN P90] [--ttft MEDIAN P90]
+usage: serving_fit.py FORERUN SOURCE_DIR [--draw 2] [--group WORD] [--keep FOLDER] [--tpot MEDIAN P90] [--ttft MEDIAN P90] [--worse POINTS]
 
 Printed by group: |error| of TPOT and of TTFT, median and 90th percentile in %, before the fit and after it. Ends with status 1 where
-one of all groups together is above a limit. The fits are thrown away; --keep leaves their files.
+one of all groups together is above a limit, or where the fit raises the 90th percentile of TPOT of a group by more than --worse points. --draw 2: ten other runs (ten2.tsv). The fits are thrown away; --keep leaves their files.
 """
 import csv, json, os, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -75,10 +75,12 @@ def main():
     wanted = sys.argv[sys.argv.index("--group") + 1] if "--group" in sys.argv else ""
     lines = list(csv.DictReader(open(f"{source}/tests/data/serving/serving.csv")))
     groups = {}
-    for row in csv.DictReader(open(f"{source}/tests/data/serving/ten.tsv"), delimiter="\t"):
+    draw = sys.argv[sys.argv.index("--draw") + 1] if "--draw" in sys.argv else ""
+    for row in csv.DictReader(open(f"{source}/tests/data/serving/ten{draw}.tsv"), delimiter="\t"):
         name = row["gpu"], row["framework"], row["model"]
         groups.setdefault(name, {"fit": [], "score": []})[row["use"]].append(lines[int(row["line"]) - 2])
-    sums = [[], [], [], []]
+    sums, over = [[], [], [], []], []
+    worse = float(sys.argv[sys.argv.index("--worse") + 1]) if "--worse" in sys.argv else float("inf")
     print("# runs; |error| in %, median and p90: TPOT before, TPOT after ten runs, TTFT before, TTFT after")
     with tempfile.TemporaryDirectory() as temporary:
         folder = sys.argv[sys.argv.index("--keep") + 1] if "--keep" in sys.argv else temporary
@@ -91,11 +93,13 @@ def main():
             each = [before[0], after[0], before[1], after[1]]
             for total, errors in zip(sums, each):
                 total += errors
+            if both(after[0])[1] > both(before[0])[1] + worse:
+                over.append(f"{' '.join(name)}: TPOT from {both(before[0])[1]:.1f} to {both(after[0])[1]:.1f} %")
             print(f"{' '.join(name):65s} {len(before[0]):4d} " + " ".join("%7.1f %6.1f" % both(e) for e in each), flush=True)
     print(f"{'all':65s} {len(sums[0]):4d} " + " ".join("%7.1f %6.1f" % both(e) for e in sums))
     found = both(sums[1]) + both(sums[3])
     most = limits("--tpot") + limits("--ttft")
-    over = [f"{x:.1f} % is above {m:.1f} %" for x, m in zip(found, most) if x > m]
+    over += [f"{x:.1f} % is above {m:.1f} %" for x, m in zip(found, most) if x > m]
     if over:
         sys.exit("FAILED: " + "; ".join(over))
 

@@ -339,7 +339,8 @@ check_histories (EngSolve how, Draw draw, uint64_t n_seeds)
 static void
 rates_are_the_oracles_and_independent_of_history (void)
 {
-  check_histories (ENG_SOLVE_AUTO, DRAW_ANY, 3000);
+  double share = check_histories (ENG_SOLVE_AUTO, DRAW_ANY, 3000);
+  TEST_TRUE (share > 0.02); /* changes where there was room */
 }
 
 /* The fresh engine's first solve is a full one. In the last bits they may differ: levels as close as 1e-12 are one in a solve that

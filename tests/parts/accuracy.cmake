@@ -57,8 +57,8 @@ add_test(NAME accuracy.rl
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/rl.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 25)
 set_tests_properties(accuracy.rl PROPERTIES LABELS "accuracy;slow" TIMEOUT 900)
 add_test(NAME accuracy.serving_fit
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 5 23
-                 --ttft 18 60)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 5.5 21
+                 --ttft 18 62 --worse 3)
 set_tests_properties(accuracy.serving_fit PROPERTIES LABELS accuracy TIMEOUT 1800)
 add_test(NAME accuracy.serving_steps
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5

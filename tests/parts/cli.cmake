@@ -4,6 +4,10 @@ add_test (NAME golden.docs_cli
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/cli.md)
 set_tests_properties (golden.docs_cli PROPERTIES LABELS golden TIMEOUT 300)
+add_test (NAME golden.docs_kinds # of `list`: the page names all of the table
+          COMMAND bash -c "grep -qxF \"\\`$(\"$1\" list --format tsv | sed 1d | cut -f1 | paste -sd' ')\\`.\" \"$2\"" -
+                  $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}/docs/cli.md)
+set_tests_properties (golden.docs_kinds PROPERTIES LABELS golden)
 add_test (NAME golden.readme
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/README.md)
@@ -36,7 +40,7 @@ add_test (NAME golden.docs_plan
           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                   ${PROJECT_SOURCE_DIR}/docs/plan.md)
 set_tests_properties (golden.docs_plan PROPERTIES LABELS golden TIMEOUT 300)
-foreach (page llms moe plan_serving rl serving serving_fleet)
+foreach (page llms moe plan_serving rl serving serving_fleet serving_load)
   add_test (NAME golden.docs_${page}
             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/console.sh $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR}
                     ${PROJECT_SOURCE_DIR}/docs/${page}.md)

@@ -80,6 +80,11 @@ typedef struct {
  * constants there. *n_fitted: how many were. FALSE and *error when the optimiser fails. */
 gboolean cal_solve (const CalProblem *problem, CalFitConstant *const *constants, guint n, guint *n_fitted, GError **error);
 
+/* By how much constants differ between installations, as standard deviations of their logarithms: shares and efficiencies, and
+ * times and rates of software (a factor of 1.6). Assumed. */
+#define CAL_SPREAD_SHARE 0.15
+#define CAL_SPREAD       0.5
+
 /* Chooses among `n` constants those that the points ask for: the set of least
  *   m ln (sum of w rho / (m - k) + e^2) + k (ln m + 2 ln n) + sum of (x / spread)^2
  * with m points, k constants, the model's own error e and x the logarithm of a constant's change (Schwarz 1978; 2 ln n for the

@@ -25,28 +25,34 @@ add_size (GString *out, const char *flag, double size)
     g_string_append_printf (out, " %s %.0f", flag, size);
 }
 
+/* Whether experts have another format than other weights. */
+static gboolean
+is_mixed (const SrvReplicaSpec *replica, const MdlLlm *llm)
+{
+  return llm->moe.experts.v > 0 && srv_moe_format (&replica->precision) != (SrvFormat)replica->precision.weights.v;
+}
+
 /* What --quantization is followed by; NULL: the checkpoint alone says it. */
 static const char *
 quantization_of (const SrvReplicaSpec *replica, const MdlLlm *llm)
 {
   static const char *const words[SRV_FORMAT_N] = { NULL, "fp8", "modelopt_fp4", "mxfp4", NULL };
   const SrvFormat format = (SrvFormat)replica->precision.weights.v;
-  const gboolean mixed = llm->moe.experts.v > 0 && srv_moe_format (&replica->precision) != format;
-  return mixed || replica->engine.name.v == SRV_ENGINE_TRTLLM ? NULL : words[format];
+  return is_mixed (replica, llm) || replica->engine.name.v == SRV_ENGINE_TRTLLM ? NULL : words[format];
 }
 
 char *
 pln_fleet_checkpoint (const PlnFleet *fleet, const PlnFleetRow *row)
 {
   const SrvReplicaSpec *replica = &cut_of (fleet, row, 0)->replica;
-  const SrvFormat format = (SrvFormat)replica->precision.weights.v, experts = srv_moe_format (&replica->precision);
-  const gboolean mixed = fleet->llm.moe.experts.v > 0 && experts != format;
+  const SrvFormat format = (SrvFormat)replica->precision.weights.v;
+  const gboolean mixed = is_mixed (replica, &fleet->llm);
   const char *name = base_name (srv_format_names, (int)format);
   if (format == SRV_FORMAT_BF16 && !mixed)
     return NULL;
   if (mixed)
     return g_strdup_printf ("MODEL is a checkpoint with weights in %s and experts in %s, which no option turns on", name,
-                            base_name (srv_format_names, (int)experts));
+                            base_name (srv_format_names, (int)srv_moe_format (&replica->precision)));
   if (quantization_of (replica, &fleet->llm) == NULL)
     return g_strdup_printf ("MODEL is a checkpoint with weights in %s, which no option turns on", name);
   if (format == SRV_FORMAT_FP8)

@@ -357,6 +357,10 @@ take_month (const ScnPlay *play, const SrvMonth *month, GArray *causes, ScnServi
   g_array_append_vals (own->month_states, month->states->data, month->states->len);
   g_array_sort (own->month_states, by_time);
   g_array_set_size (own->month_states, MIN (own->month_states->len, MOST_SHOWN));
+  for (guint i = 0; i < own->month_states->len && !promised; i++) { /* without limits every request would be good */
+    SrvMonthState *state = &g_array_index (own->month_states, SrvMonthState, i);
+    state->good = state->drain = (double)NAN;
+  }
   g_array_sort (causes, by_count);
   own->month_causes = g_array_ref (causes);
 }

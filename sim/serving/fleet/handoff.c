@@ -31,7 +31,7 @@ static gboolean
 start_ahead (SrvSim *sim, SrvReplica *replica, const SrvSeq *seq, GError **error)
 {
   const SrvFabric *fabric = &sim->spec->fabric;
-  const SrvReplica *target = srv_least_loaded (sim, sim->spec->replicas, sim->n_replicas);
+  const SrvReplica *target = srv_least_loaded (sim, 1);
   const EngTime step = replica->end - replica->start;
   if (target == NULL)
     return TRUE;
@@ -199,13 +199,14 @@ srv_handoff_start (SrvSim *sim, GError **error)
 {
   for (guint i = 0; i < sim->handoffs->len; i++) {
     SrvHandoff *handoff = sim->handoffs->pdata[i];
-    SrvReplica *replica = srv_least_loaded (sim, sim->spec->replicas, sim->n_replicas);
+    SrvReplica *replica = srv_least_loaded (sim, 1);
     if (replica == NULL) /* they wait until one is back */
       return TRUE;
     handoff->target = replica->index;
-    sim->replicas[handoff->source].in_flight -= handoff->left ? 0 : 1;
+    if (!handoff->left)
+      srv_load (sim, &sim->replicas[handoff->source], -1);
     handoff->left = TRUE;
-    replica->in_flight++;
+    srv_load (sim, replica, 1);
     g_ptr_array_add (replica->incoming, handoff);
     if (!pull (sim, replica, error))
       return FALSE;
@@ -274,7 +275,7 @@ lose_source (SrvSim *sim, SrvHandoff *handoff)
   const guint n_keys = handoff->from->kv.n_keys;
   if (!g_ptr_array_remove (sim->handoffs, handoff)) { /* it has a target */
     stop (sim, handoff);
-    sim->replicas[handoff->target].in_flight--;
+    srv_load (sim, &sim->replicas[handoff->target], -1);
   }
   srv_sched_let_go (sim->replicas[handoff->source].scheds[handoff->from->rank], handoff->from);
   handoff->from->kv.n_keys = n_keys;

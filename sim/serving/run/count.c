@@ -144,7 +144,7 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
   count_request (sim, seq);
   if (sim->at->scheds[seq->rank]->holds)
     srv_sched_let_go (sim->at->scheds[seq->rank], seq);
-  sim->at->in_flight--;
+  srv_load (sim, sim->at, -1);
   sim->in_flight--;
   const SrvEnded ended = { seq->index, seen };
   g_array_append_val (sim->ended, ended);

@@ -111,4 +111,5 @@ srv_outage_take (SrvSim *sim)
       sim->n_down--;
     }
   }
+  srv_least_renew (sim);
 }

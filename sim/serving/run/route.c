@@ -72,11 +72,11 @@ static SrvReplica *
 of_session (SrvSim *sim, const SrvSeq *seq)
 {
   if (seq->session == 0)
-    return srv_least_loaded (sim, 0, sim->spec->replicas);
+    return srv_least_loaded (sim, 0);
   const gpointer key = GUINT_TO_POINTER (seq->session);
   const guint known = GPOINTER_TO_UINT (g_hash_table_lookup (sim->route.sessions, key));
   const gboolean stays = known > 0 && srv_serves (&sim->replicas[known - 1]);
-  SrvReplica *replica = stays ? &sim->replicas[known - 1] : srv_least_loaded (sim, 0, sim->spec->replicas);
+  SrvReplica *replica = stays ? &sim->replicas[known - 1] : srv_least_loaded (sim, 0);
   if (!stays && replica != NULL)
     g_hash_table_insert (sim->route.sessions, key, GUINT_TO_POINTER (replica->index + 1));
   return replica;
@@ -191,7 +191,7 @@ replica_of (SrvSim *sim, SrvSeq *seq)
 {
   switch (sim->spec->router.policy) {
     case SRV_ROUTER_LEAST_LOADED:
-      return srv_least_loaded (sim, 0, sim->spec->replicas);
+      return srv_least_loaded (sim, 0);
     case SRV_ROUTER_TWO_CHOICES:
       return of_two (sim, seq);
     case SRV_ROUTER_SESSION:

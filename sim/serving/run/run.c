@@ -180,7 +180,7 @@ enqueue (Run *run, GError **error)
   }
   const gboolean late = sim->spec->ahead && replica->in_flight > 0;
   gboolean loads = FALSE;
-  replica->in_flight++;
+  srv_load (sim, replica, 1);
   if (seq->index == sim->spec->watch)
     sim->watched = seq;
   if (!srv_tiers_fetch (sim, replica, seq, &loads, error))
@@ -390,6 +390,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   srv_tiers_init (sim);
   srv_outage_init (sim);
   srv_scale_init (sim);
+  srv_least_init (sim);
   run->coming = g_ptr_array_new ();
   run->reads = g_new0 (EngTime, spec->replicas);
 }
@@ -414,6 +415,7 @@ run_clear (Run *run)
   srv_outage_clear (sim);
   srv_tiers_clear (sim);
   srv_route_clear (sim);
+  srv_least_clear (sim);
   for (guint i = 0; i < sim->n_replicas; i++) { /* some are left after an error */
     for (guint k = 0; k < sim->replicas[i].spec->times.ranks; k++) {
       SrvSched *sched = sim->replicas[i].scheds[k];

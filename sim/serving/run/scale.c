@@ -164,6 +164,7 @@ srv_scale_take (SrvSim *sim)
   }
   if (sim->look <= sim->now)
     look (sim);
+  srv_least_renew (sim);
 }
 
 void

@@ -26,7 +26,7 @@ typedef struct {
   EngTime start, end;
   EngTime sent; /* until then the front end is busy with tokens of earlier steps */
   EngTime base; /* from then on it sends those of the last step, in the order of the sequences */
-  guint in_flight;
+  guint in_flight; /* changed by srv_load */
   guint64 *prefill; /* by scheduler: tokens of prompts on their way to a first token, as the router counts them */
   /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
   gboolean jumping;
@@ -101,6 +101,7 @@ struct SrvSim {
   SrvRunResult *out;
   SrvReplica *replicas; /* of the first pool, then of the decode pool */
   guint n_replicas;
+  guint *least[2], leaves[2]; /* by pool: minima of requests in flight, and the leaves of that tree (least.c) */
   GPtrArray *prefilled; /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
   GPtrArray *handoffs;  /* SrvHandoff *: just prefilled */
   GPtrArray *moving;    /* SrvHandoff *: all that exist */
@@ -165,17 +166,6 @@ srv_serves (const SrvReplica *replica)
   return !replica->down && !replica->off && !replica->drains;
 }
 
-/* The fewest requests, the first of them, of replicas from … to - 1; NULL: none takes requests. */
-static inline SrvReplica *
-srv_least_loaded (const SrvSim *sim, guint from, guint to)
-{
-  SrvReplica *best = NULL;
-  for (guint i = from; i < to; i++)
-    if (srv_serves (&sim->replicas[i]) && (best == NULL || sim->replicas[i].in_flight < best->in_flight))
-      best = &sim->replicas[i];
-  return best;
-}
-
 /* The rank with the fewest sequences, those on their way to it included: ranks of a replica are filled evenly. */
 static inline guint
 srv_even_rank (const SrvReplica *replica)
@@ -191,6 +181,17 @@ srv_even_rank (const SrvReplica *replica)
   }
   return best;
 }
+
+/* ---- the replica with the fewest requests (least.c) ---- */
+
+void srv_least_init (SrvSim *sim);
+void srv_least_clear (SrvSim *sim);
+/* Replicas have begun or ceased to take requests. */
+void srv_least_renew (SrvSim *sim);
+/* Adds to what a replica has in flight. */
+void srv_load (SrvSim *sim, SrvReplica *replica, gint by);
+/* The first of those of a pool (0: that takes requests, 1: decode) with the fewest requests; NULL: none takes any. */
+SrvReplica *srv_least_loaded (const SrvSim *sim, guint pool);
 
 void srv_route_init (SrvSim *sim);
 void srv_route_clear (SrvSim *sim);
