@@ -84,12 +84,6 @@ mdl_recompute_selective (gboolean flash)
   return flash ? 0 : MDL_MODULE_CORE_ATTENTION;
 }
 
-double
-mdl_layer_stream_B (const MdlLayerQuery *query)
-{
-  return mdl_format_B (query->autocast ? MDL_FORMAT_FP32 : query->activation);
-}
-
 void
 mdl_layer_query_default (MdlLayerQuery *query, double sequence)
 {

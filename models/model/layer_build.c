@@ -19,6 +19,12 @@
  * Check: sums over a layer equal closed forms (tests/unit). */
 #include "model/layer-private.h"
 
+double
+mdl_layer_stream_B (const MdlLayerQuery *query)
+{
+  return mdl_format_B (query->autocast ? MDL_FORMAT_FP32 : query->activation);
+}
+
 void
 mdl_build_init (MdlBuild *build, const MdlLlm *llm, const MdlLayerQuery *query, unsigned layer, GArray *out)
 {
