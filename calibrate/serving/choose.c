@@ -348,11 +348,11 @@ start (const Choice *c, gboolean slow)
   return set;
 }
 
-/* Leaves constants of the set out that the runs do not tell at a place. *some: there were such. */
+/* Leaves constants of the set out that the runs do not tell where it stands. *some: there were such. */
 static gboolean
-leave_out (Choice *c, const Set *place, Set *set, gboolean *some, GError **error)
+leave_out (Choice *c, Set *set, gboolean *some, GError **error)
 {
-  Set all = *place;
+  Set all = *set;
   guint told[MOST], n = 0;
   for (all.n = 0; all.n < c->n; all.n++)
     all.at[all.n] = all.n;
@@ -373,21 +373,19 @@ leave_out (Choice *c, const Set *place, Set *set, gboolean *some, GError **error
   return TRUE;
 }
 
-/* The constants that are told where it starts, and still are where they are solved. *sum: what was made least; INFINITY: none. */
+/* Constants of which the runs say something, at the start and where they are solved. *sum: what was made least; INFINITY: none. */
 static gboolean
 solve_told (Choice *c, gboolean slow, Set *out, double *sum, GError **error)
 {
   gboolean some = TRUE;
   Set set = start (c, slow);
-  const Set from = set;
-  if (!leave_out (c, &from, &set, &some, error))
+  if (!leave_out (c, &set, &some, error))
     return FALSE;
   for (some = TRUE; some && set.n > 0;) {
     if (!solve (c, &set, sum, error))
       return FALSE;
     *out = set;
-    const Set solved = set;
-    if (!leave_out (c, &solved, &set, &some, error))
+    if (!leave_out (c, &set, &some, error))
       return FALSE;
   }
   if (set.n == 0) {

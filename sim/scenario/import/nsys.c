@@ -298,18 +298,11 @@ take_size (Reader *r, const ScnTraceActivity *activity)
   return bytes;
 }
 
-static int
-by_start (const void *a, const void *b)
-{
-  const ScnTraceActivity *x = a, *y = b;
-  return x->start_us < y->start_us ? -1 : x->start_us > y->start_us;
-}
-
 static gboolean
 finish_rank (Reader *r, ScnTraceRank *rank, guint64 process, GError **error)
 {
   const guint group = scn_trace_group (r->trace, "of all ranks", r->trace->options.ranks);
-  g_array_sort (rank->activities, by_start);
+  scn_trace_sort (rank);
   for (guint i = 0; i < rank->activities->len; i++) {
     ScnTraceActivity *activity = scn_trace_activity (rank, i);
     activity->line = i + 1;

@@ -78,6 +78,8 @@ gboolean scn_trace_has_kernels (const ScnTraceRank *rank);
 
 ScnTraceRank *scn_trace_rank (const ScnTrace *trace, guint i);
 ScnTraceActivity *scn_trace_activity (const ScnTraceRank *rank, guint i);
+/* Activities by their start, then by their line. */
+void scn_trace_sort (ScnTraceRank *rank);
 ScnTraceRank *scn_trace_rank_new (const char *path);
 void scn_trace_rank_free (ScnTraceRank *rank);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ScnTraceRank, scn_trace_rank_free)

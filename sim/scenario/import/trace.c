@@ -219,6 +219,12 @@ by_start (const void *a, const void *b)
   return x->line < y->line ? -1 : x->line > y->line;
 }
 
+void
+scn_trace_sort (ScnTraceRank *rank)
+{
+  g_array_sort (rank->activities, by_start);
+}
+
 static int
 by_rank (const void *a, const void *b)
 {
@@ -336,7 +342,7 @@ keep_step (ScnTraceRank *rank, gint64 number, GError **error)
     if (!(queued_us (activity) >= step->begin_us && queued_us (activity) < step->end_us))
       g_array_remove_index_fast (rank->activities, i);
   }
-  g_array_sort (rank->activities, by_start);
+  scn_trace_sort (rank);
   return TRUE;
 }
 

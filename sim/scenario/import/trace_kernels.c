@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "trace-private.h"
 
 #define MOST_GAP_US 20.0 /* longer ones are waits */
@@ -63,28 +64,11 @@ scn_trace_kernels_free (ScnTraceKernels *kernels)
 
 /* ---- one file ---- */
 
-static int
-by_start (const void *a, const void *b)
-{
-  const ScnTraceActivity *x = a, *y = b;
-  if (x->start_us != y->start_us)
-    return x->start_us < y->start_us ? -1 : 1;
-  return x->line < y->line ? -1 : x->line > y->line;
-}
-
-static int
-by_value (const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
+/* 0 of none. */
 static double
 median (GArray *values)
 {
-  const guint n = values->len;
-  g_array_sort (values, by_value);
-  return n == 0 ? 0 : 0.5 * (g_array_index (values, double, (n - 1) / 2) + g_array_index (values, double, n / 2));
+  return values->len > 0 ? base_median ((double *)(void *)values->data, values->len) : 0;
 }
 
 /* Between neighbours of a stream, of which the second was queued before the first ended. s. */
@@ -206,7 +190,7 @@ scn_trace_kernels_add (ScnTraceKernels *kernels, const char *path, const char *b
     return FALSE;
   if (rank->operations == NULL)
     return TRUE;
-  g_array_sort (rank->activities, by_start);
+  scn_trace_sort (rank);
   g_autoptr (GArray) gaps = gaps_of (rank);
   g_autoptr (GArray) calls = calls_of (rank, median (gaps));
   g_array_append_vals (kernels->gaps, gaps->data, gaps->len);

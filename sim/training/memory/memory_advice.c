@@ -153,6 +153,15 @@ climb (Search *search, int rungs[KNOB_N], int knob, int left)
   return FALSE;
 }
 
+/* Whether the best change saves too little to be named. */
+static gboolean
+saves_little (const Search *search)
+{
+  g_array_set_size (search->stages, 0);
+  trn_model_memory (search->model, search->stages);
+  return search->least_B > trn_memory_fullest (search->stages)->least_B * (1 - LEAST_SAVING);
+}
+
 char *
 trn_memory_advice (const TrnModel *model)
 {
@@ -161,14 +170,11 @@ trn_memory_advice (const TrnModel *model)
   int rungs[KNOB_N] = { 0 };
   for (int left = 1; left <= MOST_RUNGS && search.found == NULL; left++)
     climb (&search, rungs, 0, left);
-  g_array_set_size (stages, 0);
-  trn_model_memory (model, stages);
-  const double most_B = trn_memory_fullest (stages)->least_B * (1 - LEAST_SAVING);
   const char *experts = model->llm.moe.experts.v >= 1 ? "ep, " : "";
   char *text;
   if (search.found != NULL)
     text = g_strdup_printf ("it fits with %s", search.found);
-  else if (search.least != NULL && search.least_B > most_B)
+  else if (search.least != NULL && saves_little (&search))
     text = g_strdup_printf ("no recompute, micro_batch, zero, %stp, cp and pp make it fit, and none saves %.0f %%", experts,
                             LEAST_SAVING * 100);
   else if (search.least != NULL)
