@@ -63,6 +63,11 @@ static SCHEMA (
     NUM (MdlEngineRow, split_prefill, COUNT,
          "new tokens of a rank from which two-batch overlap splits a step with prompts; default: the engine has none", .min = "1"),
     NUM (MdlEngineRow, split_decode, COUNT, "the same of a step that only decodes", .min = "1"),
+    NUM (MdlEngineRow, expert_rows, COUNT,
+         "experts in fp8: rows that the kernel keeps for every expert, with tokens or without (DeepGEMM's contiguous layout), at the "
+         "rate of `grouped`; default: only experts with tokens are computed",
+         .min = "1", .max = "1024"),
+    NUM (MdlEngineRow, expert_rows_tp, COUNT, "tensor parallelism up to which `expert_rows` holds; default: any", .min = "1"),
     ROW (MdlEngineRow, staggered, BOOL,
          "two-batch overlap: halves that decode are two stages apart, and attention is cut in two; default: no"),
     NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),

@@ -56,16 +56,28 @@ def of_aiconfigurator(row, engine, precision, n, isl):
             precision["kv"] = "fp8"
 
 
+def mark_pairs(rows):
+    """Sets `pair` of runs that InferenceX has twice, alike in all but time: "fast" of the one with the shorter TPOT."""
+    alike = {}
+    for row in rows:
+        key = [row[k] for k in ("gpu", "framework", "model", "precision", "isl", "osl", "concurrency", "tp", "ep", "attention_dp", "origin")]
+        alike.setdefault(tuple(key), []).append(row)
+    for key, those in alike.items():
+        if key[-1] != "per_model" and len(those) > 1:
+            fastest = min(those, key=lambda row: float(row["tpot_ms"]))
+            for row in those:
+                row["pair"] = "fast" if row is fastest else "slow"
+
+
 def mtp_of(row, n, isl, dp):
-    """Whether InferenceX's list of runs has this one only with multi-token prediction: its drafts, else 0. Runs that it lists with and
-    without count as without."""
-    image = row["gpu"], row["framework"]
-    if image == ("B200", "trtllm 1.2.0rc6.post3"):
+    """Drafts of multi-token prediction of a run; 0: none. InferenceX's list has which of its runs use it. Of two runs alike the faster
+    one does, as the list has that layout with and without. TensorRT-LLM 1.1 on H200 has the concurrencies of the list with drafts
+    alone, each once (128 and 256 too), and one pair. SGLang's list without drafts ends at 64 requests, with 8,192 tokens at 4."""
+    image, pair = (row["gpu"], row["framework"]), row.get("pair")
+    if image == ("B200", "trtllm 1.2.0rc6.post3") or (image == ("H200", "trtllm 1.1.0rc2.post2") and pair != "slow"):
         return 1 if dp > 1 else 3
-    if image == ("H200", "trtllm 1.1.0rc2.post2") and (n > 64 or (dp > 1 and isl < 8192)):
-        return 1 if dp > 1 else 3
-    if image == ("B200", "sglang 0.5.9") and "fp8" in row["precision"] and row["tp"] == "8" and n > (4 if isl == 8192 else 64):
-        return 2
+    if image == ("B200", "sglang 0.5.9") and "fp8" in row["precision"] and row["tp"] == "8":
+        return 2 if pair == "fast" or (pair is None and n > (4 if isl == 8192 else 64)) else 0
     return 0
 
 
@@ -101,6 +113,13 @@ def of_inferencex(row, engine, precision, n, isl, dp):
     return {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]} if drafts else None
 
 
+def ranks(row):
+    """Attention data parallelism; where the source leaves it out, what makes tp x dp of a mixture of experts its ep x moe_tp."""
+    tp, ep, moe_tp = (max(int(row[k] or 1), 1) for k in ("tp", "ep", "moe_tp"))
+    stated = max(int(row["attention_dp"] or 1), 1)
+    return stated if row["attention_dp"] or row["kind"] == "dense" or not int(row["moe_tp"] or 0) else max(ep * moe_tp // tp, 1)
+
+
 def scenario(row, calibration=None):
     name, _, version = row["framework"].partition(" ")
     number = version.split("rc")[0].split(".post")[0].strip(".")
@@ -109,8 +128,8 @@ def scenario(row, calibration=None):
     if name == "trtllm" and number.startswith("0."):
         number = ""  # a version of Dynamo's runtime, not of TensorRT-LLM
     n = int(row["concurrency"])
-    dp = max(int(row["attention_dp"] or 1), 1)
     tp, pp, ep = (max(int(row[k] or 1), 1) for k in ("tp", "pp", "ep"))
+    dp = ranks(row)
     engine = {"name": name}
     if number:
         engine["version"] = number
@@ -173,6 +192,7 @@ def main():
         row["use"] = split[row["gpu"], row["framework"], row["model"], row["origin"]]
         if row["model"] in MODELS and row["gpu"] in GPUS and (use is None or row["use"] == use):
             rows.append(row)
+    mark_pairs(rows)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda x: predict(forerun, x[1], folder, x[0]), enumerate(rows)))
     groups, failed = {}, {}

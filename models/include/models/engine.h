@@ -42,6 +42,8 @@ typedef struct MdlEngineRow {
   BaseNum watermark;         /* share of blocks kept free at admission */
   BaseNum split_prefill;     /* tokens of a rank from which two-batch overlap splits a step with prompts; absent: it never does */
   BaseNum split_decode;      /* the same of a step that only decodes */
+  BaseNum expert_rows;       /* rows of each expert in fp8, tokens or not, as the kernel lays them out; absent: those it gets */
+  BaseNum expert_rows_tp;    /* tp up to which that kernel is taken; absent: any */
   BaseBool staggered;        /* halves that decode are two stages apart, and attention is cut in two */
   BaseStr transfer;          /* library that moves KV between its pools by default: a name of `transfers`; absent: none */
   BaseBool recomputes_last;  /* with pools apart, decode computes the prompt's last token again; else it sends what prefill gave */

@@ -2,7 +2,8 @@
  *
  *     qkv, o, gate+up, down   kernel model at M tokens; bytes of weights in their format with scales
  *     MLA     down-projections whole on each rank; decoding absorbs the up-projection of keys and values into queries and results
- *     MoE     D = (E/e)(1 − (1 − k/E)^m) experts that are hit, of m tokens of all ranks; m·k/e rows over them, whole tiles
+ *     MoE     D = (E/e)(1 − (1 − k/E)^m) experts that are hit, of m tokens of all ranks; m·k/e rows over them, whole tiles.
+ *             Of a kernel with a place of R rows for every expert (`expert_rows`): all E/e of them, m·k/e + (E/e)(R − 1) rows
  *     passes  norms with residuals, positions and KV write, activations, quantising, sampling: bytes / rate, and a start
  *
  * Formats that the GPU does not compute in (fp8 before Hopper, 4 bit before Blackwell, int4) are widened on the way: products in 16
@@ -93,7 +94,7 @@ product_cost (const SrvStepModel *model, const Product *p, MdlKernelCost *cost)
 
 /* What the engine makes of a product's modelled time. Of experts, kernels that are slow at moving weights (`experts`) and kernels
  * that are slow at multiplying (`experts_math`) are both in one launch, so the slower of the two counts. Where a library has sorted
- * the tokens, engines run other kernels (`grouped`). */
+ * the tokens, or each expert has rows of its own, engines run other kernels (`grouped`). */
 static double
 engine_time_s (const SrvStepModel *model, const Product *p, const MdlKernelCost *cost, double early_s)
 {
@@ -102,7 +103,7 @@ engine_time_s (const SrvStepModel *model, const Product *p, const MdlKernelCost 
   const double time_s = cost->time_s - early_s;
   if (p->part != SRV_PART_EXPERTS || p->batch <= 0)
     return times->gemm.v > 0 ? time_s / times->gemm.v : time_s;
-  if (sorted && times->grouped.v > 0)
+  if ((sorted || model->expert_rows > 0) && times->grouped.v > 0)
     return time_s / times->grouped.v;
   const double moved_s = times->experts.v > 0 ? time_s / times->experts.v : time_s;
   return times->experts_math.v > 0 ? fmax (moved_s, cost->math_s / times->experts_math.v) : moved_s;
@@ -346,16 +347,21 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   const MdlLlmMoe *moe = &model->llm->moe;
   const SrvParallelSpec *p = &model->spec.parallel;
   const double held = (moe->experts.v + model->spec.moe.redundant.v) / p->ep.v;
-  const double hit = held * (1 - pow (1 - moe->top_k.v / moe->experts.v, tokens));
-  const double rows = fmax (tokens * moe->top_k.v / p->ep.v * factor, hit), gates = mdl_llm_gated (model->llm) ? 2 : 1;
+  const double least = model->expert_rows;
+  const double hit = least > 0 ? held : held * (1 - pow (1 - moe->top_k.v / moe->experts.v, tokens));
+  const double sent = tokens * moe->top_k.v / p->ep.v * factor, gates = mdl_llm_gated (model->llm) ? 2 : 1;
+  const double rows = least > 0 ? sent + held * (least - 1) : fmax (sent, hit);
   const double ffn = moe->ffn.v / p->moe_tp.v, hidden = model->llm->hidden.v, each = rows / hit;
   const SrvFormat format = srv_moe_format (&model->spec.precision);
   const Product up = { SRV_PART_EXPERTS, "experts gate, up", each, gates * ffn, hidden, hit, format, count };
   const Product down = { SRV_PART_EXPERTS, "experts down", each, hidden, ffn, hit, format, count };
   if (build != NULL) {
-    add_pass (build, "rows by expert", MDL_MEMORY_COPY, 2 * rows * hidden, 2 * rows * hidden, 2 * count);
+    const double moved = least > 0 ? sent : rows;
+    add_pass (build, "rows by expert", MDL_MEMORY_COPY, 2 * moved * hidden, 2 * moved * hidden, 2 * count);
     add_product (build, &up);
     add_pass (build, "activation of experts", MDL_MEMORY_GATED, 2 * rows * gates * ffn, 2 * rows * ffn, count);
+    if (least > 0)
+      add_pass (build, "activations to fp8", MDL_MEMORY_COPY, 2 * rows * ffn, rows * ffn, count);
     add_product (build, &down);
     return 0;
   }

@@ -65,6 +65,7 @@ struct SrvStepModel {
   gboolean last;             /* that stage has the head */
   double window;
   double drafts;
+  double expert_rows; /* of every expert, tokens or not, as the kernel lays them out; 0: those it gets */
   double load_factor; /* of the fullest rank's rows over the mean, by `power_law`; 1: by chance alone */
   double split[2];    /* tokens of a rank from which layers run as two micro-batches: with prompts, decoding; HUGE_VAL: never */
   gboolean staggered; /* SGLang's order of micro-batches that decode */

@@ -96,6 +96,17 @@ check_capability (const SrvStepModel *model, const MdlEngineRow *row, GError **e
                       base_name (srv_engine_names, model->spec.engine.name.v), least / 10, has / 10, has);
 }
 
+/* Rows that the engine's kernel keeps for each expert (MdlEngineRow); 0 where it takes another kernel: a library has counted the
+ * tokens, the format is another one, or tensor parallelism is too wide. */
+static double
+rows_of_expert (const SrvStepModel *model, const MdlEngineRow *row)
+{
+  if (row == NULL || model->groups.exchange != NULL || (row->expert_rows_tp.set && model->tp > row->expert_rows_tp.v))
+    return 0;
+  const gboolean fp8 = srv_moe_format (&model->spec.precision) == SRV_FORMAT_FP8;
+  return fp8 && model->gpu.peak_flop_per_s[MDL_PRECISION_FP8] > 0 ? row->expert_rows.v : 0;
+}
+
 SrvStepModel *
 srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplicaSpec *spec, GError **error)
 {
@@ -123,8 +134,11 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
   if (times != NULL)
     model->times = *times;
   if (!check_capability (model, row, error) || !srv_groups_open (&model->groups, system, llm, spec, error) ||
-      !srv_split_open (model, row, error))
-    g_clear_pointer (&model, srv_step_model_free);
+      !srv_split_open (model, row, error)) {
+    srv_step_model_free (model);
+    return NULL;
+  }
+  model->expert_rows = rows_of_expert (model, row);
   return model;
 }
 
