@@ -33,11 +33,16 @@ static SCHEMA (row_schema, "moe backend", "A library that dispatches tokens to e
                MAP_AS (MdlMoeRow, "combine", at[MDL_MOE_COMBINE], &costs_schema, "moe_combine"),
                MAP_AS (MdlMoeRow, "prepare", at[MDL_MOE_PREPARE], &costs_schema, "moe_prepare; default: part of the dispatch"));
 
-static SCHEMA (moe_schema, "expert_exchange", "Libraries that dispatch tokens to experts and combine their results.",
-               NUM (struct MdlMoeSpec, residual, RATIO,
-                    "relative standard deviation of the load of an expert's copy where redundant copies level it, beside that by "
-                    "chance: batches differ from those that the places were chosen by",
-                    .max = "10"),
-               LIST (struct MdlMoeSpec, backends, &row_schema, MdlMoeRow, "a row per library", .required = TRUE));
+static SCHEMA (
+    moe_schema, "expert_exchange", "Libraries that dispatch tokens to experts and combine their results.",
+    NUM (struct MdlMoeSpec, popularity, NUMBER,
+         "how unevenly tokens choose experts where a service does not say: the i-th most popular is chosen in proportion "
+         "to i^-a; default: 0, all alike",
+         .min = "0", .max = "4"),
+    NUM (struct MdlMoeSpec, residual, RATIO,
+         "relative standard deviation of the load of an expert's copy where redundant copies level it, beside that by "
+         "chance: batches differ from those that the places were chosen by",
+         .max = "10"),
+    LIST (struct MdlMoeSpec, backends, &row_schema, MdlMoeRow, "a row per library", .required = TRUE));
 
 const CstSection cst_moe = { "expert_exchange", &moe_schema, sizeof (struct MdlMoeSpec), offsetof (MdlLibrary, moe), NULL };

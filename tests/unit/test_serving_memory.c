@@ -179,7 +179,7 @@ rows_of_engines_hold_from_their_version_on (void)
   TEST_STR (mdl_engine_find (engines, "vllm", "0.11.0rc2", &assumed)->version.v, "0.11.0");
   TEST_STR (mdl_engine_find (engines, "vllm", "0.8.5", &assumed)->version.v, "0.9.0");
   TEST_TRUE (assumed);
-  TEST_STR (mdl_engine_find (engines, "vllm", NULL, &assumed)->version.v, "0.14.0");
+  TEST_STR (mdl_engine_find (engines, "vllm", NULL, &assumed)->version.v, "0.15.0");
   TEST_TRUE (mdl_engine_find (engines, "tgi", NULL, &assumed) == NULL);
 }
 

@@ -73,8 +73,9 @@ typedef struct {
 
 struct MdlMoeSpec {
   BaseHead head;
-  BaseNum residual;  /* relative standard deviation of a slot's load after rebalancing, beside that by chance */
-  BaseList backends; /* MdlMoeRow */
+  BaseNum popularity; /* exponent a: a token chooses the i-th most popular expert in proportion to i^-a; absent: all alike */
+  BaseNum residual;   /* relative standard deviation of a slot's load after rebalancing, beside that by chance */
+  BaseList backends;  /* MdlMoeRow */
 };
 
 /* NULL: the library is unknown to the calibration. */

@@ -78,6 +78,10 @@ SCHEMA (srv_schema_moe, "moe", "Exchange and load of experts.",
         NUM (SrvMoeSpec, sms, COUNT, "SMs that the library takes; default: its own", .min = "1", .max = "1000"),
         NUM (SrvMoeSpec, power_law, NUMBER, "exponent of the experts' load; default: every expert is as likely", .min = "0.01",
              .max = "4"),
+        NUM (SrvMoeSpec, popularity, NUMBER,
+             "exponent a of experts that a few tokens meet: the i-th most popular is chosen in proportion to i^-a; 0: all alike; "
+             "default: `popularity` of `expert_exchange` in the calibration",
+             .min = "0", .max = "4"),
         NUM (SrvMoeSpec, redundant, COUNT, "copies of the fullest experts, on top", .max = "100000", .fallback = "0"));
 
 SCHEMA (srv_schema_speculative, "speculative", "Speculative decoding.",

@@ -83,6 +83,7 @@ srv_groups_open (SrvGroups *groups, const ColSystem *system, const MdlLlm *llm, 
     return FALSE;
   const struct MdlMoeSpec *moe = system->settings.library != NULL ? mdl_library_moe (system->settings.library) : NULL;
   groups->residual = moe != NULL && moe->residual.set ? &moe->residual : NULL;
+  groups->popularity = moe != NULL ? moe->popularity.v : 0;
   if (llm->moe.experts.v < 1 || dp < 2)
     return TRUE;
   return open_group (groups, system, tp * dp, 1, &groups->ep, error) && open_exchange (groups, system, llm, spec, error);

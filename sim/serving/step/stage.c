@@ -2,8 +2,9 @@
  *
  *     qkv, o, gate+up, down   kernel model at M tokens; bytes of weights in their format with scales
  *     MLA     down-projections whole on each rank; decoding absorbs the up-projection of keys and values into queries and results
- *     MoE     D = (E/e)(1 − (1 − k/E)^m) experts that are hit, of m tokens of all ranks; m·k/e rows over them, whole tiles.
- *             Of a kernel with a place of R rows for every expert (`expert_rows`): all E/e of them, m·k/e + (E/e)(R − 1) rows
+ *     MoE     D = Σ(1 − (1 − q_i)^m)/e experts that are hit, of m tokens of all ranks, each of which chooses expert i with
+ *             probability q_i, Σq_i = k (all alike: (E/e)(1 − (1 − k/E)^m)); m·k/e rows over them, whole tiles.
+ *             Of a kernel with a place of R rows for every expert (`expert_rows`): all E/e of them, m·k/e + (E/e)(R − 1) rows, whole places
  *     passes  norms with residuals, positions and KV write, activations, quantising, sampling: bytes / rate, and a start
  *
  * Formats that the GPU does not compute in (fp8 before Hopper, 4 bit before Blackwell, int4) are widened on the way: products in 16
@@ -340,6 +341,49 @@ srv_expert_imbalance (const SrvStepModel *model, double tokens)
   return fmin (fmax (chance, model->load_factor), ep);
 }
 
+/* Different experts that so many draws meet. */
+static double
+drawn (const double *missed, guint n, double draws)
+{
+  double hit = 0;
+  for (guint i = 0; i < n; i++)
+    hit -= expm1 (draws * missed[i]);
+  return hit;
+}
+
+/* A token draws experts until it has k different ones: q_i = 1 − (1 − p_i)^n, with the n at which they add up to k. */
+double *
+srv_experts_missed (const MdlLlm *llm, double popularity)
+{
+  const guint n = (guint)llm->moe.experts.v;
+  const double wanted = fmin (llm->moe.top_k.v, n - 1e-6);
+  double *missed = g_new (double, n), sum = 0, low = 0, high = 1;
+  for (guint i = 0; i < n; i++)
+    sum += pow (i + 1, -popularity);
+  for (guint i = 0; i < n; i++)
+    missed[i] = n > 1 ? log1p (-pow (i + 1, -popularity) / sum) : -40;
+  while (drawn (missed, n, high) < wanted)
+    high *= 2;
+  for (guint step = 0; step < 100; step++) {
+    const double draws = (low + high) / 2;
+    if (drawn (missed, n, draws) < wanted)
+      low = draws;
+    else
+      high = draws;
+  }
+  for (guint i = 0; i < n; i++)
+    missed[i] *= high;
+  return missed;
+}
+
+/* Share of the experts that at least one of m tokens chooses. */
+static double
+share_hit (const SrvStepModel *model, double m)
+{
+  const guint n = (guint)model->llm->moe.experts.v;
+  return drawn (model->missed, n, m) / n;
+}
+
 /* Time of a layer's routed experts for `factor` times the mean rows of a rank; into build where it is not NULL. */
 static double
 experts (SrvBuild *build, const SrvStepModel *model, double tokens, double factor, double count)
@@ -348,9 +392,9 @@ experts (SrvBuild *build, const SrvStepModel *model, double tokens, double facto
   const SrvParallelSpec *p = &model->spec.parallel;
   const double held = (moe->experts.v + model->spec.moe.redundant.v) / p->ep.v;
   const double least = model->expert_rows;
-  const double hit = least > 0 ? held : held * (1 - pow (1 - moe->top_k.v / moe->experts.v, tokens));
+  const double hit = least > 0 ? held : held * share_hit (model, tokens);
   const double sent = tokens * moe->top_k.v / p->ep.v * factor, gates = mdl_llm_gated (model->llm) ? 2 : 1;
-  const double rows = least > 0 ? sent + held * (least - 1) : fmax (sent, hit);
+  const double rows = least > 0 ? ceil ((sent + held * (least - 1)) / least) * least : fmax (sent, hit);
   const double ffn = moe->ffn.v / p->moe_tp.v, hidden = model->llm->hidden.v, each = rows / hit;
   const SrvFormat format = srv_moe_format (&model->spec.precision);
   const Product up = { SRV_PART_EXPERTS, "experts gate, up", each, gates * ffn, hidden, hit, format, count };

@@ -48,6 +48,7 @@ typedef struct {
   MdlMoeBackend backend;
   const MdlMoeRow *library; /* of exchange */
   const BaseNum *residual;  /* of loads that were levelled; NULL: unknown */
+  double popularity;        /* of experts, by the constants */
 } SrvGroups;
 
 struct SrvStepModel {
@@ -65,6 +66,7 @@ struct SrvStepModel {
   gboolean last;             /* that stage has the head */
   double window;
   double drafts;
+  double *missed;     /* of each expert: log of the probability that a token does not choose it */
   double expert_rows; /* of every expert, tokens or not, as the kernel lays them out; 0: those it gets */
   double load_factor; /* of the fullest rank's rows over the mean, by `power_law`; 1: by chance alone */
   double split[2];    /* tokens of a rank from which layers run as two micro-batches: with prompts, decoding; HUGE_VAL: never */
@@ -121,6 +123,8 @@ double srv_split_exposed_s (const SrvStepModel *model, const SrvSplit *split, do
 double srv_split_time_s (const SrvSplit *split, double core_s, guint layers);
 double srv_split_compute_s (const SrvSplit *split, double core_s); /* of a layer of a micro-batch, alone */
 
+/* Logs of the probabilities that a token does not choose each expert; full, taken with g_free. */
+double *srv_experts_missed (const MdlLlm *llm, double popularity);
 /* Rows of the fullest rank of experts over the mean, when m tokens choose. */
 double srv_expert_imbalance (const SrvStepModel *model, double tokens);
 /* From the exponent of a power law and the places of experts on ranks. */

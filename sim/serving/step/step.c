@@ -139,6 +139,8 @@ srv_step_model_new (const MdlLlm *llm, const ColSystem *system, const SrvReplica
     return NULL;
   }
   model->expert_rows = rows_of_expert (model, row);
+  if (llm->moe.experts.v >= 1)
+    model->missed = srv_experts_missed (llm, spec->moe.popularity.set ? spec->moe.popularity.v : model->groups.popularity);
   return model;
 }
 
@@ -149,6 +151,7 @@ srv_step_model_free (SrvStepModel *model)
     return;
   srv_groups_clear (&model->groups);
   g_hash_table_unref (model->known);
+  g_free (model->missed);
   g_free (model);
 }
 

@@ -66,8 +66,9 @@ typedef struct {
   BaseHead head;
   BaseEnum backend; /* MdlMoeBackend; absent: deepep_low_latency over several nodes, else NCCL */
   BaseNum sms;
-  BaseNum power_law; /* exponent of the experts' load; absent: multinomial */
-  BaseNum redundant; /* copies of experts on top */
+  BaseNum power_law;  /* exponent of the experts' load; absent: multinomial */
+  BaseNum popularity; /* exponent of how often each is chosen, by which few tokens meet fewer experts; absent: the constants' */
+  BaseNum redundant;  /* copies of experts on top */
 } SrvMoeSpec;
 
 /* `speculative:` */
