@@ -147,7 +147,7 @@ weights_bind_below_so_many_rows (void)
 }
 
 /* Experts of a rank that m tokens hit: the batch of the experts' products. All alike: (E/e)(1 - (1 - k/E)^m). Else a token chooses
- * the i-th most popular with q_i = 1 - (1 - p_i)^n, p_i in proportion to i^-a and sum of q_i = k; values by a bisection in Python. */
+ * the i-th most popular with q_i = 1 - (1 - p_i)^n, p_i in proportion to i^-a, sum of q_i = k; values by bisection in Python. */
 static void
 so_many_experts_are_hit (void)
 {

@@ -2,9 +2,9 @@
  *
  *     qkv, o, gate+up, down   kernel model at M tokens; bytes of weights in their format with scales
  *     MLA     down-projections whole on each rank; decoding absorbs the up-projection of keys and values into queries and results
- *     MoE     D = Σ(1 − (1 − q_i)^m)/e experts that are hit, of m tokens of all ranks, each of which chooses expert i with
- *             probability q_i, Σq_i = k (all alike: (E/e)(1 − (1 − k/E)^m)); m·k/e rows over them, whole tiles.
- *             Of a kernel with a place of R rows for every expert (`expert_rows`): all E/e of them, m·k/e + (E/e)(R − 1) rows, whole places
+ *     MoE     D = Σ(1 − (1 − q_i)^m)/e experts that are hit, of m tokens of all ranks, which choose expert i
+ *             with probability q_i, Σq_i = k (all alike: (E/e)(1 − (1 − k/E)^m)); m·k/e rows, whole tiles.
+ *             Of a kernel with R rows for every expert (`expert_rows`): all E/e of them, m·k/e + (E/e)(R − 1) rows, whole R
  *     passes  norms with residuals, positions and KV write, activations, quantising, sampling: bytes / rate, and a start
  *
  * Formats that the GPU does not compute in (fp8 before Hopper, 4 bit before Blackwell, int4) are widened on the way: products in 16
@@ -364,7 +364,7 @@ srv_experts_missed (const MdlLlm *llm, double popularity)
     missed[i] = n > 1 ? log1p (-pow (i + 1, -popularity) / sum) : -40;
   while (drawn (missed, n, high) < wanted)
     high *= 2;
-  for (guint step = 0; step < 100; step++) {
+  for (guint step = 0; step < 60; step++) {
     const double draws = (low + high) / 2;
     if (drawn (missed, n, draws) < wanted)
       low = draws;
