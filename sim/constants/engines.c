@@ -34,6 +34,7 @@ static SCHEMA (
          .max = "1 s"),
     NUM (MdlEngineTimes, layer, TIME, "GPU time per layer, beyond what its kernels take one by one", .max = "10 ms"),
     NUM (MdlEngineTimes, moe_layer, TIME, "the same for a layer of experts, on top of `layer`", .max = "10 ms"),
+    NUM (MdlEngineTimes, latent_layer, TIME, "the same for a layer of latent attention (MLA), on top of `layer`", .max = "10 ms"),
     NUM (MdlEngineTimes, error, RATIO, "relative error of a step beside that of kernels, 90 % of cases", .max = "10"),
     NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps", .max = "10"),
     NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));
@@ -73,6 +74,11 @@ static SCHEMA (
          "two-batch overlap: halves that decode are two stages apart, and attention is cut in two; default: no"),
     NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
     ROW (MdlEngineRow, transfer, STR, "library that moves KV between its pools: a name of `transfers`; default: none"),
+    ROW (MdlEngineRow, asks_first, BOOL,
+         "with pools apart, a prompt is computed once the decode side has seen the request between two steps and answered between the "
+         "next two; default: no"),
+    ROW (MdlEngineRow, gathers, BOOL,
+         "whichever library moves KV, the prefill side gathers contiguous blocks and writes them; default: as the library"),
     ROW (MdlEngineRow, recomputes_last, BOOL,
          "with pools apart, the decode pool computes the prompt's last token again; default: it sends the prefill pool's"),
     LIST (MdlEngineRow, times, &times_schema, MdlEngineTimes, "a row per generation of GPUs", .required = TRUE));

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Predicted against measured TTFT and TPOT of fleets whose prefill and decode are apart. Nothing is fitted to them.
 
-usage: serving_fleets.py FORERUN SOURCE_DIR [--rows] [--every N] [--tpot MEDIAN P90] [--first MEDIAN P90] [--order SHARE]
+usage: serving_fleets.py FORERUN SOURCE_DIR [--rows] [--every N] [--only TEXT] [--tpot MEDIAN P90] [--first MEDIAN P90] [--order SHARE]
 
 Each run of tests/data/serving/fleets.csv becomes a scenario of kind `serving` with two pools. Printed: runs, median and 90th percentile of
 the absolute error and the median signed error of TPOT and TTFT, by GPU and engine and for all. Order: of each two runs of one group
 (GPU, engine, model, lengths) whose measured output tokens/s a GPU at no worse TPOT differ by more than 10 %, the share that is predicted
-in the same order. --every N takes one run of N. Ends with status 1 where an error is above its limit, or the order below it, in %.
+in the same order. --every N takes one run of N, --only TEXT those whose row has this text. Ends with status 1 where an error is above its limit, or the order below it, in %.
 """
 import csv, itertools, json, os, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -21,31 +21,57 @@ def pool(row, name, engine, backend):
     tp, dp, ep = (max(int(row[f"{name}_{k}"] or 1), 1) for k in ("tp", "dp", "ep"))
     ep = min(ep, tp * dp)
     its = {"role": name, "replicas": int(row[f"{name}_workers"]), "parallel": {"tp": tp, "dp_attn": dp, "ep": ep}, "engine": engine}
-    if backend and dp > 1 and ep > 8:
+    backend = row[f"{name}_exchange"] or backend
+    if backend and dp > 1 and (ep > 8 or row[f"{name}_exchange"]):
         its["moe"] = {"backend": backend}
+        if name == "decode" and row["redundant"]:
+            its["moe"]["redundant"] = int(row["redundant"])
     return its, int(row[f"{name}_workers"]) * tp * dp
+
+
+def engines(row, name, number, isl):
+    """Of the two pools. What a recipe leaves out has the engine's default, but for a limit of tokens below a prompt."""
+    prefill = {"name": name, "prefix_cache": False, "max_num_batched_tokens": max(8192, isl + 128)}
+    decode = {"name": name, "prefix_cache": False}
+    if not (name == "trtllm" and number.startswith("0.")):  # else a version of Dynamo's runtime
+        prefill["version"] = decode["version"] = number
+    batch = int(row["decode_batch"] or 0)
+    if batch:
+        decode.update(max_num_seqs=batch, cuda_graphs=batch)
+    if row["decode_graph"]:
+        decode["cuda_graphs"] = int(row["decode_graph"])
+    for its, column, key in (
+        (prefill, "prefill_batch", "max_num_seqs"),
+        (prefill, "prefill_tokens", "max_num_batched_tokens"),
+        (prefill, "prefill_poll", "poll"),
+        (decode, "decode_poll", "poll"),
+        (decode, "stream", "stream_interval"),
+        (prefill, "prefill_memory", "memory"),
+        (decode, "decode_memory", "memory"),
+    ):
+        if row[column]:
+            its[key] = float(row[column]) if key == "memory" else int(row[column])
+    if name == "trtllm" and row["prefill_batch"]:
+        prefill["async"] = False  # disable_overlap_scheduler
+    if "balance" in row["options"]:
+        decode["balance"] = 60
+    return prefill, decode
 
 
 def scenario(row):
     name, _, version = row["framework"].partition(" ")
     number = version.split("rc")[0].split(".post")[0].strip(".")
     n, isl, osl = row["concurrency"], int(row["isl"]), int(row["osl"])
-    batch = int(row["decode_batch"] or 0)
     if not n:  # as AIConfigurator sends: all places of the decode workers
-        n = int(row["decode_workers"]) * batch * max(int(row["decode_dp"]), 1)
+        n = int(row["decode_workers"]) * int(row["decode_batch"]) * max(int(row["decode_dp"]), 1)
     n = int(n)
-    prefill = {"name": name, "prefix_cache": False, "max_num_batched_tokens": max(8192, isl + 128)}
-    decode = {"name": name, "prefix_cache": False}
-    if not (name == "trtllm" and number.startswith("0.")):  # else a version of Dynamo's runtime
-        prefill["version"] = decode["version"] = number
-    if batch:
-        decode.update(max_num_seqs=batch, cuda_graphs=batch)
+    prefill, decode = engines(row, name, number, isl)
     precision = serving.formats(row)
-    if not row["gpu"].startswith("H"):
+    if "kv16" not in row["options"] and (not row["gpu"].startswith("H") or (name == "trtllm" and row["recipe"])):
         precision["kv"] = "fp8"
     rack = row["gpu"].startswith("GB")
-    backend = "nvlink_one_sided" if rack and name == "trtllm" else "deepep_low_latency" if name == "sglang" else None
-    a, gpus = pool(row, "prefill", prefill, None if name == "sglang" else backend)
+    backend = "nvlink_one_sided" if rack and name == "trtllm" else None
+    a, gpus = pool(row, "prefill", prefill, backend)
     b, more = pool(row, "decode", decode, backend)
     workload = {
         "kind": "serving",
@@ -54,10 +80,14 @@ def scenario(row):
         "precision": precision,
         "router": "least_loaded",
         "pools": [a, b],
-        "load": {"closed": n, "requests": min(10 * n, 20000), "input": isl, "output": osl},
+        "load": {"closed": n, "requests": 10 * n, "input": isl, "output": osl},
     }
+    if row["library"]:
+        workload["transfer"] = {"library": row["library"]}
     if row["origin"] != "per_model":
         workload["load"]["as"] = "inferencex"
+        workload["router"] = "round_robin"  # Dynamo's default, which no recipe changes
+        workload.setdefault("transfer", {})["to"] = "round_robin"
     drafts = int(row["drafts"] or 0)
     if drafts:
         b["speculative"] = {"drafts": drafts, "acceptance": [0.85 if drafts == 1 else 0.7]}
@@ -107,7 +137,10 @@ def order(rows, answers):
 def main():
     forerun, source = sys.argv[1:3]
     every = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
-    rows = [r for r in csv.DictReader(open(f"{source}/tests/data/serving/fleets.csv")) if r["model"] in serving.MODELS][::every]
+    rows = [r for r in csv.DictReader(open(f"{source}/tests/data/serving/fleets.csv")) if r["model"] in serving.MODELS]
+    if "--only" in sys.argv:
+        rows = [r for r in rows if sys.argv[sys.argv.index("--only") + 1] in " ".join(r.values())]
+    rows = rows[::every]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool_:
         answers = list(pool_.map(lambda x: predict(forerun, x[1], folder, x[0]), enumerate(rows)))
     groups, failed = {}, {}

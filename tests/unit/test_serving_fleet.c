@@ -33,6 +33,7 @@ time_of (gpointer model, const SrvBatch *batch, SrvStepCost *cost)
 typedef struct {
   guint64 n, sent;
   guint input, output;
+  double gap_s;
 } Load;
 
 static gboolean
@@ -42,7 +43,10 @@ next (gpointer user, SrvRequest *out, GError **error)
   (void)error;
   if (load->sent == load->n)
     return FALSE;
-  *out = (SrvRequest){ .index = load->sent++, .input = load->input, .output = load->output };
+  *out = (SrvRequest){
+    .index = load->sent, .arrival_s = load->gap_s * (double)load->sent, .input = load->input, .output = load->output
+  };
+  load->sent++;
   return TRUE;
 }
 
@@ -74,14 +78,26 @@ typedef struct {
   SrvEngineName engine;
   double layer; /* part of the prompt behind which its KV begins to move; 0: all of it */
   gboolean pull;
+  double gap_s; /* between two requests */
+  gboolean asks, in_turn, handed;
+  guint decodes, poll;  /* 0: one */
+  double token_s[2];    /* of the front ends of both pools */
+  guint steps[4];       /* out: by replica */
 } Case;
+
+static void
+count_step (gpointer user, const SrvStepSeen *seen)
+{
+  guint *steps = user;
+  steps[seen->replica]++;
+}
 
 /* Prompts of 8,192 tokens of Llama 3.1 70B: 250 ms each, 2,684,354,560 B, steps of 20 ms. */
 static SrvRunResult
-run_of (const Case *its)
+run_of (Case *its)
 {
   Times times = { 0.25, 0.02 };
-  Load load = { .n = its->requests, .input = 8192, .output = its->output };
+  Load load = { .n = its->requests, .input = 8192, .output = its->output, .gap_s = its->gap_s };
   g_autoptr (Eng) eng = eng_new ();
   Wire wire = { eng_link_new (eng, its->rate_Bps), 327680 };
   SrvRunSpec spec = { .times = { .model = &times, .ranks = 1, .time_s = time_of, .line = line_of },
@@ -94,11 +110,19 @@ run_of (const Case *its)
                       .slo = { (double)INFINITY, (double)INFINITY, (double)INFINITY },
                       .watch = G_MAXUINT64 };
   SrvRunSpec decode = spec;
-  decode.replicas = 1;
+  decode.replicas = MAX (its->decodes, 1);
   decode.blocks = its->blocks;
+  decode.limits.poll = its->poll;
+  spec.front.token_s = its->token_s[0];
+  decode.front.token_s = its->token_s[1];
+  spec.step = its->decodes > 0 ? count_step : NULL; /* such a run takes steps one by one */
+  spec.user = its->steps;
   spec.decode = &decode;
   spec.fabric = (SrvFabric){ .eng = eng, .user = &wire, .flow = flow_of, .layer = its->layer, .pull = its->pull };
+  spec.fabric.asks = its->asks;
+  spec.fabric.in_turn = its->in_turn;
   spec.first_by_decode = its->by_decode;
+  spec.first_handed = its->handed;
   SrvRunResult out;
   g_autoptr (GError) error = NULL;
   if (!srv_run (&spec, &out, &error))
@@ -110,7 +134,7 @@ run_of (const Case *its)
 static void
 first_token_comes_from_either_pool (void)
 {
-  const Case prefill = { 1, 100000, 3, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+  Case prefill = { .requests = 1, .blocks = 100000, .output = 3, .replicas = 1, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
   Case decode = prefill;
   decode.by_decode = TRUE;
   const SrvRunResult a = run_of (&prefill), b = run_of (&decode);
@@ -125,7 +149,7 @@ first_token_comes_from_either_pool (void)
 static void
 layers_move_early (void)
 {
-  const Case whole = { 1, 100000, 3, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+  Case whole = { .requests = 1, .blocks = 100000, .output = 3, .replicas = 1, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
   Case part = whole;
   part.layer = 0.25;
   const SrvRunResult a = run_of (&whole), b = run_of (&part);
@@ -139,7 +163,7 @@ layers_move_early (void)
 static void
 layers_that_move_early_share_the_links (void)
 {
-  const Case one = { 1, 100000, 3, 2, 2684354560. / 0.2, FALSE, SRV_ENGINE_VLLM, 0.01, FALSE };
+  Case one = { .requests = 1, .blocks = 100000, .output = 3, .replicas = 2, .rate_Bps = 2684354560. / 0.2, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0.01, .pull = FALSE };
   Case two = one;
   two.requests = 2;
   const SrvRunResult a = run_of (&one), b = run_of (&two);
@@ -152,7 +176,7 @@ layers_that_move_early_share_the_links (void)
 static void
 reads_wait_for_a_step (void)
 {
-  const Case push = { 2, 100000, 60, 1, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+  Case push = { .requests = 2, .blocks = 100000, .output = 60, .replicas = 1, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
   Case pull = push;
   pull.pull = TRUE;
   const SrvRunResult a = run_of (&push), b = run_of (&pull);
@@ -162,11 +186,60 @@ reads_wait_for_a_step (void)
   TEST_TRUE (b.e2e.mean >= a.e2e.mean);
 }
 
+/* The second request comes at 500 ms, within the tenth step of 20 ms that began at 305.92 ms. The decode side sees it behind that
+ * step and answers behind the next one, at 525.92 ms; where it looks every eight steps, behind the 16th and 17th, at 645.92 ms. */
+static void
+a_prompt_waits_until_the_decode_side_has_seen_it (void)
+{
+  Case its = { .requests = 2, .blocks = 100000, .output = 60, .replicas = 1, .rate_Bps = 48e9, .gap_s = 0.5 };
+  const SrvRunResult not = run_of (&its);
+  its.asks = TRUE;
+  const SrvRunResult each = run_of (&its);
+  its.poll = 8;
+  const SrvRunResult eighth = run_of (&its);
+  TEST_NEAR (not.ttft.mean, 0.25, 1e-9);
+  TEST_NEAR (each.ttft.mean, 0.25 + 0.0259240533333 / 2, 1e-9);
+  TEST_NEAR (eighth.ttft.mean, 0.25 + 0.1459240533333 / 2, 1e-9);
+  its.requests = 1; /* an idle replica sees it at once */
+  TEST_NEAR (run_of (&its).ttft.mean, 0.25, 1e-9);
+}
+
+/* The first of two answers has ended when the second prompt is computed: the replica with the fewest requests is the same again. */
+static void
+decode_replicas_take_turns (void)
+{
+  Case its = { .requests = 2, .blocks = 100000, .output = 4, .replicas = 1, .rate_Bps = 48e9, .gap_s = 0.5, .decodes = 2 };
+  Case turns = its;
+  turns.in_turn = TRUE;
+  run_of (&its);
+  run_of (&turns);
+  TEST_INT (its.steps[1], 6);
+  TEST_INT (its.steps[2], 0);
+  TEST_INT (turns.steps[1], 3);
+  TEST_INT (turns.steps[2], 3);
+}
+
+/* Messages are sent by the front end of the replica that made the token: 250 + 55.92 + 2 ms, then steps of 20 ms. */
+static void
+each_pool_has_its_own_front_end (void)
+{
+  Case its = { .requests = 1,
+               .blocks = 100000,
+               .output = 3,
+               .replicas = 1,
+               .rate_Bps = 48e9,
+               .handed = TRUE,
+               .token_s = { 0.5, 0.002 } };
+  const SrvRunResult out = run_of (&its);
+  TEST_NEAR (out.ttft.mean, 0.25 + 0.0559240533333 + 0.002, 1e-9);
+  TEST_NEAR (out.e2e.mean - out.ttft.mean, 0.04, 1e-9);
+}
+
 /* Two prefill replicas end at once: each transfer takes twice as long, 111.85 ms. */
 static void
 transfers_share_a_link (void)
 {
-  const Case its = { 2, 100000, 3, 2, 48e9, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+  Case its = { .requests = 2, .blocks = 100000, .output = 3, .replicas = 2, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
   const SrvRunResult out = run_of (&its);
   TEST_NEAR (out.transfer.time_s, 2 * 0.0559240533333, 1e-9);
 }
@@ -176,7 +249,7 @@ static void
 decode_blocks_are_waited_for (void)
 {
   for (guint engine = 0; engine < SRV_ENGINE_N; engine++) {
-    const Case its = { 4, 520, 10, 2, 48e9, FALSE, (SrvEngineName)engine, 0, FALSE };
+    Case its = { .requests = 4, .blocks = 520, .output = 10, .replicas = 2, .rate_Bps = 48e9, .by_decode = FALSE, .engine = (SrvEngineName)engine, .layer = 0, .pull = FALSE };
     const SrvRunResult out = run_of (&its);
     TEST_INT (out.requests, 4);
     TEST_INT (out.transfer.n, 4);
@@ -189,7 +262,7 @@ slower_network_is_never_better (void)
 {
   double last_s = 0;
   for (double rate_Bps = 400e9; rate_Bps > 1e9; rate_Bps /= 2) {
-    const Case its = { 12, 2000, 40, 3, rate_Bps, FALSE, SRV_ENGINE_VLLM, 0, FALSE };
+    Case its = { .requests = 12, .blocks = 2000, .output = 40, .replicas = 3, .rate_Bps = rate_Bps, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
     const SrvRunResult out = run_of (&its);
     TEST_TRUE (out.e2e.mean >= last_s);
     last_s = out.e2e.mean;
@@ -233,6 +306,9 @@ main (void)
     { "layers move early", layers_move_early },
     { "layers that move early share the links", layers_that_move_early_share_the_links },
     { "reads wait for a step", reads_wait_for_a_step },
+    { "a prompt waits until the decode side has seen it", a_prompt_waits_until_the_decode_side_has_seen_it },
+    { "decode replicas take turns", decode_replicas_take_turns },
+    { "each pool has its own front end", each_pool_has_its_own_front_end },
     { "decode blocks are waited for", decode_blocks_are_waited_for },
     { "a slower network is never better", slower_network_is_never_better },
     { "heads are cut anew", heads_are_cut_anew },

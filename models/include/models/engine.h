@@ -23,6 +23,7 @@ typedef struct {
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
   BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */
   BaseNum moe_layer;                /* the same for a layer of experts, on top of `layer`: routing, sorting, weighting */
+  BaseNum latent_layer;             /* the same for a layer of latent attention (MLA), on top of `layer` */
   BaseNum error;                    /* relative, of a step beside that of kernels: options and versions that are not known */
   BaseNum first_error;              /* relative, of the time to the first token beside that of steps: queues, the front end */
 } MdlEngineTimes;
@@ -46,6 +47,8 @@ typedef struct MdlEngineRow {
   BaseNum expert_rows_tp;    /* tp up to which that kernel is taken; absent: any */
   BaseBool staggered;        /* halves that decode are two stages apart, and attention is cut in two */
   BaseStr transfer;          /* library that moves KV between its pools by default: a name of `transfers`; absent: none */
+  BaseBool asks_first;       /* with pools apart, a prompt is computed once the decode side has seen the request and has room */
+  BaseBool gathers;          /* whichever library moves KV, the prefill side gathers contiguous blocks and writes them */
   BaseBool recomputes_last;  /* with pools apart, decode computes the prompt's last token again; else it sends what prefill gave */
   BaseList times;            /* MdlEngineTimes */
 } MdlEngineRow;

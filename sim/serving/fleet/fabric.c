@@ -23,6 +23,8 @@ struct SrvKvFabric {
   SrvPlacedPool pools[2];
   SrvTransferSpec transfer;          /* settled */
   const MdlTransferLibrary *library; /* NULL: none */
+  gboolean merges, push;             /* of the library, or of the engine whatever the library */
+  gboolean asks;                     /* of the engine */
   SrvFirst first;
   ColNet *net;
   GHashTable *ways; /* key: Ends */
@@ -60,6 +62,7 @@ settle (SrvKvFabric *fabric, GError **error)
   fabric->first = transfer->first_token.set               ? (SrvFirst)transfer->first_token.v
                   : row != NULL && row->recomputes_last.v ? SRV_FIRST_DECODE
                                                           : SRV_FIRST_HANDED;
+  fabric->asks = row != NULL && row->asks_first.v;
   const char *name = transfer->library.v;
   if (name == NULL || *name == '\0')
     name = row != NULL && row->transfer.v != NULL ? row->transfer.v : "none";
@@ -73,6 +76,8 @@ settle (SrvKvFabric *fabric, GError **error)
     return col_fail_at (error, transfer->library.mark, "no constants of transfer library '%s' are known; use %snone", name,
                         known->str);
   }
+  fabric->merges = fabric->library->merges.v || (row != NULL && row->gathers.v);
+  fabric->push = fabric->library->push.v || (row != NULL && row->gathers.v);
   if (!transfer->start.set)
     transfer->start.v = fabric->library->start.v;
   if (!transfer->per_descriptor.set)
@@ -212,9 +217,8 @@ find_way (SrvKvFabric *fabric, const Ends *ends, double bytes_B, GError **error)
 static double
 work_s (const SrvKvFabric *fabric, const SrvWay *way, guint tokens)
 {
-  const gboolean merges = fabric->library != NULL && fabric->library->merges.v;
   const double block = fabric->pools[0].replica->engine.block.v, pairs = fmax (fmax (way->pairs[0], way->pairs[1]), 1);
-  return srv_kv_descriptors (fabric->llm, merges ? 1 : tokens, merges ? 1 : block, way->layers) * pairs *
+  return srv_kv_descriptors (fabric->llm, fabric->merges ? 1 : tokens, fabric->merges ? 1 : block, way->layers) * pairs *
          fabric->transfer.per_descriptor.v;
 }
 
@@ -241,7 +245,6 @@ limits_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, SrvMoved *out)
   const SrvKvFabric *fabric = user;
   const Ends ends = { from, to };
   const SrvWay *way = g_hash_table_lookup (fabric->ways, &ends);
-  const gboolean merges = fabric->library != NULL && fabric->library->merges.v;
   const double block = fabric->pools[0].replica->engine.block.v, bytes_B = fabric->token_B * tokens + fabric->sequence_B;
   if (way == NULL)
     return;
@@ -253,7 +256,7 @@ limits_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, SrvMoved *out)
     g_snprintf (out->slowest, sizeof out->slowest, "%.0f %% of %s", 100 * fabric->library->nic.v, link);
   }
   out->bytes_B = bytes_B * way->whole;
-  out->pieces = srv_kv_descriptors (fabric->llm, merges ? 1 : tokens, merges ? 1 : block, way->layers) *
+  out->pieces = srv_kv_descriptors (fabric->llm, fabric->merges ? 1 : tokens, fabric->merges ? 1 : block, way->layers) *
                 fmax (fmax (way->pairs[0], way->pairs[1]), 1);
   out->latency_s = way->latency_s + fabric->transfer.start.v;
   out->pieces_s = work_s (fabric, way, tokens);
@@ -274,5 +277,7 @@ srv_kv_fabric_run (SrvKvFabric *fabric)
                       .flow = flow_of,
                       .limits = limits_of,
                       .layer = fabric->transfer.overlap.v == SRV_KV_OVERLAP_LAYERWISE ? 1 / fabric->llm->layers.v : 0,
-                      .pull = fabric->library != NULL && !fabric->library->push.v };
+                      .pull = fabric->library != NULL && !fabric->push,
+                      .asks = fabric->asks,
+                      .in_turn = fabric->transfer.to.v == SRV_ROUTER_ROUND_ROBIN };
 }

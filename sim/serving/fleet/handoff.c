@@ -16,6 +16,57 @@ spare (SrvSim *sim)
   return sim->pool->len > 0 ? g_ptr_array_steal_index_fast (sim->pool, sim->pool->len - 1) : g_new0 (SrvSeq, 1);
 }
 
+/* ---- before the prompt is computed ---- */
+
+SrvReplica *
+srv_handoff_target (SrvSim *sim)
+{
+  if (!sim->spec->fabric.in_turn)
+    return srv_least_loaded (sim, 1);
+  const guint first = sim->spec->replicas, n = sim->n_replicas - first;
+  for (guint i = 0; i < n; i++) {
+    SrvReplica *replica = &sim->replicas[first + sim->turn++ % n];
+    if (srv_serves (replica))
+      return replica;
+  }
+  return NULL;
+}
+
+/* A replica in a step looks for requests after every `poll` of its steps, and answers after the next one. */
+gboolean
+srv_handoff_ask (SrvSim *sim, SrvSeq *seq)
+{
+  SrvReplica *target = sim->spec->decode != NULL && sim->spec->fabric.asks && seq->target == 0 ? srv_handoff_target (sim) : NULL;
+  if (target == NULL)
+    return FALSE;
+  seq->target = target->index + 1;
+  if (!target->busy)
+    return FALSE;
+  const guint64 poll = MAX (target->spec->limits.poll, 1), seen = (target->steps + poll - 1) / poll * poll, until = seen + 1;
+  g_ptr_array_add (target->asked, seq);
+  g_array_append_val (target->asked_until, until);
+  return TRUE;
+}
+
+void
+srv_handoff_grant (SrvSim *sim, SrvReplica *replica, gboolean all)
+{
+  guint kept = 0;
+  for (guint i = 0; i < replica->asked->len; i++) {
+    const guint64 until = g_array_index (replica->asked_until, guint64, i);
+    SrvSeq *seq = replica->asked->pdata[i];
+    if (all || until <= replica->steps) {
+      seq->target = all ? 0 : seq->target;
+      g_ptr_array_add (sim->granted, seq);
+      continue;
+    }
+    replica->asked->pdata[kept] = seq;
+    g_array_index (replica->asked_until, guint64, kept++) = until;
+  }
+  g_ptr_array_set_size (replica->asked, (gint)kept);
+  g_array_set_size (replica->asked_until, kept);
+}
+
 /* ---- while the prompt is computed ---- */
 
 static void
@@ -31,7 +82,7 @@ static gboolean
 start_ahead (SrvSim *sim, SrvReplica *replica, const SrvSeq *seq, GError **error)
 {
   const SrvFabric *fabric = &sim->spec->fabric;
-  const SrvReplica *target = srv_least_loaded (sim, 1);
+  const SrvReplica *target = seq->target > 0 ? &sim->replicas[seq->target - 1] : srv_least_loaded (sim, 1);
   const EngTime step = replica->end - replica->start;
   if (target == NULL)
     return TRUE;
@@ -199,7 +250,8 @@ srv_handoff_start (SrvSim *sim, GError **error)
 {
   for (guint i = 0; i < sim->handoffs->len; i++) {
     SrvHandoff *handoff = sim->handoffs->pdata[i];
-    SrvReplica *replica = srv_least_loaded (sim, 1);
+    SrvReplica *asked = handoff->to->target > 0 ? &sim->replicas[handoff->to->target - 1] : NULL;
+    SrvReplica *replica = asked != NULL && srv_serves (asked) ? asked : srv_handoff_target (sim);
     if (replica == NULL) /* they wait until one is back */
       return TRUE;
     handoff->target = replica->index;

@@ -110,11 +110,18 @@ static const BaseName overlap_names[] = {
   { NULL, 0, NULL },
 };
 
+static const BaseName to_names[] = {
+  { "least_loaded", SRV_ROUTER_LEAST_LOADED, "the decode replica with the fewest requests in flight" },
+  { "round_robin", SRV_ROUTER_ROUND_ROBIN, "one decode replica after the other, whether it has room or not (Dynamo's default)" },
+  { NULL, 0, NULL },
+};
+
 SCHEMA (srv_schema_transfer, "transfer", "How KV goes from the prefill pool to the decode pool.",
         ROW (SrvTransferSpec, first_token, ENUM,
              "pool that gives the first token; default: vLLM decode, SGLang and TensorRT-LLM handed", .names = first_names),
         ROW (SrvTransferSpec, library, STR,
              "library that moves it: nixl, mooncake, nccl, ucx, or none; default: vLLM nixl, SGLang mooncake, TensorRT-LLM ucx"),
+        ROW (SrvTransferSpec, to, ENUM, "decode replica that takes a request", .names = to_names, .fallback = "least_loaded"),
         ROW (SrvTransferSpec, overlap, ENUM, "whether it moves while the prompt is computed", .names = overlap_names,
              .fallback = "none"),
         NUM (SrvTransferSpec, start, TIME,

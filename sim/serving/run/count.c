@@ -37,6 +37,7 @@ srv_count_step (SrvSim *sim, SrvReplica *replica)
   }
   const double kv = 1 - (double)idle / ((double)replica->spec->blocks * replica->spec->times.ranks);
   sim->out->steps++;
+  replica->steps++;
   sim->out->prompt_steps += prompts > 0;
   sim->out->kv_most = MAX (sim->out->kv_most, kv);
   sim->busy_ps += time_ps;

@@ -73,7 +73,7 @@ srv_outage_again (SrvSim *sim, SrvSeq *seq)
     seq->produced = 0;
     seq->first = seq->start = ENG_TIME_NEVER;
   }
-  seq->computed = seq->take = seq->charge = seq->units = 0;
+  seq->computed = seq->take = seq->charge = seq->units = seq->target = 0;
   seq->before = seq->after = NULL;
   seq->phase = SRV_PHASE_DURING;
 }
@@ -83,6 +83,7 @@ lose (SrvSim *sim, SrvReplica *replica)
 {
   srv_replica_stop (sim, replica);
   srv_handoff_lose (sim, replica);
+  srv_handoff_grant (sim, replica, TRUE);
   srv_tiers_lose (sim, replica);
   for (guint k = 0; k < replica->spec->times.ranks; k++) {
     srv_sched_lose (replica->scheds[k], sim->again);

@@ -152,6 +152,19 @@ send_again (Run *run)
   g_ptr_array_set_size (sim->again, 0);
 }
 
+/* Requests that their decode replica has seen go on. */
+static void
+go_on (Run *run)
+{
+  SrvSim *sim = &run->sim;
+  for (guint i = 0; i < sim->granted->len; i++) {
+    SrvSeq *seq = sim->granted->pdata[i];
+    seq->ready = sim->now;
+    put_front (run, seq);
+  }
+  g_ptr_array_set_size (sim->granted, 0);
+}
+
 /* The first that comes enters the front end, and another one is known to come, if there is one. */
 static gboolean
 arrive (Run *run, GError **error)
@@ -172,6 +185,8 @@ enqueue (Run *run, GError **error)
 {
   SrvSim *sim = &run->sim;
   SrvSeq *seq = g_queue_pop_head (&run->front);
+  if (srv_handoff_ask (sim, seq))
+    return TRUE;
   SrvReplica *replica = srv_route (sim, seq);
   if (replica == NULL) { /* the front end holds it until one is back */
     seq->ready = srv_outage_back (sim);
@@ -289,6 +304,7 @@ lose_replicas (Run *run, GError **error)
   for (guint i = 0; i < sim->n_replicas; i++)
     srv_wake (sim, &sim->replicas[i]);
   send_again (run);
+  go_on (run);
   return srv_handoff_start (sim, error) && arrive_all (run, error);
 }
 
@@ -351,6 +367,7 @@ run_all (Run *run, GError **error)
     if (!srv_replica_end (sim, &sim->replicas[entry.slot]))
       continue;
     srv_wake (sim, &sim->replicas[entry.slot]);
+    go_on (run);
     if (!write_prompts (sim, error) || !srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error))
       return FALSE;
   }
@@ -377,6 +394,7 @@ run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
   sim->first_arrival = ENG_TIME_NEVER;
   sim->n_replicas = spec->replicas + (spec->decode != NULL ? spec->decode->replicas : 0);
   sim->handoffs = g_ptr_array_new ();
+  sim->granted = g_ptr_array_new ();
   sim->moving = g_ptr_array_new ();
   sim->landed = g_ptr_array_new ();
   sim->uses = g_array_new (FALSE, FALSE, sizeof (EngUse));
@@ -428,6 +446,8 @@ run_clear (Run *run)
     }
     for (guint k = 0; k < sim->replicas[i].late->len; k++)
       seq_free (NULL, sim->replicas[i].late->pdata[k]);
+    for (guint k = 0; k < sim->replicas[i].asked->len; k++)
+      seq_free (NULL, sim->replicas[i].asked->pdata[k]);
     srv_replica_clear (&sim->replicas[i]);
   }
   for (guint i = 0; i < run->coming->len; i++)
@@ -443,6 +463,7 @@ run_clear (Run *run)
   g_ptr_array_free (sim->prefilled, TRUE);
   g_ptr_array_free (sim->woken, TRUE);
   g_ptr_array_free (sim->handoffs, TRUE);
+  g_ptr_array_free (sim->granted, TRUE);
   g_ptr_array_free (sim->moving, TRUE);
   g_ptr_array_free (sim->landed, TRUE);
   g_array_free (sim->uses, TRUE);

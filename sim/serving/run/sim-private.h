@@ -12,6 +12,9 @@ typedef struct {
   GPtrArray *incoming; /* SrvHandoff *: wait for blocks, first come first */
   GPtrArray *ahead;    /* SrvAhead *: KV of prompts that the step in progress completes, as it is computed */
   GPtrArray *ready;    /* SrvHandoff *: their KV is there; they join between steps */
+  GPtrArray *asked;    /* SrvSeq *: their prompts wait until this decode replica has seen them */
+  GArray *asked_until; /* guint64: steps after which it has, likewise */
+  guint64 steps;       /* begun so far */
   guint *coming;       /* by scheduler: hold blocks and have not joined */
   SrvSched **scheds;   /* as many as spec->times.ranks */
   gboolean woken;      /* in sim->woken */
@@ -103,6 +106,8 @@ struct SrvSim {
   guint n_replicas;
   guint *least[2], leaves[2]; /* by pool: minima of requests in flight, and the leaves of that tree (least.c) */
   GPtrArray *prefilled; /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
+  GPtrArray *granted;   /* SrvSeq *: the decode replica has seen them, and they go on from the front end */
+  guint64 turn;         /* requests that decode replicas have taken */
   GPtrArray *handoffs;  /* SrvHandoff *: just prefilled */
   GPtrArray *moving;    /* SrvHandoff *: all that exist */
   GPtrArray *landed;    /* SrvHandoff *: flows that have ended at this instant */
@@ -222,6 +227,12 @@ void srv_scale_finish (SrvSim *sim);        /* counts what was paid until the la
 
 /* ---- from prefill to decode (fleet/handoff.c) ---- */
 
+/* The decode replica that takes the next request; NULL: all are lost. */
+SrvReplica *srv_handoff_target (SrvSim *sim);
+/* A request that leaves the front end asks its decode replica first, where engines do that. FALSE: it need not wait. */
+gboolean srv_handoff_ask (SrvSim *sim, SrvSeq *seq);
+/* After a step of `replica`, or as it is lost (all): those that it has seen are in sim->granted. */
+void srv_handoff_grant (SrvSim *sim, SrvReplica *replica, gboolean all);
 /* Its prompt is computed, in a step of sim->at. */
 void srv_handoff_begin (SrvSim *sim, SrvSeq *seq);
 /* Those that began find a decode replica, and transfers start for which blocks are free. */
@@ -263,7 +274,7 @@ void srv_count_step (SrvSim *sim, SrvReplica *replica);
 static inline EngTime
 srv_count_send (const SrvSim *sim, SrvReplica *at)
 {
-  at->sent = eng_time_add (MAX (sim->now, at->sent), eng_time_from_s (sim->spec->front.token_s));
+  at->sent = eng_time_add (MAX (sim->now, at->sent), eng_time_from_s (at->spec->front.token_s));
   return at->sent;
 }
 

@@ -14,6 +14,8 @@ srv_replica_init (SrvSim *sim, SrvReplica *replica, guint index)
   replica->incoming = g_ptr_array_new ();
   replica->ready = g_ptr_array_new ();
   replica->ahead = g_ptr_array_new ();
+  replica->asked = g_ptr_array_new ();
+  replica->asked_until = g_array_new (FALSE, FALSE, sizeof (guint64));
   replica->late = g_ptr_array_new ();
   replica->n_late = g_new0 (guint, spec->times.ranks);
   replica->coming = g_new0 (guint, spec->times.ranks);
@@ -33,6 +35,8 @@ srv_replica_clear (SrvReplica *replica)
   g_ptr_array_free (replica->incoming, TRUE);
   g_ptr_array_free (replica->ready, TRUE);
   g_ptr_array_free (replica->ahead, TRUE);
+  g_ptr_array_free (replica->asked, TRUE);
+  g_array_free (replica->asked_until, TRUE);
   g_ptr_array_free (replica->late, TRUE);
   g_free (replica->n_late);
   g_free (replica->coming);
@@ -130,7 +134,8 @@ static gboolean
 can_jump_on (const SrvSim *sim, const SrvReplica *replica)
 {
   const SrvSched *sched = replica->scheds[0];
-  return sim->watched == NULL && replica->ready->len == 0 && replica->late->len == 0 && replica->n < replica->most &&
+  return sim->watched == NULL && replica->ready->len == 0 && replica->late->len == 0 && replica->asked->len == 0 &&
+         replica->n < replica->most &&
          !sched->fresh && replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
 }
 
@@ -180,7 +185,7 @@ send_step (SrvSim *sim, SrvReplica *replica, guint n)
   const EngTime base = MAX (replica->end, replica->sent);
   srv_count_gaps (sim, base - replica->base, n);
   replica->base = base;
-  replica->sent = eng_time_add (base, n * eng_time_from_s (sim->spec->front.token_s));
+  replica->sent = eng_time_add (base, n * eng_time_from_s (replica->spec->front.token_s));
 }
 
 /* Steps on until something from outside can happen. FALSE: the jump ends with the step that ends at sim->now. */
@@ -203,10 +208,10 @@ jump (SrvSim *sim, SrvReplica *replica)
 }
 
 static void
-end_jump (const SrvSim *sim, SrvReplica *replica)
+end_jump (SrvReplica *replica)
 {
   SrvSched *sched = replica->scheds[0];
-  const EngTime each = eng_time_from_s (sim->spec->front.token_s);
+  const EngTime each = eng_time_from_s (replica->spec->front.token_s);
   srv_sched_repeat (sched, replica->n);
   for (guint i = 0; i < sched->n_running; i++)
     sched->running[i]->last = eng_time_add (replica->base, (i + 1) * each);
@@ -293,7 +298,7 @@ void
 srv_replica_stop (SrvSim *sim, SrvReplica *replica)
 {
   if (replica->jumping)
-    end_jump (sim, replica);
+    end_jump (replica);
   srv_handoff_stop_ahead (sim, replica);
   replica->busy = FALSE;
 }
@@ -320,7 +325,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
       eng_queue_push (sim->queue, (EngEntry){ .at = replica->end, .slot = replica->index });
       return FALSE;
     }
-    end_jump (sim, replica);
+    end_jump (replica);
   }
   replica->busy = FALSE;
   replica->base = MAX (sim->now, replica->sent);
@@ -328,5 +333,7 @@ srv_replica_end (SrvSim *sim, SrvReplica *replica)
   for (guint i = 0; i < replica->spec->times.ranks; i++)
     srv_sched_done (replica->scheds[i], srv_count_token, replica->spec->acceptance != NULL ? accepted : NULL, sim);
   srv_handoff_stop_ahead (sim, replica);
+  if (replica->asked->len > 0)
+    srv_handoff_grant (sim, replica, FALSE);
   return TRUE;
 }

@@ -187,6 +187,9 @@ srv_build_exchange (SrvBuild *build, gboolean back, double tokens, double count)
 {
   const SrvStepModel *model = build->model;
   if (model->groups.exchange != NULL) {
+    const MdlMoeRow *row = model->groups.library;
+    if (!back && row != NULL && row->at[MDL_MOE_PREPARE].start.set) /* of a kernel of its own */
+      add_library (build, MDL_MOE_PREPARE, "counts of tokens", tokens, count);
     add_library (build, back ? MDL_MOE_COMBINE : MDL_MOE_DISPATCH, back ? "combine" : "dispatch", tokens, count);
     return;
   }

@@ -515,6 +515,8 @@ add_between_layers (SrvBuild *build, double dense, double moe)
   const MdlEngineTimes *times = &build->model->times;
   add_between (build, "between kernels", &times->layer, dense + moe);
   add_between (build, "between kernels of experts", &times->moe_layer, moe);
+  if (build->model->llm->attention.kind.v == MDL_ATTENTION_MLA)
+    add_between (build, "between kernels of latent attention", &times->latent_layer, dense + moe);
 }
 
 void

@@ -165,10 +165,11 @@ SrvFront
 srv_step_front (const SrvStepModel *model)
 {
   const MdlEngineTimes *times = &model->times;
+  const double interval = fmax (model->spec.engine.stream_interval.v, 1);
   const double servers = model->dp; /* as many processes as ranks of attention data parallelism: vLLM's --api-server-count */
   return (SrvFront){ .request_s = times->request.v,
                      .prompt_s = times->prompt_token.v / servers,
-                     .token_s = times->token.v / servers,
+                     .token_s = times->token.v / servers / interval,
                      .error = times->first_error.v };
 }
 

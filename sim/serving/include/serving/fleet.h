@@ -27,6 +27,7 @@ typedef struct {
   BaseNum per_descriptor; /* s, for each piece of memory that a GPU sends */
   BaseStr library;        /* whose constants hold where these are absent; absent: the engine's; "none": none */
   BaseEnum overlap;       /* SrvKvOverlap */
+  BaseEnum to;            /* SrvRouter: least_loaded or round_robin */
 } SrvTransferSpec;
 
 /* `router:`; a name alone is its policy. */

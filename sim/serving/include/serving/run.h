@@ -95,7 +95,9 @@ typedef struct {
   /* Layer by layer: the part of a prompt's last step after which KV begins to move, as it is computed; 0: all of it moves once the
    * prompt is computed. */
   double layer;
-  gboolean pull; /* the decode replica starts it, between its steps */
+  gboolean pull;    /* the decode replica starts it, between its steps */
+  gboolean asks;    /* a prompt is computed only once the decode replica has seen the request, between its steps */
+  gboolean in_turn; /* decode replicas take requests one after the other; else the one with the fewest */
 } SrvFabric;
 
 /* One step, for traces. */

@@ -29,6 +29,7 @@ struct SrvSeq {
   guint32 units;   /* keys of its prompt that tiers are to have */
   guint32 answer;  /* tokens of the whole answer where another replica continues it after this one; else 0 */
   guint32 rank;    /* scheduler of its replica */
+  guint32 target;  /* decode replica that has been asked, from 1 on; 0: none */
   SrvHold kv;
   SrvSeq *before, *after; /* in the queue */
 };

@@ -30,6 +30,7 @@ typedef struct {
   BaseBool mixed;             /* SGLang: a step of prompts decodes too */
   BaseBool two_batch_overlap; /* a batch is split in two: one computes while tokens of the other go to experts and back */
   BaseNum balance;            /* TensorRT-LLM: steps that prompts wait until all attention ranks have one; absent: none */
+  BaseNum stream_interval;    /* tokens of an answer in a message; absent: 1 */
   BaseNum poll;               /* steps that decode between two looks for new requests (SGLang); absent: each looks */
   BaseNum other;              /* B: of CUDA, NCCL and the framework; absent: as the engine's row says */
   double multicast_B;         /* for each rank, beside what the row says of `other`; 0 where the scenario gives it (no key) */
