@@ -35,6 +35,7 @@ struct Scn {
   BaseDiag *warnings;
   guint64 seed;
   GPtrArray *jobs; /* ScnJob *; NULL: one workload */
+  const struct SrvRunResult *known; /* of a service: its runs, computed in pieces (scenario/pieces.h); NULL: not yet. Borrowed */
 };
 
 /* A kind of workload: all that differs between kinds stands in its row. */
