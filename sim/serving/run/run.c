@@ -371,14 +371,14 @@ run_all (Run *run, GError **error)
 /* ---- the whole ---- */
 
 static void
-run_init (Run *run, const SrvRunSpec *spec, guint part, guint of)
+run_init (Run *run, const SrvRunSpec *spec, const guint part[2])
 {
   SrvSim *sim = &run->sim;
   sim->spec = spec;
-  sim->part = part;
-  sim->of = of;
+  sim->part = part != NULL ? part[0] : 0;
+  sim->of = part != NULL ? part[1] : 1;
   sim->apart = srv_run_splits (spec);
-  sim->tally = srv_tally_new (spec, of > 1);
+  sim->tally = srv_tally_new (spec, part != NULL);
   sim->out = &sim->tally->sums;
   sim->queue = eng_queue_new ();
   const guint ranks = MAX (spec->times.ranks, spec->decode != NULL ? spec->decode->times.ranks : 0);
@@ -462,12 +462,13 @@ run_clear (Run *run)
   g_free (sim->replicas);
 }
 
-SrvTally *
-srv_run_part (const SrvRunSpec *spec, guint part, guint of, GError **error)
+/* `part`: which of how many; NULL: the run is not one of parts. */
+static SrvTally *
+run_tally (const SrvRunSpec *spec, const guint part[2], GError **error)
 {
   Run run = { 0 };
   SrvTally *tally = NULL;
-  run_init (&run, spec, part, of);
+  run_init (&run, spec, part);
   const gboolean good = run_all (&run, error);
   if (good && run.sim.in_flight > 0)
     g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
@@ -482,10 +483,16 @@ srv_run_part (const SrvRunSpec *spec, guint part, guint of, GError **error)
   return tally;
 }
 
+SrvTally *
+srv_run_part (const SrvRunSpec *spec, guint part, guint of, GError **error)
+{
+  return run_tally (spec, (const guint[]){ part, of }, error);
+}
+
 gboolean
 srv_run (const SrvRunSpec *spec, SrvRunResult *out, GError **error)
 {
-  g_autoptr (SrvTally) tally = srv_run_part (spec, 0, 1, error);
+  g_autoptr (SrvTally) tally = run_tally (spec, NULL, error);
   if (tally == NULL)
     return FALSE;
   srv_tally_finish (tally, out);
