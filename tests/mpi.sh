@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One plan, or one service, by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where a process is
-# lost or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
+# One plan, or one service, by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where
+# a process is lost or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
 set -euo pipefail
 export FORERUN_PROGRESS=off
 

@@ -1,6 +1,6 @@
-/* forerun merge: the answer to a plan whose first stage was computed in parts (forerun plan --shard), or to a service whose replicas
- * were (forerun run --shard). The input is read again; of a plan the engine simulates the best few of all parts. The answer is that
- * of one process. */
+/* forerun merge: the answer to a plan whose first stage was computed in parts (forerun plan --shard), or to a service whose
+ * replicas were (forerun run --shard). The input is read again; of a plan the engine simulates the best few of all parts. The
+ * answer is that of one process. */
 #include <string.h>
 
 #include "plan-private.h"
@@ -90,10 +90,14 @@ check_service (const Cli *cli, const CliPlanFlags *flags, GError **error)
   const struct {
     const char *flag;
     gboolean given;
-  } of_plan[] = { { "--best", flags->search.best != NULL },       { "--per-machine", flags->search.per_machine },
-                  { "--rows", flags->search.rows != NULL },       { "--threads", flags->search.threads != NULL },
-                  { "--sensitivity", flags->sensitivity != NULL }, { "--plot", flags->plot != NULL },
-                  { "--report", flags->report != NULL },          { "--measured", flags->measured != NULL },
+  } of_plan[] = { { "--best", flags->search.best != NULL },
+                  { "--per-machine", flags->search.per_machine },
+                  { "--rows", flags->search.rows != NULL },
+                  { "--threads", flags->search.threads != NULL },
+                  { "--sensitivity", flags->sensitivity != NULL },
+                  { "--plot", flags->plot != NULL },
+                  { "--report", flags->report != NULL },
+                  { "--measured", flags->measured != NULL },
                   { "-o F.xlsx", cli->workbook } };
   for (guint i = 0; i < G_N_ELEMENTS (of_plan); i++)
     if (of_plan[i].given)
@@ -141,7 +145,8 @@ const CliVerb cli_verb_merge = {
   .usage = "PART.json... [flags]",
   .example = "forerun merge part*.json",
   .notes =
-      "Run it where the plan or scenario has the same path as for the parts. Give every part exactly once. The parts must come from "
+      "Run it where the plan or scenario has the same path as for the parts. Give every part exactly once. The parts must come "
+      "from "
       "the same file, version and inputs; --set and --seed are taken from them. Of a plan, the engine then simulates the best few "
       "options.\n",
   .flags = { cli_plan_flags },

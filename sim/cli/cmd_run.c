@@ -280,8 +280,8 @@ service_flags (const Flags *flags)
   const struct {
     const char *flag;
     gboolean given;
-  } others[] = { { "--advise", flags->advise },   { "--sensitivity", flags->sensitivity != NULL },
-                 { "--goodput", flags->goodput }, { "--mode", flags->mode != NULL },
+  } others[] = { { "--advise", flags->advise },       { "--sensitivity", flags->sensitivity != NULL },
+                 { "--goodput", flags->goodput },     { "--mode", flags->mode != NULL },
                  { "--steps", flags->steps != NULL }, { "--strict", flags->strict } };
   CliServiceFlags out = { .shard = flags->shard, .mpi = flags->mpi, .threads = flags->threads };
   out.whole = flags->trace != NULL ? "--trace" : flags->plot != NULL ? "--plot" : flags->report != NULL ? "--report" : NULL;
@@ -340,8 +340,8 @@ cli_run_merge (Cli *cli, const GPtrArray *parts, GError **error)
   if (scn_serving (done.scenario) == NULL || !scn_pieces_split (done.scenario, NULL))
     return cli_fail (cli, error, "'%s' is no service whose replicas are computed apart; run it in one process", done.path);
   pieces = scn_pieces_new (done.scenario, cli_part_of (first));
-  if (!cli_service_take (parts, pieces, error) || !scn_pieces_end (pieces, error) ||
-      !cli_scenario_play (cli, &how, &done, error) || !find_beside (cli, &flags, &done, &beside, error))
+  if (!cli_service_take (parts, pieces, error) || !scn_pieces_end (pieces, error) || !cli_scenario_play (cli, &how, &done, error) ||
+      !find_beside (cli, &flags, &done, &beside, error))
     return FALSE;
   write_answer (cli, &flags, &done, &beside);
   return TRUE;
@@ -353,10 +353,11 @@ const CliVerb cli_verb_run = {
   .usage = "SCENARIO.yaml [flags]",
   .example = "forerun run scenarios/quickstart.yaml --format json",
   .completes = "scenarios",
-  .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys, for example --set "
-           "cluster.nodes=4, --set workload.bytes='2 GiB' or --set topology.node.nics.rate='200 Gb/s'.\n"
-           "A service on many computers: mpirun -n 64 forerun run …; or --shard in a job array, then forerun merge. The answer is the "
-           "same. It needs requests that come at a rate or by a trace, and the router round_robin.\n",
+  .notes =
+      "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys, for example --set "
+      "cluster.nodes=4, --set workload.bytes='2 GiB' or --set topology.node.nics.rate='200 Gb/s'.\n"
+      "A service on many computers: mpirun -n 64 forerun run …; or --shard in a job array, then forerun merge. The answer is the "
+      "same. It needs requests that come at a rate or by a trace, and the router round_robin.\n",
   .flags = { flags_table, share_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,

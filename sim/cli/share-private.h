@@ -1,5 +1,5 @@
-/* What verbs share whose work is shared: by parts of a job array, whose files forerun merge puts together, and by processes that MPI
- * joins. */
+/* What verbs have in common whose work is shared: by parts of a job array, whose files forerun merge puts together, and by
+ * processes that MPI joins. */
 #ifndef CLI_SHARE_PRIVATE_H
 #define CLI_SHARE_PRIVATE_H
 

@@ -1,5 +1,5 @@
-/* A run in parts of its replicas: joined in any order, and sent as bytes, it is the run itself to the last bit; also where steps end
- * at the very instants at which requests come. */
+/* A run in parts of its replicas: joined in any order, and sent as bytes, it is the run itself to the last bit; also where steps
+ * end at the very instants at which requests come. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ time_of (gpointer model, const SrvBatch *batch, SrvStepCost *cost)
 
 typedef struct {
   guint64 n, sent;
-  guint every, each;    /* so many ms apart, so many at once; every 0: Poisson at 1 / gap_s */
+  guint every, each; /* so many ms apart, so many at once; every 0: Poisson at 1 / gap_s */
   double gap_s, at_s;
   guint input, output, spread, prefixes;
   BaseRandom random;
@@ -116,13 +116,25 @@ static GByteArray *
 bits_of (const SrvRunResult *r)
 {
   GByteArray *bytes = g_byte_array_new ();
-  const guint64 counts[] = { r->requests,    r->input_tokens, r->output_tokens, r->good,           r->hit_tokens,     r->prompt_tokens,
-                             r->preemptions, r->lost_tokens,  r->steps,         r->prompt_steps,   r->most_in_flight, r->shortened,
-                             r->retried,     r->transfer.n,   r->starts,        r->pools[0].steps, r->pools[1].steps, r->replicas_most };
-  const double values[] = { r->duration_s,          r->requests_per_s,   r->output_tokens_per_s, r->total_tokens_per_s,
-                            r->goodput_rps,         r->user_tokens_per_s, r->kv_mean,            r->kv_most,
-                            r->batch_mean,          r->busy,             r->pools[0].busy,       r->pools[0].kv_mean,
-                            r->transfer.wait_s,     r->transfer.time_s,  r->replicas_mean };
+  const guint64 counts[] = { r->requests,       r->input_tokens,   r->output_tokens, r->good,       r->hit_tokens,
+                             r->prompt_tokens,  r->preemptions,    r->lost_tokens,   r->steps,      r->prompt_steps,
+                             r->most_in_flight, r->shortened,      r->retried,       r->transfer.n, r->starts,
+                             r->pools[0].steps, r->pools[1].steps, r->replicas_most };
+  const double values[] = { r->duration_s,
+                            r->requests_per_s,
+                            r->output_tokens_per_s,
+                            r->total_tokens_per_s,
+                            r->goodput_rps,
+                            r->user_tokens_per_s,
+                            r->kv_mean,
+                            r->kv_most,
+                            r->batch_mean,
+                            r->busy,
+                            r->pools[0].busy,
+                            r->pools[0].kv_mean,
+                            r->transfer.wait_s,
+                            r->transfer.time_s,
+                            r->replicas_mean };
   base_words_put (bytes, counts, G_N_ELEMENTS (counts));
   base_words_put_doubles (bytes, values, G_N_ELEMENTS (values));
   add_spread (bytes, &r->ttft);

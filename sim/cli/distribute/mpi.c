@@ -1,7 +1,7 @@
-/* One search, or one service, by many processes. Process 0 hands out tasks one by one, puts the replies together and writes; it computes pieces
- * itself between looks at the others, each of which has one task in hand and one in reserve. A task takes milliseconds, so that
- * whoever is slow or late is waited for no longer than that. Where a process is lost, MPI ends all of them: nothing is written
- * then, but what --resume has kept.
+/* One search, or one service, by many processes. Process 0 hands out tasks one by one, puts the replies together and writes; it
+ * computes pieces itself between looks at the others, each of which has one task in hand and one in reserve. A task of a plan takes
+ * milliseconds, so that whoever is slow or late is waited for no longer than that. Where a process is lost, MPI ends all of them:
+ * nothing is written then, but what --resume has kept.
  *
  * Messages: a task to a process (PlnTask, plain values of one program), and back the task with its reply behind it. */
 #include <mpi.h>

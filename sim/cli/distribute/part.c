@@ -1,5 +1,5 @@
-/* A file of what is done of a plan's search or of a service: a part for forerun merge, or the state that --resume goes on from. It is an answer
- * like any other (schema, version, command, seed, inputs), so that inputs are distinguished by their checksums. */
+/* A file of what is done of a plan's search or of a service: a part for forerun merge, or the state that --resume goes on from. It
+ * is an answer like any other (schema, version, command, seed, inputs), so that inputs are distinguished by their checksums. */
 #include <string.h>
 
 #include "base/file.h"
@@ -136,8 +136,8 @@ read_root (CliPart *part, GError **error)
   part->sets = texts_of (part->results, "sets", NULL);
   part->sums = texts_of (part->root, "inputs", "sha256");
   if (part->sets == NULL || part->sums == NULL)
-    return base_json_fail (json, NULL, NULL, error,
-                           "results.sets or inputs[].sha256 are missing; run 'forerun %s --shard' again", part->kind->verb);
+    return base_json_fail (json, NULL, NULL, error, "results.sets or inputs[].sha256 are missing; run 'forerun %s --shard' again",
+                           part->kind->verb);
   if (base_json_need_text (json, part->results, part->kind->noun, error) == NULL ||
       !base_json_need_count (json, part->root, "seed", 0, G_MAXINT64, &seed, error) ||
       !base_json_need_count (json, part->results, "of", 1, G_MAXUINT32, &of, error) ||
@@ -230,8 +230,8 @@ static gboolean
 is_same (const CliPart *part, const Origin *other, const char *its_name, GError **error)
 {
   if (!g_strv_equal ((const char *const *)part->sets, other->sets))
-    return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same %s as %s: --set differs",
-                           part->kind->noun, its_name);
+    return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same %s as %s: --set differs", part->kind->noun,
+                           its_name);
   if (part->seed != other->seed)
     return base_json_fail (part->json, NULL, NULL, error,
                            "is not a part of the same %s as %s: seed %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT,
@@ -253,8 +253,8 @@ cli_part_same (const CliPart *a, const CliPart *b, GError **error)
 {
   const Origin other = { (const char *const *)a->sets, a->seed, (const char *const *)a->sums };
   if (a->kind != b->kind)
-    return base_json_fail (b->json, NULL, NULL, error, "is a part of a %s, and %s of a %s; merge them by themselves",
-                           b->kind->noun, cli_part_path (a), a->kind->noun);
+    return base_json_fail (b->json, NULL, NULL, error, "is a part of a %s, and %s of a %s; merge them by themselves", b->kind->noun,
+                           cli_part_path (a), a->kind->noun);
   return is_same (b, &other, cli_part_path (a), error);
 }
 

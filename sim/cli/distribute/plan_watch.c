@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "base/text.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "plan-private.h"
 
 /* From one save to the next: at most 10 s, so that a run that is ended again and again goes on, and less where a save is short. */

@@ -158,8 +158,8 @@ thread (const CliServiceFlags *flags, Scn *scenario, guint threads, ScnPieces **
 }
 
 gboolean
-cli_service_share (Cli *cli, const CliServiceFlags *flags, const char *word, Scn *scenario, ScnPieces **pieces,
-                   gboolean *answered, GError **error)
+cli_service_share (Cli *cli, const CliServiceFlags *flags, const char *word, Scn *scenario, ScnPieces **pieces, gboolean *answered,
+                   GError **error)
 {
   gboolean mpi = FALSE;
   guint shard[2];

@@ -34,26 +34,27 @@ check_load (const Scn *scenario, GError **error)
     return FALSE;
   if (srv_load_is_open (load))
     return TRUE;
-  return is_joined (spec->closed.set      ? spec->closed.mark
-                    : spec->turns.v > 1   ? spec->turns.mark
-                                          : spec->head.mark,
-                    "requests of this load wait for answers of others",
-                    "give 'rate' or a trace without 'closed' and 'turns'", error);
+  return is_joined (spec->closed.set    ? spec->closed.mark
+                    : spec->turns.v > 1 ? spec->turns.mark
+                                        : spec->head.mark,
+                    "requests of this load wait for answers of others", "give 'rate' or a trace without 'closed' and 'turns'",
+                    error);
 }
 
 gboolean
 scn_pieces_split (const Scn *scenario, GError **error)
 {
   const ScnServingSpec *spec = scn_serving (scenario);
-  const char *const router = spec->router.policy.v != SRV_ROUTER_ROUND_ROBIN ? "this router looks at the state of all replicas" : NULL;
+  const char *const router =
+      spec->router.policy.v != SRV_ROUTER_ROUND_ROBIN ? "this router looks at the state of all replicas" : NULL;
   if (router != NULL)
     return is_joined (spec->router.head.mark, router, "write `router: round_robin`", error);
   if (spec->pools.n > 1)
     return is_joined (BASE_LIST_AT (spec->pools, SrvPoolSpec, 0)->head.mark, "pools of prefill and decode share the fabric",
                       "write one pool of role `all`", error);
   if (spec->offload.n > 0)
-    return is_joined (BASE_LIST_AT (spec->offload, SrvOffloadSpec, 0)->head.mark, "replicas of a node share what KV is offloaded to",
-                      "leave 'offload' out", error);
+    return is_joined (BASE_LIST_AT (spec->offload, SrvOffloadSpec, 0)->head.mark,
+                      "replicas of a node share what KV is offloaded to", "leave 'offload' out", error);
   if (spec->failures.n > 0)
     return is_joined (BASE_LIST_AT (spec->failures, SrvFailureSpec, 0)->head.mark, "requests of a lost replica go to others",
                       "leave 'failures' out", error);

@@ -162,9 +162,9 @@ void
 srv_tally_write (const SrvTally *tally, GByteArray *bytes)
 {
   const SrvRunResult *sums = &tally->sums;
-  const guint64 head[] = { tally->n[0],      tally->ended->len,   sums->requests,         sums->input_tokens,   sums->output_tokens,
-                           sums->good,       sums->steps,         sums->prompt_steps,     sums->pools[0].steps, sums->shortened,
-                           tally->last_end,  tally->until,        tally->decode_steps,    tally->decoded,       tally->first_arrival };
+  const guint64 head[] = { tally->n[0],     tally->ended->len, sums->requests,      sums->input_tokens,   sums->output_tokens,
+                           sums->good,      sums->steps,       sums->prompt_steps,  sums->pools[0].steps, sums->shortened,
+                           tally->last_end, tally->until,      tally->decode_steps, tally->decoded,       tally->first_arrival };
   base_words_put (bytes, head, G_N_ELEMENTS (head));
   base_words_put_doubles (bytes, &sums->kv_most, 1);
   srv_sample_write (tally->ttft, bytes);

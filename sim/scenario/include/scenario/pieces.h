@@ -1,5 +1,6 @@
-/* A service in pieces, that threads, processes or machines share: its runs with steps at the low end, the middle and the high end of
- * their band, each in parts of its replicas. Whoever computes them, and in whatever order: the answer is the same to the last bit. */
+/* A service in pieces, that threads, processes or machines share: its runs with steps at the low end, the middle and the high end
+ * of their band, each in parts of its replicas. Whoever computes them, and in whatever order: the answer is the same to the last
+ * bit. */
 #ifndef SCENARIO_PIECES_H
 #define SCENARIO_PIECES_H
 

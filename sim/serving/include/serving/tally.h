@@ -1,5 +1,5 @@
-/* What a run counts, by itself or in parts of its replicas. Parts are computed by themselves, on threads, processes or machines, and
- * joined in any order: the result is that of one run, to the last bit.
+/* What a run counts, by itself or in parts of its replicas. Parts are computed by themselves, on threads, processes or machines,
+ * and joined in any order: the result is that of one run, to the last bit.
  *
  * That needs replicas that know nothing of each other: requests that wait for no answer, a router that looks at no replica (round
  * robin), one pool, and nothing that they share (tiers below the GPU, outages, autoscaling). Each part draws all requests and takes
