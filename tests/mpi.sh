@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One plan by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where a process is
-# lost or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
+# One plan, or one service, by many processes of MPI: the bytes of one process, its errors and statuses once, and what happens where
+# a process is lost or the run is interrupted. usage: mpi.sh FORERUN SOURCE_DIR MPIRUN|none
 set -euo pipefail
 export FORERUN_PROGRESS=off
 
@@ -46,6 +46,10 @@ if [ "$mpirun" = none ]; then
   [ "$status" -eq 2 ] || fail "status $status of --mpi on without MPI"
   OMPI_COMM_WORLD_SIZE=2 try "$forerun" plan nic_4x400_or_8x400 --mpi off --rows 1
   [ "$status" -eq 0 ] || fail "status $status of --mpi off"
+  OMPI_COMM_WORLD_SIZE=2 try "$forerun" run serve_llama70b_tp8
+  [ "$status" -eq 2 ] || fail "status $status of a service without MPI"
+  OMPI_COMM_WORLD_SIZE=2 try "$forerun" run quickstart
+  [ "$status" -eq 0 ] || fail "status $status of a scenario that is not shared"
   echo "skipped: this forerun was built without MPI (packages libopenmpi-dev, openmpi-bin)"
   exit 77
 fi
@@ -84,7 +88,7 @@ try "$mpirun" -n 2 "$forerun" plan rent_or_buy_70b --set 'goal.deadline=1 s'
 try "$mpirun" -n 1 "$forerun" plan rent_or_buy_70b : -n 1 "$forerun" plan nic_4x400_or_8x400
 [ "$status" -eq 2 ] || fail "status $status of two plans"
 says "process 1 of 2"
-says "another plan"
+says "another input"
 try "$mpirun" -n 1 "$forerun" plan rent_or_buy_70b : -n 1 "$forerun" plan nowhere
 [ "$status" -eq 2 ] || fail "status $status where one process has no plan"
 says "no 'nowhere.yaml'"
@@ -93,6 +97,36 @@ try "$mpirun" -n 2 "$forerun" plan rent_or_buy_70b --mpi maybe
 [ "$status" -eq 2 ] || fail "status $status of --mpi maybe"
 try "$mpirun" -n 2 "$forerun" plan nic_4x400_or_8x400 --mpi off --rows 1 --format tsv
 [ "$(grep -c ^1 out.txt)" -eq 2 ] || fail "--mpi off: each process answers"
+
+# A service's replicas are shared, with the same bytes; what joins replicas is named once; other scenarios are run by each process.
+service=(run serve_llama70b_tp8 --quiet --set cluster.nodes=3 --set workload.replicas=3 --set workload.load.requests=300)
+for format in text tsv json; do
+  "$forerun" "${service[@]}" --threads 1 --format $format >one
+  for n in 1 2 5; do
+    try "$mpirun" -n $n "$forerun" "${service[@]}" --threads 1 --format $format
+    [ "$status" -eq 0 ] || fail "status $status of $n processes: $(cat err.txt)"
+    cmp one out.txt || fail "$n processes answer differently (service, $format)"
+    [ ! -s err.txt ] || fail "$n processes say: $(cat err.txt)"
+  done
+done
+try "$mpirun" -n 3 "$forerun" "${service[@]}" --set workload.router=least_loaded
+[ "$status" -eq 2 ] || fail "status $status of a router that looks at replicas"
+[ "$(grep -c "this router looks at the state of all replicas" err.txt)" -eq 1 ] || fail "not said once: $(cat err.txt)"
+try "$mpirun" -n 2 "$forerun" "${service[@]}" --set workload.load.input=200000
+[ "$status" -eq 2 ] || fail "status $status of a request that is too long"
+[ "$(grep -c "request 0 has 200000 tokens" err.txt)" -eq 1 ] || fail "not said once: $(cat err.txt)"
+[ ! -s out.txt ] || fail "an answer beside an error"
+try "$mpirun" -n 2 "$forerun" "${service[@]}" --trace trace.json
+[ "$status" -eq 2 ] || fail "status $status of --trace by two processes"
+says "--mpi off"
+try "$mpirun" -n 2 "$forerun" "${service[@]}" --shard 1/2
+[ "$status" -eq 2 ] || fail "status $status of --shard beside MPI"
+try "$mpirun" -n 2 "$forerun" "${service[@]}" --mpi off --format tsv
+[ "$(grep -c ^300 out.txt)" -eq 2 ] || fail "--mpi off: each process answers"
+try "$mpirun" -n 2 "$forerun" run quickstart --quiet --format tsv
+[ "$(grep -c nvls_tree out.txt)" -eq 2 ] || fail "a scenario that is not shared: each process answers"
+try "$mpirun" -n 2 "$forerun" run quickstart --mpi on
+[ "$status" -eq 2 ] || fail "status $status of --mpi on of what is not shared"
 
 # Starts a long search of 3 processes and waits until it is under way; their pids are in $rank_0 and $others, mpirun's in $all.
 search=(plan buy_256_gpus --quiet --rows 3 --set choices.topology=[hgx_h100])

@@ -14,8 +14,6 @@ typedef struct {
   char *shard, *resume, *mpi;
 } Flags;
 
-enum { MAX_PARTS = 100000 };
-
 const CliFlag cli_plan_flags[] = {
   { CLI_FLAG_HEADING, "search", 0, 0, NULL, NULL },
   { CLI_FLAG_TEXT, "best", 0, offsetof (CliPlanFlags, search.best), "N",
@@ -289,22 +287,14 @@ cli_plan_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCounts *counts
 typedef struct {
   FrPlanCounts counts;
   const char *word, *path; /* the plan, as it was named, and where it was found */
-  guint64 part, of;        /* of 0: the whole plan */
+  guint part, of;          /* of 0: the whole plan */
 } Ask;
 
-/* "2/8" */
 static gboolean
 read_shard (const Cli *cli, const Flags *flags, Ask *query, GError **error)
 {
-  if (flags->shard == NULL)
-    return TRUE;
-  g_auto (GStrv) halves = g_strsplit (flags->shard, "/", 2);
-  if (halves[0] == NULL || halves[1] == NULL || !g_ascii_string_to_unsigned (halves[1], 10, 1, MAX_PARTS, &query->of, NULL) ||
-      !g_ascii_string_to_unsigned (halves[0], 10, 1, query->of, &query->part, NULL))
-    return cli_fail (cli, error,
-                     "--shard '%s' is not I/N; write part I of N, from 1 to N (N up to %d), as 2/8. For Slurm: "
-                     "sbatch --array=1-8 and --shard $SLURM_ARRAY_TASK_ID/8",
-                     flags->shard, (int)MAX_PARTS);
+  if (flags->shard == NULL || !cli_shard_read (cli, flags->shard, &query->part, &query->of, error))
+    return flags->shard == NULL;
   const struct {
     const char *flag, *value;
   } of_merge[] = { { "--best", flags->answer.search.best },
@@ -342,28 +332,28 @@ static gboolean
 search (Cli *cli, const Flags *flags, const Ask *query, Pln *plan, CliPlanWatch *watch, CliRanks *ranks, GError **error)
 {
   if (ranks != NULL && cli_ranks_self (ranks) > 0) {
-    cli_ranks_serve (ranks, plan);
+    cli_plan_serve (ranks, plan);
     return TRUE;
   }
   const PlnWorkers workers = { (guint)query->counts.threads,
                                cli_plan_watch_stop,
                                cli_plan_watch_progress,
                                watch,
-                               ranks != NULL ? cli_ranks_workers : NULL,
+                               ranks != NULL ? cli_plan_ranks : NULL,
                                ranks,
                                flags->answer.sensitivity != NULL };
   g_autoptr (PlnWork) work = pln_work_new (plan, &workers, error);
   if (work == NULL)
     return FALSE;
   if (query->of > 0)
-    pln_work_take_part (work, (guint)query->part, (guint)query->of);
+    pln_work_take_part (work, query->part, query->of);
   if (!cli_plan_watch_begin (watch, work, error))
     return FALSE;
   if (query->of > 0) {
     gboolean done = pln_work_estimate (work, error) && pln_work_n_left (work) == 0;
     if (!cli_plan_watch_end (watch, work, done, error))
       return FALSE;
-    g_autofree char *text = cli_part_text (cli, query->word, work);
+    g_autofree char *text = cli_plan_part_text (cli, query->word, work);
     g_string_append (cli->out, text);
     cli->document = TRUE;
     return TRUE;
@@ -417,7 +407,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
   if (plan != NULL && !cli_plan_plot_check (cli, &flags->answer, plan, &why))
     g_clear_pointer (&plan, pln_free);
   if (ranks != NULL) {
-    if (!cli_ranks_agree (ranks, cli, plan, &why, error))
+    if (!cli_ranks_agree (ranks, cli, plan != NULL, &why, error))
       return FALSE;
   } else if (plan == NULL) {
     g_propagate_error (error, why);

@@ -7,11 +7,12 @@
 #include "report/advice.h"
 #include "report/run.h"
 #include "report/sensitivity.h"
-#include "scenario-private.h"
+#include "run-private.h"
 #include "scenario/serving.h"
 
 typedef struct {
   char *mode, *steps, *trace, *plot, *report, *sensitivity;
+  char *shard, *mpi, *threads;
   gboolean strict, no_fold, advise, verbose, no_interference, goodput;
 } Flags;
 
@@ -41,6 +42,17 @@ static const CliFlag flags_table[] = {
     "for a training step: length of the whole run in days, with the scenario's failures and checkpoints" },
   { CLI_FLAG_SWITCH, "no-interference", 0, offsetof (Flags, no_interference), NULL,
     "for a training step of a model: compute and communication do not slow each other down" },
+  { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
+};
+
+static const CliFlag share_flags[] = {
+  { CLI_FLAG_HEADING, "sharing the replicas of a service", 0, 0, NULL, NULL },
+  { CLI_FLAG_TEXT, "threads", 0, offsetof (Flags, threads), "N",
+    "threads, where replicas can be computed apart (default: one for each processor); the answer is the same" },
+  { CLI_FLAG_TEXT, "shard", 0, offsetof (Flags, shard), "I/N",
+    "compute only part I of N of the replicas (I from 1 to N) and write it for forerun merge" },
+  { CLI_FLAG_TEXT, "mpi", 0, offsetof (Flags, mpi), "auto|on|off",
+    "share the replicas with the processes that mpirun started; auto (default): if it started any" },
   { CLI_FLAG_HEADING, NULL, 0, 0, NULL, NULL },
 };
 
@@ -261,6 +273,23 @@ find_beside (Cli *cli, const Flags *flags, const CliScenarioRun *done, Beside *o
   return flags->sensitivity == NULL || out->sensitivity != NULL;
 }
 
+/* What sharing a service has to know of these flags. */
+static CliServiceFlags
+service_flags (const Flags *flags)
+{
+  const struct {
+    const char *flag;
+    gboolean given;
+  } others[] = { { "--advise", flags->advise },       { "--sensitivity", flags->sensitivity != NULL },
+                 { "--goodput", flags->goodput },     { "--mode", flags->mode != NULL },
+                 { "--steps", flags->steps != NULL }, { "--strict", flags->strict } };
+  CliServiceFlags out = { .shard = flags->shard, .mpi = flags->mpi, .threads = flags->threads };
+  out.whole = flags->trace != NULL ? "--trace" : flags->plot != NULL ? "--plot" : flags->report != NULL ? "--report" : NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (others) && out.other == NULL; i++)
+    out.other = others[i].given ? others[i].flag : NULL;
+  return out;
+}
+
 static gboolean
 run (Cli *cli, const void *data, char **words, GError **error)
 {
@@ -279,13 +308,43 @@ run (Cli *cli, const void *data, char **words, GError **error)
                                  .want_terms = flags->report != NULL,
                                  .quiet_trace = flags->trace == NULL,
                                  .want_spans = flags->trace != NULL || flags->plot != NULL || flags->report != NULL };
+  const CliServiceFlags service = service_flags (flags);
+  g_autoptr (ScnPieces) pieces = NULL;
   g_auto (Beside) beside = { 0 };
-  if (!cli_scenario_run (cli, words[0], &how, &done, error) || !find_beside (cli, flags, &done, &beside, error))
+  gboolean answered;
+  if (!cli_scenario_open (cli, words[0], &how, &done, error) ||
+      !cli_service_share (cli, &service, words[0], done.scenario, &pieces, &answered, error))
+    return FALSE;
+  if (answered)
+    return TRUE;
+  if (!cli_scenario_play (cli, &how, &done, error) || !find_beside (cli, flags, &done, &beside, error))
     return FALSE;
   write_answer (cli, flags, &done, &beside);
   if (flags->strict && !fits (done.result))
     cli->status = CLI_EXIT_INFEASIBLE;
   return add_files (cli, flags, &done, &beside, error);
+}
+
+gboolean
+cli_run_merge (Cli *cli, const GPtrArray *parts, GError **error)
+{
+  static const Flags flags = { 0 };
+  const CliScenarioFlags how = { .quiet_trace = TRUE };
+  const CliPart *first = parts->pdata[0];
+  g_auto (CliScenarioRun) done = { 0 };
+  g_auto (Beside) beside = { 0 };
+  g_autoptr (ScnPieces) pieces = NULL;
+  cli->seed_text = g_strdup_printf ("%" G_GUINT64_FORMAT, cli->seed); /* that of the parts */
+  if (!cli_scenario_open (cli, cli_part_word (first), &how, &done, error) || !cli_part_check (cli, first, error))
+    return FALSE;
+  if (scn_serving (done.scenario) == NULL || !scn_pieces_split (done.scenario, NULL))
+    return cli_fail (cli, error, "'%s' is no service whose replicas are computed apart; run it in one process", done.path);
+  pieces = scn_pieces_new (done.scenario, cli_part_of (first));
+  if (!cli_service_take (parts, pieces, error) || !scn_pieces_end (pieces, error) || !cli_scenario_play (cli, &how, &done, error) ||
+      !find_beside (cli, &flags, &done, &beside, error))
+    return FALSE;
+  write_answer (cli, &flags, &done, &beside);
+  return TRUE;
 }
 
 const CliVerb cli_verb_run = {
@@ -294,9 +353,12 @@ const CliVerb cli_verb_run = {
   .usage = "SCENARIO.yaml [flags]",
   .example = "forerun run scenarios/quickstart.yaml --format json",
   .completes = "scenarios",
-  .notes = "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys, for example --set "
-           "cluster.nodes=4, --set workload.bytes='2 GiB' or --set topology.node.nics.rate='200 Gb/s'.\n",
-  .flags = { flags_table },
+  .notes =
+      "SCENARIO is a file, a shipped name (forerun list scenarios), or - for stdin. --set changes its keys, for example --set "
+      "cluster.nodes=4, --set workload.bytes='2 GiB' or --set topology.node.nics.rate='200 Gb/s'.\n"
+      "A service on many computers: mpirun -n 64 forerun run …; or --shard in a job array, then forerun merge. The answer is the "
+      "same. It needs requests that come at a rate or by a trace, and the router round_robin.\n",
+  .flags = { flags_table, share_flags },
   .size = sizeof (Flags),
   .formats = CLI_FORMAT_CSV,
   .varies = TRUE,

@@ -5,7 +5,7 @@
 #include "api/plan.h"
 #include "cli-private.h"
 #include "plan/fleet.h"
-#include "plan/work.h"
+#include "share-private.h"
 
 /* ---- the answer (cmd_plan.c) ---- */
 
@@ -51,28 +51,10 @@ gboolean cli_fleet_answer (Cli *cli, const CliPlanFlags *flags, const FrPlanCoun
 gboolean cli_fleet_export (Cli *cli, const char *word, const char *row, PlnFleetDeployment kind, GError **error);
 gboolean cli_fleet_check (Cli *cli, const char *path, GError **error); /* whether it can be read */
 
-/* ---- what is done of a search, in a file (plan_part.c) ---- */
-
-typedef struct CliPart CliPart;
-/* Reads what cli_part_text has written. NULL and *error (BASE_ERROR_INPUT) on anything else, and on another version's. Returned:
- * full. */
-CliPart *cli_part_read (const Cli *cli, const char *path, GError **error);
-void cli_part_free (CliPart *part);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliPart, cli_part_free)
-const char *cli_part_path (const CliPart *part);
-const char *cli_part_word (const CliPart *part);        /* the plan, as it was named */
-const char *const *cli_part_sets (const CliPart *part); /* --set values; ends with NULL */
-guint64 cli_part_seed (const CliPart *part);
-guint cli_part_number (const CliPart *part); /* from 1 */
-guint cli_part_of (const CliPart *part);
-/* FALSE and *error where two are not of the same plan: `a` was read, and `b` too. */
-gboolean cli_part_same (const CliPart *a, const CliPart *b, GError **error);
-/* The same of what this run has read, once the plan is loaded. */
-gboolean cli_part_check (const Cli *cli, const CliPart *part, GError **error);
-/* What it has becomes done. */
-gboolean cli_part_take (const CliPart *part, PlnWork *work, GError **error);
+/* What a part's file says of a search becomes done. */
+gboolean cli_plan_part_take (const CliPart *part, PlnWork *work, GError **error);
 /* The document of what is done; `word`: the plan, as it was named. Returned: full. */
-char *cli_part_text (const Cli *cli, const char *word, const PlnWork *work);
+char *cli_plan_part_text (const Cli *cli, const char *word, const PlnWork *work);
 
 /* ---- a run that may be interrupted and goes on later (plan_watch.c) ---- */
 
@@ -94,21 +76,9 @@ gboolean cli_plan_watch_begin (CliPlanWatch *watch, PlnWork *work, GError **erro
  * cannot be written. Where a signal came, *error says so, and cli->signal is set. */
 gboolean cli_plan_watch_end (CliPlanWatch *watch, PlnWork *work, gboolean done, GError **error);
 
-/* ---- processes that MPI joins (mpi.c, or mpi_none.c in a build without) ---- */
-
-typedef struct CliRanks CliRanks;
-/* Whether this process was started beside others: `flag` is --mpi, NULL or auto: what mpirun and srun leave in the environment
- * says. FALSE and *error on another value, and where MPI is wanted and the build has none. */
-gboolean cli_ranks_wanted (const Cli *cli, const char *flag, gboolean *wanted, GError **error);
-/* Begins MPI, once a program; ended when `cli` is freed, with its exit status. NULL and *error on failure. Borrowed. */
-CliRanks *cli_ranks_open (Cli *cli, GError **error);
-guint cli_ranks_self (const CliRanks *ranks);
-/* All call it, each with the plan that it has read, or with NULL and why not. TRUE: all have the same. FALSE on all else; process 0
- * has *error, and the others keep silent. */
-gboolean cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error);
-/* All processes but 0: do what process 0 hands out, until it has no more. */
-void cli_ranks_serve (CliRanks *ranks, Pln *plan);
-/* For PlnWorkers on process 0, with `ranks` as user. */
-gboolean cli_ranks_workers (void *ranks, PlnWork *work, GError **error);
+/* For PlnWorkers on process 0, with the CliRanks as user. */
+gboolean cli_plan_ranks (void *ranks, PlnWork *work, GError **error);
+/* All processes but 0. */
+void cli_plan_serve (CliRanks *ranks, Pln *plan);
 
 #endif

@@ -25,6 +25,8 @@ typedef struct {
 gboolean cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error);
 /* `name`: a path, "-" for stdin, or a shipped scenario's name. Initialise *run with zeroes. */
 gboolean cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error);
+/* The run of a scenario that is open. */
+gboolean cli_scenario_play (Cli *cli, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error);
 void cli_scenario_run_clear (CliScenarioRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliScenarioRun, cli_scenario_run_clear)
 

@@ -55,8 +55,12 @@ cli_scenario_open (Cli *cli, const char *name, const CliScenarioFlags *flags, Cl
 gboolean
 cli_scenario_run (Cli *cli, const char *name, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error)
 {
-  if (!cli_scenario_open (cli, name, flags, run, error))
-    return FALSE;
+  return cli_scenario_open (cli, name, flags, run, error) && cli_scenario_play (cli, flags, run, error);
+}
+
+gboolean
+cli_scenario_play (Cli *cli, const CliScenarioFlags *flags, CliScenarioRun *run, GError **error)
+{
   run->result = scn_run (run->scenario, flags->want_spans, error);
   if (run->result == NULL)
     return FALSE;

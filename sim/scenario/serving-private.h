@@ -4,6 +4,7 @@
 
 #include "scenario/loaded.h"
 #include "scenario/serving.h"
+#include "serving/tally.h"
 
 /* Replicas that are alike, complete: absent maps are those of the workload. */
 typedef struct {
@@ -45,6 +46,10 @@ typedef struct {
 gboolean scn_play_open (ScnPlay *play, SrvMemory memory[2], ColRunInfo *info, GError **error);
 /* One run with steps at that end of their band (-1, 0, 1). */
 gboolean scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error);
+/* One part of such a run, as srv_run_part. Returned: full; NULL and *error. */
+SrvTally *scn_play_part (ScnPlay *play, int band, guint part, guint of, GError **error);
+/* FALSE and *error, with the place, where no request came. */
+gboolean scn_play_answered (const ScnServingSpec *spec, const SrvRunResult *out, GError **error);
 void scn_play_clear (ScnPlay *play);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ScnPlay, scn_play_clear)
 

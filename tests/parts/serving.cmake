@@ -1,4 +1,4 @@
-foreach (file blocks fleet month outage route run scale schedule)
+foreach (file blocks fleet month outage parts route run scale schedule)
   forerun_test (test_serving_${file} LABEL unit SOURCES unit/test_serving_${file}.c USES serving)
 endforeach ()
 foreach (file memory overlap step tiers)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the program with the thread sanitizer (preset `tsan`) and runs what has threads: a plan, many values of one key, failures
-# of many seeds. A race ends a call with status 66. usage: run.sh
+# of many seeds, replicas of a service. A race ends a call with status 66. usage: run.sh
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -33,5 +33,9 @@ try run quickstart --vary cluster.nodes=1,2,4,8 --vary workload.bytes=1MiB,1GiB
 try coll all_reduce --topology hgx_h200 -b 1M -e 1G --vary nodes=1,2,4
 try topo hgx_h200 --vary nodes=1,2,4,8
 try run llama3_405b_54days --set workload.failures.seeds=8 --vary 'workload.failures.days=1,2'
+for threads in 2 5; do
+  try run serve_llama70b_tp8 --threads "$threads" --set cluster.nodes=4 --set workload.replicas=4
+  try run serve_gptoss_120b --threads "$threads" --shard 1/2
+done
 [ "$failed" -ne 0 ] || echo "no race in $n calls"
 exit "$failed"

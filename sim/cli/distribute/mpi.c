@@ -1,7 +1,7 @@
-/* One search by many processes. Process 0 hands out tasks one by one, puts the replies together and writes; it computes pieces
- * itself between looks at the others, each of which has one task in hand and one in reserve. A task takes milliseconds, so that
- * whoever is slow or late is waited for no longer than that. Where a process is lost, MPI ends all of them: nothing is written
- * then, but what --resume has kept.
+/* One search, or one service, by many processes. Process 0 hands out tasks one by one, puts the replies together and writes; it
+ * computes pieces itself between looks at the others, each of which has one task in hand and one in reserve. A task of a plan takes
+ * milliseconds, so that whoever is slow or late is waited for no longer than that. Where a process is lost, MPI ends all of them:
+ * nothing is written then, but what --resume has kept.
  *
  * Messages: a task to a process (PlnTask, plain values of one program), and back the task with its reply behind it. */
 #include <mpi.h>
@@ -75,9 +75,15 @@ cli_ranks_self (const CliRanks *ranks)
   return (guint)ranks->self;
 }
 
-/* ---- the same plan ---- */
+guint
+cli_ranks_n (const CliRanks *ranks)
+{
+  return (guint)ranks->n;
+}
 
-/* A sum over all that the search depends on. */
+/* ---- the same input ---- */
+
+/* A sum over all that the answer depends on. */
 static char *
 sum_of (const Cli *cli)
 {
@@ -90,7 +96,7 @@ sum_of (const Cli *cli)
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text->str, (gssize)text->len);
 }
 
-/* What a process says of its plan; the same length from all. */
+/* What a process says of what it has read; the same length from all. */
 typedef struct {
   gboolean read;
   char sum[65];
@@ -113,7 +119,7 @@ judge (const Word *words, int n, Cli *cli, GError **why, GError **error)
     }
     if (strcmp (words[i].sum, words[0].sum) != 0)
       return cli_fail (cli, error,
-                       "process %d of %d on %s read another plan or other data than process 0 on %s; give all the same files, or "
+                       "process %d of %d on %s read another input or other data than process 0 on %s; give all the same files, or "
                        "run each process by itself with --mpi off",
                        i, n, words[i].host, words[0].host);
   }
@@ -121,17 +127,17 @@ judge (const Word *words, int n, Cli *cli, GError **why, GError **error)
 }
 
 gboolean
-cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error)
+cli_ranks_agree (CliRanks *ranks, Cli *cli, gboolean read, GError **why, GError **error)
 {
   g_autofree Word *words = g_new0 (Word, (gsize)ranks->n);
   Word own;
   int n_host = 0;
   memset (&own, 0, sizeof own);
-  own.read = plan != NULL;
+  own.read = read;
   MPI_Get_processor_name (own.host, &n_host);
   g_autofree char *sum = sum_of (cli);
   g_strlcpy (own.sum, sum, sizeof own.sum);
-  if (plan == NULL)
+  if (!read)
     g_strlcpy (own.why, (*why)->message, sizeof own.why);
   MPI_Gather (&own, sizeof own, MPI_BYTE, words, sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
   int good = ranks->self == 0 && judge (words, ranks->n, cli, why, error);
@@ -168,9 +174,8 @@ wait_for_word (void)
 }
 
 void
-cli_ranks_serve (CliRanks *ranks, Pln *plan)
+cli_ranks_serve (CliRanks *ranks, const CliCrew *crew)
 {
-  g_autoptr (PlnWorker) hand = pln_worker_new (plan);
   (void)ranks;
   for (;;) {
     PlnTask task;
@@ -180,7 +185,7 @@ cli_ranks_serve (CliRanks *ranks, Pln *plan)
     if (status.MPI_TAG == TAG_QUIT)
       return;
     g_autoptr (GError) error = NULL;
-    g_autoptr (GBytes) reply = pln_worker_do (hand, &task, &error);
+    g_autoptr (GBytes) reply = crew->act (crew->worker, &task, &error);
     if (reply != NULL)
       answer (&task, TAG_REPLY, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply));
     else
@@ -193,7 +198,7 @@ cli_ranks_serve (CliRanks *ranks, Pln *plan)
 
 /* Takes all replies that are there; FALSE and *error on what is none. */
 static gboolean
-take_replies (CliRanks *ranks, PlnWork *work, gboolean *any, GError **error)
+take_replies (CliRanks *ranks, const CliCrew *crew, gboolean *any, GError **error)
 {
   for (;;) {
     MPI_Status status;
@@ -211,21 +216,21 @@ take_replies (CliRanks *ranks, PlnWork *work, gboolean *any, GError **error)
     ranks->members[status.MPI_SOURCE].busy--;
     ranks->busy--;
     if (status.MPI_TAG >= TAG_FAILED)
-      pln_work_fail (work, &task, g_error_new_literal (BASE_ERROR, status.MPI_TAG - TAG_FAILED, message + sizeof task));
-    else if (!pln_work_put (work, &task, message + sizeof task, (gsize)n_B - sizeof task, error))
+      crew->fail (crew->work, &task, g_error_new_literal (BASE_ERROR, status.MPI_TAG - TAG_FAILED, message + sizeof task));
+    else if (!crew->put (crew->work, &task, message + sizeof task, (gsize)n_B - sizeof task, error))
       return FALSE;
   }
 }
 
 /* A task for each process that has fewer than `most`; whether there was any. */
 static gboolean
-hand_out (CliRanks *ranks, PlnWork *work, guint most, gboolean *runs)
+hand_out (CliRanks *ranks, const CliCrew *crew, guint most, gboolean *runs)
 {
   gboolean any = FALSE;
   for (int i = 1; i < ranks->n; i++) {
     Member *member = &ranks->members[i];
     PlnTask task;
-    if (member->busy >= most || (*runs && member->busy > 0) || !pln_work_next (work, member->machine, &task))
+    if (member->busy >= most || (*runs && member->busy > 0) || !crew->next (crew->work, member->machine, &task))
       continue;
     MPI_Send (&task, sizeof task, MPI_BYTE, i, TAG_TASK, MPI_COMM_WORLD);
     member->machine = task.machine;
@@ -239,39 +244,36 @@ hand_out (CliRanks *ranks, PlnWork *work, guint most, gboolean *runs)
 
 /* Process 0 works too, but the engine's runs are left to the others: they take long, and it would hear of nothing meanwhile. */
 static gboolean
-work_too (PlnWork *work, PlnWorker *hand, guint32 *machine, gboolean *worked, GError **error)
+work_too (const CliCrew *crew, guint32 *machine, gboolean *worked, GError **error)
 {
   PlnTask task;
   GError *why = NULL;
-  *worked = pln_work_next (work, *machine, &task);
+  *worked = crew->next (crew->work, *machine, &task);
   if (!*worked)
     return TRUE;
   *machine = task.machine;
-  g_autoptr (GBytes) reply = pln_worker_do (hand, &task, &why);
+  g_autoptr (GBytes) reply = crew->act (crew->worker, &task, &why);
   if (reply != NULL)
-    return pln_work_put (work, &task, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error);
-  pln_work_fail (work, &task, why);
+    return crew->put (crew->work, &task, g_bytes_get_data (reply, NULL), g_bytes_get_size (reply), error);
+  crew->fail (crew->work, &task, why);
   return TRUE;
 }
 
 gboolean
-cli_ranks_workers (void *data, PlnWork *work, GError **error)
+cli_ranks_share (CliRanks *ranks, const CliCrew *crew, GError **error)
 {
-  CliRanks *ranks = data;
-  Pln *plan = pln_work_plan (work);
-  g_autoptr (PlnWorker) hand = pln_worker_new (plan);
   guint32 machine = G_MAXUINT32;
   for (gboolean runs = FALSE;;) {
     gboolean busy = FALSE, worked = FALSE;
     for (guint most = 1; most <= IN_RESERVE; most++)
-      busy |= hand_out (ranks, work, most, &runs);
-    if (!take_replies (ranks, work, &busy, error))
+      busy |= hand_out (ranks, crew, most, &runs);
+    if (!take_replies (ranks, crew, &busy, error))
       return FALSE;
-    if (pln_work_stopped (work))
+    if (crew->stopped (crew->work))
       return TRUE; /* not to wait for a long run: what is still out is lost */
     if (busy)
       continue; /* others first */
-    if ((!runs || ranks->n == 1) && !work_too (work, hand, &machine, &worked, error))
+    if ((!runs || ranks->n == 1) && !work_too (crew, &machine, &worked, error))
       return FALSE;
     if (!worked && ranks->busy == 0)
       return TRUE;

@@ -2,7 +2,7 @@
 #include "distribute/mpi-private.h"
 
 static const char without[] = "this forerun was built without MPI; build it where MPI for C is found (package libopenmpi-dev), or "
-                              "share the plan by --shard and forerun merge";
+                              "share the work by --shard and forerun merge";
 
 gboolean
 cli_ranks_wanted (const Cli *cli, const char *flag, gboolean *wanted, GError **error)
@@ -26,27 +26,34 @@ cli_ranks_self (const CliRanks *ranks)
   return 0;
 }
 
-gboolean
-cli_ranks_agree (CliRanks *ranks, Cli *cli, const Pln *plan, GError **why, GError **error)
+guint
+cli_ranks_n (const CliRanks *ranks)
 {
   (void)ranks;
-  (void)plan;
+  return 1;
+}
+
+gboolean
+cli_ranks_agree (CliRanks *ranks, Cli *cli, gboolean read, GError **why, GError **error)
+{
+  (void)ranks;
+  (void)read;
   (void)why;
   return cli_fail (cli, error, "%s", without);
 }
 
 void
-cli_ranks_serve (CliRanks *ranks, Pln *plan)
+cli_ranks_serve (CliRanks *ranks, const CliCrew *crew)
 {
   (void)ranks;
-  (void)plan;
+  (void)crew;
 }
 
 gboolean
-cli_ranks_workers (void *ranks, PlnWork *work, GError **error)
+cli_ranks_share (CliRanks *ranks, const CliCrew *crew, GError **error)
 {
   (void)ranks;
-  (void)work;
+  (void)crew;
   g_set_error_literal (error, BASE_ERROR, (gint)BASE_ERROR_RUN, without);
   return FALSE;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "base/text.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "plan-private.h"
 
 /* From one save to the next: at most 10 s, so that a run that is ended again and again goes on, and less where a save is short. */
@@ -108,7 +108,7 @@ save (CliPlanWatch *watch, const PlnWork *work, GError **error)
   if (watch->resume == NULL || same)
     return TRUE;
   const gint64 began_us = watch->now_us ();
-  g_autofree char *text = cli_part_text (watch->cli, watch->word, work);
+  g_autofree char *text = cli_plan_part_text (watch->cli, watch->word, work);
   const gboolean saved = base_output_file (watch->resume, text, strlen (text), error);
   watch->saved_us = watch->now_us ();
   watch->pace_us = CLAMP (SAVE_SHARE * (watch->saved_us - began_us), SAVE_LEAST_US, SAVE_MOST_US);
@@ -146,7 +146,7 @@ take_file (CliPlanWatch *watch, PlnWork *work, GError **error)
     return cli_fail (watch->cli, error,
                      "--resume '%s' holds part %u of %u, but this run is part %u of %u; name the file of this part", watch->resume,
                      cli_part_number (part), cli_part_of (part), count.part, count.of);
-  if (!cli_part_take (part, work, error))
+  if (!cli_plan_part_take (part, work, error))
     return FALSE;
   watch->cuts_before = pln_work_count (work).cuts_done;
   watch->runs_before = pln_work_n_runs (work);

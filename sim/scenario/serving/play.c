@@ -153,6 +153,39 @@ tier_ways (const ScnPlay *play, ColNet *net)
                             spec->offload.item, spec->offload.n);
 }
 
+static void
+take_load (ScnPlay *play, SrvLoad *load, int band, gboolean flows)
+{
+  SrvRunSpec *run = &play->run;
+  run->parts = play->parts;
+  run->source = srv_run_source (load, flows);
+  run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
+  run->band = band;
+}
+
+gboolean
+scn_play_answered (const ScnServingSpec *spec, const SrvRunResult *out, GError **error)
+{
+  const BaseStr *trace = &spec->load.trace;
+  return out->most_in_flight > 0 ||
+         col_fail_at (error, trace->set ? trace->mark : spec->load.head.mark, "no request came%s",
+                      trace->set ? ": the trace has none that is sent; give one with requests, or a longer 'duration'"
+                                 : "; give 'requests' of at least 1, or a longer 'duration'");
+}
+
+/* Why a run failed; takes it. Returns FALSE. */
+static gboolean
+say_why (const ScnServingSpec *spec, GError *why, GError **error)
+{
+  if (spec->load.trace.set) { /* says the line */
+    g_propagate_error (error, why);
+    return FALSE;
+  }
+  col_fail_at (error, spec->load.head.mark, "%s", why->message);
+  g_error_free (why);
+  return FALSE;
+}
+
 /* One run with steps at that end of their band. */
 gboolean
 scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error)
@@ -189,24 +222,24 @@ scn_play_run (ScnPlay *play, int band, SrvRunResult *out, GError **error)
     play->decode.caching = FALSE;
     run->limits.drafts = 0;
   }
-  run->parts = play->parts;
-  run->source = srv_run_source (load, net != NULL);
-  run->warm_up = (guint64)srv_load_settled (load)->warm_up.v;
-  run->band = band;
+  take_load (play, load, band, net != NULL);
   GError *why = NULL;
-  const BaseStr *trace = &spec->load.trace;
-  if (srv_run (run, out, &why))
-    return out->most_in_flight > 0 ||
-           col_fail_at (error, trace->set ? trace->mark : spec->load.head.mark, "no request came%s",
-                        trace->set ? ": the trace has none that is sent; give one with requests, or a longer 'duration'"
-                                   : "; give 'requests' of at least 1, or a longer 'duration'");
-  if (spec->load.trace.set) { /* says the line */
-    g_propagate_error (error, why);
-    return FALSE;
-  }
-  col_fail_at (error, spec->load.head.mark, "%s", why->message);
-  g_error_free (why);
-  return FALSE;
+  return srv_run (run, out, &why) ? scn_play_answered (spec, out, error) : say_why (spec, why, error);
+}
+
+SrvTally *
+scn_play_part (ScnPlay *play, int band, guint part, guint of, GError **error)
+{
+  const ScnServingSpec *spec = play->scenario->own;
+  g_autoptr (SrvLoad) load = srv_load_new (&spec->load, NULL, play->scenario->seed, error);
+  if (load == NULL)
+    return NULL;
+  take_load (play, load, band, FALSE);
+  GError *why = NULL;
+  SrvTally *tally = srv_run_part (&play->run, part, of, &why);
+  if (tally == NULL)
+    say_why (spec, why, error);
+  return tally;
 }
 
 gboolean

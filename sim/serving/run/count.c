@@ -1,7 +1,4 @@
 /* What a run counts: times of requests, gaps between tokens, use of blocks. */
-#include <math.h>
-#include <string.h>
-
 #include "run/sim-private.h"
 
 static void
@@ -40,16 +37,14 @@ srv_count_step (SrvSim *sim, SrvReplica *replica)
   replica->steps++;
   sim->out->prompt_steps += prompts > 0;
   sim->out->kv_most = MAX (sim->out->kv_most, kv);
-  sim->busy_ps += time_ps;
-  sim->pool_busy_ps[replica->pool] += time_ps;
-  sim->pool_kv_ps[replica->pool] += kv * time_ps;
+  replica->busy_ps += time_ps;
+  replica->kv_ps += kv * time_ps;
   sim->out->pools[replica->pool].steps++;
   if (replica->parts)
     for (guint i = 0; i < SRV_PART_N; i++)
       sim->out->pools[replica->pool].part_s[prompts > 0 ? 0 : 1][i] += time_ps / ENG_PS_PER_S * replica->share[i];
-  sim->kv_ps += kv * time_ps;
-  sim->decode_steps += decode > 0;
-  sim->decoded += decode;
+  sim->tally->decode_steps += decode > 0 ? 1 : 0;
+  sim->tally->decoded += decode;
   if (sim->spec->step != NULL)
     tell_step (sim, replica);
 }
@@ -57,7 +52,7 @@ srv_count_step (SrvSim *sim, SrvReplica *replica)
 void
 srv_count_gaps (SrvSim *sim, EngTime gap, guint n)
 {
-  srv_sample_add (sim->itl, gap, n);
+  srv_sample_add (sim->tally->itl, gap, n);
 }
 
 static gboolean
@@ -102,10 +97,10 @@ count_request (SrvSim *sim, const SrvSeq *seq)
   tell_request (sim, seq, eng_time_to_s (tpot));
   if (seq->index < sim->spec->warm_up)
     return;
-  srv_sample_add (sim->ttft, ttft, 1);
-  srv_sample_add (sim->e2e, e2e, 1);
+  srv_sample_add (sim->tally->ttft, ttft, 1);
+  srv_sample_add (sim->tally->e2e, e2e, 1);
   if (gaps > 0)
-    srv_sample_add (sim->tpot, tpot, 1);
+    srv_sample_add (sim->tally->tpot, tpot, 1);
   sim->out->requests++;
   sim->out->input_tokens += seq->input;
   sim->out->output_tokens += seq->output;
@@ -117,8 +112,8 @@ count_request (SrvSim *sim, const SrvSeq *seq)
     phase->good += good ? 1 : 0;
     srv_sample_add (sim->phases[seq->phase], ttft, 1);
   }
-  sim->first_arrival = MIN (sim->first_arrival, seq->arrival);
-  sim->last_end = MAX (sim->last_end, seq->last);
+  sim->tally->first_arrival = MIN (sim->tally->first_arrival, seq->arrival);
+  sim->tally->last_end = MAX (sim->tally->last_end, seq->last);
 }
 
 void
@@ -147,56 +142,35 @@ srv_count_token (void *user, SrvSeq *seq, guint tokens)
     srv_sched_let_go (sim->at->scheds[seq->rank], seq);
   srv_load (sim, sim->at, -1);
   sim->in_flight--;
+  sim->n_ended++;
   const SrvEnded ended = { seq->index, seen };
   g_array_append_val (sim->ended, ended);
   g_ptr_array_add (sim->pool, seq);
-}
-
-static void
-count_pools (SrvSim *sim)
-{
-  SrvRunResult *out = sim->out;
-  const guint n[2] = { sim->spec->replicas, sim->n_replicas - sim->spec->replicas };
-  for (guint i = 0; i < 2; i++) {
-    out->pools[i].busy = n[i] > 0 ? sim->pool_busy_ps[i] / ((double)sim->now * n[i]) : (double)NAN;
-    out->pools[i].kv_mean = sim->pool_busy_ps[i] > 0 ? sim->pool_kv_ps[i] / sim->pool_busy_ps[i] : (double)NAN;
-  }
-  const double transfers = (double)out->transfer.n;
-  out->transfer.wait_s = transfers > 0 ? sim->wait_ps / ENG_PS_PER_S / transfers : (double)NAN;
-  out->transfer.time_s = transfers > 0 ? sim->move_ps / ENG_PS_PER_S / transfers : (double)NAN;
 }
 
 void
 srv_count_finish (SrvSim *sim)
 {
   SrvRunResult *out = sim->out;
-  const double tick_s = 1 / ENG_PS_PER_S;
-  double all_ps = 0;
-  out->duration_s = out->requests > 0 ? eng_time_to_s (sim->last_end - sim->first_arrival) : 0;
-  out->ttft = srv_sample_spread (sim->ttft, tick_s);
-  out->tpot = srv_sample_spread (sim->tpot, tick_s);
-  out->itl = srv_sample_spread (sim->itl, tick_s);
-  out->e2e = srv_sample_spread (sim->e2e, tick_s);
+  SrvTally *tally = sim->tally;
   for (guint i = 0; i < SRV_PHASE_N; i++)
     if (out->phases[i].requests > 0)
-      out->phases[i].ttft = srv_sample_spread (sim->phases[i], tick_s);
-  out->requests_per_s = (double)out->requests / out->duration_s;
-  out->goodput_rps = (double)out->good / out->duration_s;
-  out->output_tokens_per_s = (double)out->output_tokens / out->duration_s;
-  out->total_tokens_per_s = (double)(out->input_tokens + out->output_tokens) / out->duration_s;
-  out->user_tokens_per_s = 1 / out->tpot.p50;
-  out->kv_mean = sim->busy_ps > 0 ? sim->kv_ps / sim->busy_ps : (double)NAN;
-  out->batch_mean = sim->decode_steps > 0 ? sim->decoded / sim->decode_steps : (double)NAN;
-  all_ps = (double)sim->now * sim->n_replicas;
-  out->busy = all_ps > 0 ? sim->busy_ps / all_ps : (double)NAN;
-  count_pools (sim);
+      out->phases[i].ttft = srv_sample_spread (sim->phases[i], 1 / ENG_PS_PER_S);
+  out->transfer.wait_s = sim->wait_ps / ENG_PS_PER_S;
+  out->transfer.time_s = sim->move_ps / ENG_PS_PER_S;
+  tally->until = MAX (tally->until, sim->now);
   srv_scale_finish (sim);
-  for (guint i = 0; i < sim->n_replicas; i++)
-    for (guint k = 0; k < sim->replicas[i].spec->times.ranks; k++) {
-      const SrvSched *sched = sim->replicas[i].scheds[k];
-      out->hit_tokens += sched->hit_tokens;
-      out->prompt_tokens += sched->asked_tokens;
-      out->preemptions += sched->preemptions;
-      out->lost_tokens += sched->lost_tokens;
+  for (guint i = 0; i < sim->n_replicas; i++) {
+    const SrvReplica *replica = &sim->replicas[i];
+    SrvReplicaTally *its = &tally->replicas[i];
+    its->busy_ps = replica->busy_ps;
+    its->kv_ps = replica->kv_ps;
+    for (guint k = 0; k < replica->spec->times.ranks; k++) {
+      const SrvSched *sched = replica->scheds[k];
+      its->hit_tokens += sched->hit_tokens;
+      its->prompt_tokens += sched->asked_tokens;
+      its->preemptions += sched->preemptions;
+      its->lost_tokens += sched->lost_tokens;
     }
+  }
 }

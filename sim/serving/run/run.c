@@ -95,7 +95,7 @@ take_request (Run *run, gboolean fresh, GError **error)
                    .fresh = fresh,
                    .kv = kv };
   if (spec->caching && request.n_hashes > 0) {
-    for (guint i = 0; i < spec->replicas; i++)
+    for (guint i = sim->part; i < spec->replicas; i += sim->of)
       for (guint k = 0; k < spec->times.ranks; k++)
         srv_kv_unit (sim->replicas[i].scheds[k]->kv, request.hash_tokens);
     srv_kv_name (sim->replicas[0].scheds[0]->kv, &seq->kv, request.hash, request.n_hashes, request.hash_tokens);
@@ -176,6 +176,9 @@ arrive (Run *run, GError **error)
   put_front (run, seq);
   sim->in_flight++;
   sim->out->most_in_flight = MAX (sim->out->most_in_flight, sim->in_flight);
+  if (sim->tally->ended != NULL)
+    g_array_append_val (sim->tally->ended, sim->n_ended);
+  sim->n_ended = 0;
   return !seq->fresh || run->dry || take_request (run, TRUE, error);
 }
 
@@ -191,6 +194,12 @@ enqueue (Run *run, GError **error)
   if (replica == NULL) { /* the front end holds it until one is back */
     seq->ready = srv_outage_back (sim);
     put_front (run, seq);
+    return TRUE;
+  }
+  if (replica->index % sim->of != sim->part) { /* another part answers it */
+    srv_kv_forget (sim->replicas[0].scheds[0]->kv, &seq->kv);
+    g_ptr_array_add (sim->pool, seq);
+    sim->in_flight--;
     return TRUE;
   }
   const gboolean late = sim->spec->ahead && replica->in_flight > 0;
@@ -366,8 +375,11 @@ run_all (Run *run, GError **error)
     sim->horizon = spec->source.open ? arrival : MIN (MIN (arrival, flow), eng_queue_peek (sim->queue));
     if (!srv_replica_end (sim, &sim->replicas[entry.slot]))
       continue;
+    sim->tally->until = MAX (sim->tally->until, sim->now);
     srv_wake (sim, &sim->replicas[entry.slot]);
     go_on (run);
+    if (sim->apart && sim->now == arrival && eng_queue_peek (sim->queue) == arrival)
+      continue; /* all that ends now does so before what comes now, so that no replica sees what others do */
     if (!write_prompts (sim, error) || !srv_handoff_start (sim, error) || !tell_source (run, error) || !arrive_all (run, error))
       return FALSE;
   }
@@ -376,22 +388,20 @@ run_all (Run *run, GError **error)
 /* ---- the whole ---- */
 
 static void
-run_init (Run *run, const SrvRunSpec *spec, SrvRunResult *out)
+run_init (Run *run, const SrvRunSpec *spec, const guint part[2])
 {
   SrvSim *sim = &run->sim;
-  *out = (SrvRunResult){ 0 };
   sim->spec = spec;
-  sim->out = out;
+  sim->part = part != NULL ? part[0] : 0;
+  sim->of = part != NULL ? part[1] : 1;
+  sim->apart = srv_run_splits (spec);
+  sim->tally = srv_tally_new (spec, part != NULL);
+  sim->out = &sim->tally->sums;
   sim->queue = eng_queue_new ();
   const guint ranks = MAX (spec->times.ranks, spec->decode != NULL ? spec->decode->times.ranks : 0);
   sim->batches = g_new0 (SrvBatch, ranks);
   sim->pool = g_ptr_array_new ();
   sim->ended = g_array_new (FALSE, FALSE, sizeof (SrvEnded));
-  sim->ttft = srv_sample_new ();
-  sim->tpot = srv_sample_new ();
-  sim->itl = srv_sample_new ();
-  sim->e2e = srv_sample_new ();
-  sim->first_arrival = ENG_TIME_NEVER;
   sim->n_replicas = spec->replicas + (spec->decode != NULL ? spec->decode->replicas : 0);
   sim->handoffs = g_ptr_array_new ();
   sim->granted = g_ptr_array_new ();
@@ -468,29 +478,44 @@ run_clear (Run *run)
   g_ptr_array_free (sim->landed, TRUE);
   g_array_free (sim->uses, TRUE);
   eng_queue_free (sim->queue);
-  srv_sample_free (sim->ttft);
-  srv_sample_free (sim->tpot);
-  srv_sample_free (sim->itl);
-  srv_sample_free (sim->e2e);
+  srv_tally_free (sim->tally);
   g_free (sim->batches);
   g_free (sim->replicas);
+}
+
+/* `part`: which of how many; NULL: the run is not one of parts. */
+static SrvTally *
+run_tally (const SrvRunSpec *spec, const guint part[2], GError **error)
+{
+  Run run = { 0 };
+  SrvTally *tally = NULL;
+  run_init (&run, spec, part);
+  const gboolean good = run_all (&run, error);
+  if (good && run.sim.in_flight > 0)
+    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
+                 "%" G_GUINT64_FORMAT " requests can never be answered: the engine has room for none of them in a step; raise "
+                 "'max_num_batched_tokens' or 'memory' of 'engine'",
+                 run.sim.in_flight);
+  else if (good) {
+    srv_count_finish (&run.sim);
+    tally = g_steal_pointer (&run.sim.tally);
+  }
+  run_clear (&run);
+  return tally;
+}
+
+SrvTally *
+srv_run_part (const SrvRunSpec *spec, guint part, guint of, GError **error)
+{
+  return run_tally (spec, (const guint[]){ part, of }, error);
 }
 
 gboolean
 srv_run (const SrvRunSpec *spec, SrvRunResult *out, GError **error)
 {
-  Run run = { 0 };
-  run_init (&run, spec, out);
-  gboolean good = run_all (&run, error);
-  if (good && run.sim.in_flight > 0) {
-    g_set_error (error, BASE_ERROR, BASE_ERROR_INPUT,
-                 "%" G_GUINT64_FORMAT " requests can never be answered: the engine has room for none of them in a step; raise "
-                 "'max_num_batched_tokens' or 'memory' of 'engine'",
-                 run.sim.in_flight);
-    good = FALSE;
-  }
-  if (good && out->steps > 0)
-    srv_count_finish (&run.sim);
-  run_clear (&run);
-  return good;
+  g_autoptr (SrvTally) tally = run_tally (spec, NULL, error);
+  if (tally == NULL)
+    return FALSE;
+  srv_tally_finish (tally, out);
+  return TRUE;
 }

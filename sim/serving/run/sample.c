@@ -18,7 +18,7 @@ struct SrvSample {
   gboolean sorted;
   guint64 *buckets; /* NULL: exact */
   guint64 count, most;
-  double sum;
+  guint64 low, high; /* sum: low + high · 2^64, exact, so that parts join to the same mean in any order */
 };
 
 SrvSample *
@@ -68,14 +68,16 @@ to_buckets (SrvSample *sample)
   sample->n = sample->room = 0;
 }
 
-void
-srv_sample_add (SrvSample *sample, guint64 value, guint64 times)
+static void
+add_sum (SrvSample *sample, guint64 low, guint64 high)
 {
-  if (times == 0)
-    return;
-  sample->count += times;
-  sample->sum += (double)value * (double)times;
-  sample->most = MAX (sample->most, value);
+  sample->low += low;
+  sample->high += high + (sample->low < low ? 1u : 0u);
+}
+
+static void
+add_entry (SrvSample *sample, guint64 value, guint64 times)
+{
   if (sample->buckets != NULL) {
     sample->buckets[bucket_of (value)] += times;
     return;
@@ -88,6 +90,86 @@ srv_sample_add (SrvSample *sample, guint64 value, guint64 times)
   sample->sorted = FALSE;
   if (sample->count >= MOST_EXACT)
     to_buckets (sample);
+}
+
+void
+srv_sample_add (SrvSample *sample, guint64 value, guint64 times)
+{
+  if (times == 0)
+    return;
+  sample->count += times;
+  sample->most = MAX (sample->most, value);
+  for (guint64 left = times; left > 0;) { /* products of 32 bits have 64 */
+    const guint64 n = MIN (left, G_MAXUINT32), high = (value >> 32) * n;
+    add_sum (sample, (value & G_MAXUINT32) * n, 0);
+    add_sum (sample, high << 32, high >> 32);
+    left -= n;
+  }
+  add_entry (sample, value, times);
+}
+
+void
+srv_sample_join (SrvSample *sample, const SrvSample *other)
+{
+  sample->count += other->count;
+  sample->most = MAX (sample->most, other->most);
+  add_sum (sample, other->low, other->high);
+  if (sample->buckets == NULL && sample->count >= MOST_EXACT)
+    to_buckets (sample);
+  for (guint i = 0; i < other->n; i++)
+    add_entry (sample, other->entries[i].value, other->entries[i].times);
+  for (guint i = 0; other->buckets != NULL && i < BUCKETS; i++)
+    sample->buckets[i] += other->buckets[i];
+}
+
+/* ---- as bytes ---- */
+
+void
+srv_sample_write (const SrvSample *sample, GByteArray *bytes)
+{
+  guint n = sample->n;
+  for (guint i = 0; sample->buckets != NULL && i < BUCKETS; i++)
+    n += sample->buckets[i] > 0 ? 1u : 0u;
+  const guint64 head[] = { sample->count, sample->most, sample->low, sample->high, sample->buckets != NULL, n };
+  base_words_put (bytes, head, G_N_ELEMENTS (head));
+  guint64 before = 0;
+  for (guint i = 0; i < sample->n; i++)
+    base_words_put (bytes, (const guint64[]){ sample->entries[i].value, sample->entries[i].times }, 2);
+  for (guint i = 0; sample->buckets != NULL && i < BUCKETS; i++)
+    if (sample->buckets[i] > 0) {
+      base_words_put (bytes, (const guint64[]){ i - before, sample->buckets[i] }, 2);
+      before = i;
+    }
+}
+
+SrvSample *
+srv_sample_read (BaseWords *words)
+{
+  SrvSample *sample = srv_sample_new ();
+  guint64 head[6] = { 0 }, pair[2], at = 0, count = 0;
+  gboolean good = base_words_take (words, head, 6) && head[4] <= 1 && (head[4] == 1) == (head[0] >= MOST_EXACT);
+  sample->count = head[0];
+  sample->most = head[1];
+  sample->low = head[2];
+  sample->high = head[3];
+  if (good && head[4] == 1)
+    to_buckets (sample);
+  for (guint64 i = 0; good && i < head[5]; i++) {
+    good = base_words_take (words, pair, 2) && pair[1] > 0 && pair[1] <= head[0] - count;
+    at = sample->buckets != NULL ? at + pair[0] : pair[0];
+    good = good && (sample->buckets == NULL || at < BUCKETS);
+    if (!good)
+      break;
+    count += pair[1];
+    if (sample->buckets != NULL)
+      sample->buckets[at] += pair[1];
+    else
+      add_entry (sample, at, pair[1]);
+  }
+  if (good && count == head[0])
+    return sample;
+  srv_sample_free (sample);
+  return NULL;
 }
 
 guint64
@@ -134,7 +216,7 @@ srv_sample_spread (SrvSample *sample, double unit)
   if (sample->n > 0 && !sample->sorted)
     qsort (sample->entries, sample->n, sizeof *sample->entries, by_value);
   sample->sorted = TRUE;
-  return (SrvSpread){ .mean = unit * sample->sum / (double)sample->count,
+  return (SrvSpread){ .mean = unit * (ldexp ((double)sample->high, 64) + (double)sample->low) / (double)sample->count,
                       .p50 = unit * quantile (sample, 0.50),
                       .p90 = unit * quantile (sample, 0.90),
                       .p95 = unit * quantile (sample, 0.95),

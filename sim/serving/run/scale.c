@@ -172,6 +172,6 @@ srv_scale_finish (SrvSim *sim)
 {
   if (sim->look == ENG_TIME_NEVER)
     return;
-  count_paid (sim, MAX (sim->last_end, sim->paid_at));
+  count_paid (sim, MAX (sim->tally->last_end, sim->paid_at));
   sim->out->replicas_mean = sim->paid_ps / (double)sim->paid_at;
 }

@@ -3,7 +3,7 @@
 #define SERVING_SIM_PRIVATE_H
 
 #include "engine/queue.h"
-#include "serving/run.h"
+#include "serving/tally.h"
 
 /* One engine: schedulers that step together. */
 typedef struct {
@@ -41,9 +41,32 @@ typedef struct {
   double factor;            /* of the band */
   gboolean parts;           /* as of the run */
   double share[SRV_PART_N]; /* of the step in progress, by part; where `parts` */
+  /* Counted by itself, so that sums over replicas do not depend on the order of their steps. */
+  double busy_ps, kv_ps;
 } SrvReplica;
 
 typedef struct SrvSim SrvSim;
+
+/* ---- what is counted (tally.c) ---- */
+
+/* Of one replica, of all its schedulers. */
+typedef struct {
+  double busy_ps, kv_ps;
+  guint64 hit_tokens, prompt_tokens, preemptions, lost_tokens;
+} SrvReplicaTally;
+
+struct SrvTally {
+  SrvRunResult sums; /* what is counted; the rest follows from what stands below, once the run has ended */
+  SrvSample *ttft, *tpot, *itl, *e2e;
+  SrvReplicaTally *replicas; /* of both pools; of a part, others are 0 */
+  guint n[2];                /* replicas of each pool */
+  EngTime first_arrival, last_end; /* of counted requests */
+  EngTime until;                   /* the last end of a step */
+  guint64 decode_steps, decoded;
+  GArray *ended; /* guint32, by request in order of arrival: own ones that ended since the one before came; NULL: not a part */
+};
+
+SrvTally *srv_tally_new (const SrvRunSpec *spec, gboolean part);
 
 /* A request that has been answered. */
 typedef struct {
@@ -101,7 +124,9 @@ typedef struct {
 struct SrvSim {
   const SrvRunSpec *spec;
   Eng *eng; /* of flows; NULL: nothing flows */
-  SrvRunResult *out;
+  SrvRunResult *out; /* of the tally */
+  guint part, of;    /* replicas of this run: `part` modulo `of` */
+  gboolean apart;    /* replicas know nothing of each other */
   SrvReplica *replicas; /* of the first pool, then of the decode pool */
   guint n_replicas;
   guint *least[2], leaves[2]; /* by pool: minima of requests in flight, and the leaves of that tree (least.c) */
@@ -112,7 +137,6 @@ struct SrvSim {
   GPtrArray *moving;    /* SrvHandoff *: all that exist */
   GPtrArray *landed;    /* SrvHandoff *: flows that have ended at this instant */
   GArray *uses;         /* EngUse, of the flow in hand */
-  double pool_busy_ps[2], pool_kv_ps[2];
   double wait_ps, move_ps;
   SrvRoute route;
   SrvTiers *tiers; /* NULL: none */
@@ -134,10 +158,9 @@ struct SrvSim {
   EngTime horizon;                /* nothing from outside before it */
   SrvReplica *at;                 /* whose step is in hand */
   /* Counted. */
-  SrvSample *ttft, *tpot, *itl, *e2e;
-  EngTime first_arrival, last_end; /* of counted requests */
+  SrvTally *tally;
   guint64 in_flight;
-  double busy_ps, kv_ps, decode_steps, decoded;
+  guint32 n_ended; /* since a request came; of a part */
   SrvSeq *watched;  /* in flight; with pools apart, in the one where it is now */
   EngTime watched_at, watched_read; /* when its KV began to be read from a tier, and how long that took */
   SrvStepCost cost; /* of the last step, where something is watched */
@@ -282,6 +305,7 @@ srv_count_send (const SrvSim *sim, SrvReplica *at)
 void srv_count_token (void *user, SrvSeq *seq, guint tokens);
 /* Gaps of `n` sequences that all gave a token at the start and the end of a step. */
 void srv_count_gaps (SrvSim *sim, EngTime gap, guint n);
+/* The run has ended: the tally has all. */
 void srv_count_finish (SrvSim *sim);
 
 /* ---- one request taken apart (watch.c) ---- */

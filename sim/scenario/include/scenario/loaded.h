@@ -34,7 +34,8 @@ struct Scn {
   BaseMark degrade_nics; /* where settings.degrade.max_nics stands */
   BaseDiag *warnings;
   guint64 seed;
-  GPtrArray *jobs; /* ScnJob *; NULL: one workload */
+  GPtrArray *jobs;                  /* ScnJob *; NULL: one workload */
+  const struct SrvRunResult *known; /* of a service: its runs, computed in pieces (scenario/pieces.h); NULL: not yet. Borrowed */
 };
 
 /* A kind of workload: all that differs between kinds stands in its row. */

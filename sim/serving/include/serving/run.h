@@ -228,7 +228,7 @@ typedef struct {
   SrvSpread ttft;
 } SrvPhaseResult;
 
-typedef struct {
+typedef struct SrvRunResult {
   guint64 requests; /* counted ones that were answered; the next also only of these */
   guint64 input_tokens, output_tokens, good;
   double duration_s;              /* from the first arrival to the last answer */

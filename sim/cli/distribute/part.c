@@ -1,18 +1,24 @@
-/* A file of what is done of a plan's search: a part for forerun merge, or the state that --resume goes on from. It is an answer
- * like any other (schema, version, command, seed, inputs), so that inputs are distinguished by their checksums. */
+/* A file of what is done of a plan's search or of a service: a part for forerun merge, or the state that --resume goes on from. It
+ * is an answer like any other (schema, version, command, seed, inputs), so that inputs are distinguished by their checksums. */
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/table.h"
-#include "plan-private.h"
+#include "share-private.h"
 
-#define KIND     "plan_part"
 #define CHECKSUM "sha256"
 /* A million rows are a million values, each of some hundred bytes. */
 #define LIMITS ((BaseJsonLimits){ (gsize)2 << 30, 10000000 })
 
+/* What a part is of: `kind` in its file, the member that names its input, and the verb that writes it. */
+typedef struct {
+  const char *kind, *noun, *verb;
+} Kind;
+static const Kind of_plan = { "plan_part", "plan", "plan" }, of_run = { "run_part", "scenario", "run" };
+
 struct CliPart {
+  const Kind *kind;
   BaseJson *json;
   JsonObject *root, *results; /* of `json` */
   char **sets;
@@ -83,7 +89,8 @@ is_whole (const CliPart *part, GError **error)
   return g_strcmp0 (own, base_json_text (part->results, CHECKSUM)) == 0 ||
          base_json_fail (part->json, NULL, NULL, error,
                          "is damaged or was edited: its content does not have the checksum that it names; delete it, and run "
-                         "forerun plan again");
+                         "forerun %s again",
+                         part->kind->verb);
 }
 
 /* ---- reading ---- */
@@ -114,9 +121,12 @@ read_root (CliPart *part, GError **error)
   const BaseJson *json = part->json;
   part->root = base_json_root (json);
   part->results = base_json_object (part->root, "results");
-  if (g_strcmp0 (base_json_text (part->results, "kind"), KIND) != 0)
+  const char *kind = base_json_text (part->results, "kind");
+  part->kind = g_strcmp0 (kind, of_run.kind) == 0 ? &of_run : &of_plan;
+  if (g_strcmp0 (kind, part->kind->kind) != 0)
     return base_json_fail (json, NULL, NULL, error,
-                           "is not a part of a plan; give a file that forerun plan wrote with --shard or --resume");
+                           "is not a part of a plan or a run; give a file that forerun plan wrote with --shard or --resume, or "
+                           "forerun run with --shard");
   const char *version = base_json_text (part->root, "version");
   if (g_strcmp0 (version, FORERUN_VERSION) != 0)
     return base_json_fail (json, NULL, NULL, error,
@@ -126,9 +136,9 @@ read_root (CliPart *part, GError **error)
   part->sets = texts_of (part->results, "sets", NULL);
   part->sums = texts_of (part->root, "inputs", "sha256");
   if (part->sets == NULL || part->sums == NULL)
-    return base_json_fail (json, NULL, NULL, error,
-                           "results.sets or inputs[].sha256 are missing; run 'forerun plan --shard' again");
-  if (base_json_need_text (json, part->results, "plan", error) == NULL ||
+    return base_json_fail (json, NULL, NULL, error, "results.sets or inputs[].sha256 are missing; run 'forerun %s --shard' again",
+                           part->kind->verb);
+  if (base_json_need_text (json, part->results, part->kind->noun, error) == NULL ||
       !base_json_need_count (json, part->root, "seed", 0, G_MAXINT64, &seed, error) ||
       !base_json_need_count (json, part->results, "of", 1, G_MAXUINT32, &of, error) ||
       !base_json_need_count (json, part->results, "part", 1, of, &number, error))
@@ -160,10 +170,28 @@ cli_part_path (const CliPart *part)
   return base_json_file (part->json);
 }
 
+gboolean
+cli_part_is_run (const CliPart *part)
+{
+  return part->kind == &of_run;
+}
+
+const BaseJson *
+cli_part_json (const CliPart *part)
+{
+  return part->json;
+}
+
+JsonObject *
+cli_part_results (const CliPart *part)
+{
+  return part->results;
+}
+
 const char *
 cli_part_word (const CliPart *part)
 {
-  return base_json_text (part->results, "plan");
+  return base_json_text (part->results, part->kind->noun);
 }
 
 const char *const *
@@ -190,7 +218,7 @@ cli_part_of (const CliPart *part)
   return part->of;
 }
 
-/* ---- whether two are of the same plan ---- */
+/* ---- whether two are of the same plan or scenario ---- */
 
 typedef struct {
   const char *const *sets;
@@ -202,11 +230,12 @@ static gboolean
 is_same (const CliPart *part, const Origin *other, const char *its_name, GError **error)
 {
   if (!g_strv_equal ((const char *const *)part->sets, other->sets))
-    return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same plan as %s: --set differs", its_name);
+    return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same %s as %s: --set differs", part->kind->noun,
+                           its_name);
   if (part->seed != other->seed)
     return base_json_fail (part->json, NULL, NULL, error,
-                           "is not a part of the same plan as %s: seed %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, its_name,
-                           part->seed, other->seed);
+                           "is not a part of the same %s as %s: seed %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT,
+                           part->kind->noun, its_name, part->seed, other->seed);
   if (g_strv_equal ((const char *const *)part->sums, other->sums))
     return TRUE;
   JsonArray *inputs = json_object_get_array_member (part->root, "inputs");
@@ -214,7 +243,7 @@ is_same (const CliPart *part, const Origin *other, const char *its_name, GError 
   while (part->sums[i] != NULL && g_strcmp0 (part->sums[i], other->sums[i]) == 0)
     i++;
   const char *which = part->sums[i] != NULL ? base_json_text (json_array_get_object_element (inputs, i), "path") : NULL;
-  return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same plan as %s: %s%s%s", its_name,
+  return base_json_fail (part->json, NULL, NULL, error, "is not a part of the same %s as %s: %s%s%s", part->kind->noun, its_name,
                          which != NULL ? "'" : "fewer files were read", which != NULL ? which : "",
                          which != NULL ? "' differs" : "");
 }
@@ -223,6 +252,9 @@ gboolean
 cli_part_same (const CliPart *a, const CliPart *b, GError **error)
 {
   const Origin other = { (const char *const *)a->sets, a->seed, (const char *const *)a->sums };
+  if (a->kind != b->kind)
+    return base_json_fail (b->json, NULL, NULL, error, "is a part of a %s, and %s of a %s; merge them by themselves", b->kind->noun,
+                           cli_part_path (a), a->kind->noun);
   return is_same (b, &other, cli_part_path (a), error);
 }
 
@@ -238,30 +270,26 @@ cli_part_check (const Cli *cli, const CliPart *part, GError **error)
   return is_same (part, &own, "the one that is asked for now", error);
 }
 
-gboolean
-cli_part_take (const CliPart *part, PlnWork *work, GError **error)
-{
-  return pln_work_read (work, part->json, part->results, error);
-}
-
 /* ---- writing ---- */
 
 char *
-cli_part_text (const Cli *cli, const char *word, const PlnWork *work)
+cli_part_text (const Cli *cli, const char *word, gboolean is_run, void (*build) (const void *done, JsonBuilder *json),
+               const void *done)
 {
+  const Kind *kind = is_run ? &of_run : &of_plan;
   const RepEnvelope envelope = cli_envelope (cli);
   g_autoptr (JsonBuilder) json = json_builder_new ();
   json_builder_begin_object (json);
   json_builder_set_member_name (json, "kind");
-  json_builder_add_string_value (json, KIND);
-  json_builder_set_member_name (json, "plan");
+  json_builder_add_string_value (json, kind->kind);
+  json_builder_set_member_name (json, kind->noun);
   json_builder_add_string_value (json, word);
   json_builder_set_member_name (json, "sets");
   json_builder_begin_array (json);
   for (char **set = cli->sets; set != NULL && *set != NULL; set++)
     json_builder_add_string_value (json, *set);
   json_builder_end_array (json);
-  pln_work_build (work, json);
+  build (done, json);
   json_builder_end_object (json);
   JsonNode *results = json_builder_get_root (json);
   g_autofree char *checksum = checksum_of (results, cli->seed);
