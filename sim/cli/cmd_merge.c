@@ -141,7 +141,7 @@ run (Cli *cli, const void *data, char **words, GError **error)
 
 const CliVerb cli_verb_merge = {
   .name = "merge",
-  .summary = "combine the parts that forerun plan or run --shard wrote; the answer is that of one process",
+  .summary = "combine the parts that plan or run --shard wrote; the answer is that of one process",
   .usage = "PART.json... [flags]",
   .example = "forerun merge part*.json",
   .notes =

@@ -28,7 +28,8 @@ is_joined (BaseMark mark, const char *what, const char *remedy, GError **error)
 static gboolean
 check_load (const Scn *scenario, GError **error)
 {
-  const SrvLoadSpec *spec = &scn_serving (scenario)->load;
+  const ScnServingSpec *own = scenario->own;
+  const SrvLoadSpec *spec = &own->load;
   g_autoptr (SrvLoad) load = srv_load_new (spec, NULL, scenario->seed, error);
   if (load == NULL)
     return FALSE;
@@ -44,7 +45,7 @@ check_load (const Scn *scenario, GError **error)
 gboolean
 scn_pieces_split (const Scn *scenario, GError **error)
 {
-  const ScnServingSpec *spec = scn_serving (scenario);
+  const ScnServingSpec *spec = scenario->own;
   const char *const router =
       spec->router.policy.v != SRV_ROUTER_ROUND_ROBIN ? "this router looks at the state of all replicas" : NULL;
   if (router != NULL)
@@ -232,7 +233,7 @@ scn_pieces_end (ScnPieces *pieces, GError **error)
 {
   for (guint i = 0; i < SCN_PIECES_RUNS; i++) {
     srv_tally_finish (pieces->runs[i], &pieces->results[i]);
-    if (!scn_play_answered (scn_serving (pieces->scenario), &pieces->results[i], error))
+    if (!scn_play_answered (pieces->scenario->own, &pieces->results[i], error))
       return FALSE;
   }
   pieces->scenario->known = pieces->results;
