@@ -65,7 +65,8 @@ static SCHEMA (
          "new tokens of a rank from which two-batch overlap splits a step with prompts; default: the engine has none", .min = "1"),
     NUM (MdlEngineRow, split_decode, COUNT, "the same of a step that only decodes", .min = "1"),
     NUM (MdlEngineRow, expert_rows, COUNT,
-         "experts in fp8: rows that the kernel keeps for every expert, with tokens or without (DeepGEMM's contiguous layout), at the "
+         "experts in fp8: rows that the kernel keeps for every expert, with tokens or without (DeepGEMM's contiguous layout), at "
+         "the "
          "rate of `grouped`; default: only experts with tokens are computed",
          .min = "1", .max = "1024"),
     NUM (MdlEngineRow, expert_rows_tp, COUNT, "tensor parallelism up to which `expert_rows` holds; default: any", .min = "1"),
@@ -74,8 +75,8 @@ static SCHEMA (
     NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
     ROW (MdlEngineRow, transfer, STR, "library that moves KV between its pools: a name of `transfers`; default: none"),
     ROW (MdlEngineRow, asks_first, BOOL,
-         "with pools apart, a prompt is computed once the decode side has seen the request between two steps and answered between the "
-         "next two; default: no"),
+         "with pools apart, a prompt is computed once the decode side has seen the request between two steps and answered between "
+         "the next two; default: no"),
     ROW (MdlEngineRow, gathers, BOOL,
          "whichever library moves KV, the prefill side gathers contiguous blocks and writes them; default: as the library"),
     ROW (MdlEngineRow, recomputes_last, BOOL,

@@ -27,9 +27,9 @@ typedef struct {
   guint *n_late;       /* by scheduler */
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
-  EngTime sent; /* until then the front end is busy with tokens of earlier steps */
-  EngTime base; /* from then on it sends those of the last step, in the order of the sequences */
-  guint in_flight; /* changed by srv_load */
+  EngTime sent;     /* until then the front end is busy with tokens of earlier steps */
+  EngTime base;     /* from then on it sends those of the last step, in the order of the sequences */
+  guint in_flight;  /* changed by srv_load */
   guint64 *prefill; /* by scheduler: tokens of prompts on their way to a first token, as the router counts them */
   /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
   gboolean jumping;
@@ -105,13 +105,13 @@ struct SrvSim {
   SrvReplica *replicas; /* of the first pool, then of the decode pool */
   guint n_replicas;
   guint *least[2], leaves[2]; /* by pool: minima of requests in flight, and the leaves of that tree (least.c) */
-  GPtrArray *prefilled; /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
-  GPtrArray *granted;   /* SrvSeq *: the decode replica has seen them, and they go on from the front end */
-  guint64 turn;         /* requests that decode replicas have taken */
-  GPtrArray *handoffs;  /* SrvHandoff *: just prefilled */
-  GPtrArray *moving;    /* SrvHandoff *: all that exist */
-  GPtrArray *landed;    /* SrvHandoff *: flows that have ended at this instant */
-  GArray *uses;         /* EngUse, of the flow in hand */
+  GPtrArray *prefilled;       /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
+  GPtrArray *granted;         /* SrvSeq *: the decode replica has seen them, and they go on from the front end */
+  guint64 turn;               /* requests that decode replicas have taken */
+  GPtrArray *handoffs;        /* SrvHandoff *: just prefilled */
+  GPtrArray *moving;          /* SrvHandoff *: all that exist */
+  GPtrArray *landed;          /* SrvHandoff *: flows that have ended at this instant */
+  GArray *uses;               /* EngUse, of the flow in hand */
   double pool_busy_ps[2], pool_kv_ps[2];
   double wait_ps, move_ps;
   SrvRoute route;
@@ -138,9 +138,9 @@ struct SrvSim {
   EngTime first_arrival, last_end; /* of counted requests */
   guint64 in_flight;
   double busy_ps, kv_ps, decode_steps, decoded;
-  SrvSeq *watched;  /* in flight; with pools apart, in the one where it is now */
+  SrvSeq *watched;                  /* in flight; with pools apart, in the one where it is now */
   EngTime watched_at, watched_read; /* when its KV began to be read from a tier, and how long that took */
-  SrvStepCost cost; /* of the last step, where something is watched */
+  SrvStepCost cost;                 /* of the last step, where something is watched */
 };
 
 /* ---- steps (step.c) ---- */
