@@ -75,8 +75,8 @@ static SCHEMA (
     NUM (MdlEngineRow, watermark, RATIO, "share of the blocks that stays free at admission", .max = "1"),
     ROW (MdlEngineRow, transfer, STR, "library that moves KV between its pools: a name of `transfers`; default: none"),
     ROW (MdlEngineRow, asks_first, BOOL,
-         "with pools apart, a prompt is computed once the decode side has seen the request between two steps and answered between the "
-         "next two; default: no"),
+         "with pools apart, a prompt is computed once the decode side has seen the request between two steps and answered between "
+         "the next two; default: no"),
     ROW (MdlEngineRow, gathers, BOOL,
          "whichever library moves KV, the prefill side gathers contiguous blocks and writes them; default: as the library"),
     ROW (MdlEngineRow, recomputes_last, BOOL,

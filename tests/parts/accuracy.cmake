@@ -45,8 +45,8 @@ add_test(NAME accuracy.serving
 set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.serving_fleets
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fleets.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --every 8
-                 --tpot 12 45 --first 30 90 --order 90)
-set_tests_properties(accuracy.serving_fleets PROPERTIES LABELS accuracy TIMEOUT 900)
+                 --tpot 9 28 --first 28 75 --order 90)
+set_tests_properties(accuracy.serving_fleets PROPERTIES LABELS accuracy TIMEOUT 3600)
 add_test(NAME accuracy.kineto
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/kineto.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 9)
 set_tests_properties(accuracy.kineto PROPERTIES LABELS accuracy TIMEOUT 300)

@@ -80,9 +80,9 @@ typedef struct {
   gboolean pull;
   double gap_s; /* between two requests */
   gboolean asks, in_turn, handed;
-  guint decodes, poll;  /* 0: one */
-  double token_s[2];    /* of the front ends of both pools */
-  guint steps[4];       /* out: by replica */
+  guint decodes, poll; /* 0: one */
+  double token_s[2];   /* of the front ends of both pools */
+  guint steps[4];      /* out: by replica */
 } Case;
 
 static void
@@ -134,7 +134,15 @@ run_of (Case *its)
 static void
 first_token_comes_from_either_pool (void)
 {
-  Case prefill = { .requests = 1, .blocks = 100000, .output = 3, .replicas = 1, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
+  Case prefill = { .requests = 1,
+                   .blocks = 100000,
+                   .output = 3,
+                   .replicas = 1,
+                   .rate_Bps = 48e9,
+                   .by_decode = FALSE,
+                   .engine = SRV_ENGINE_VLLM,
+                   .layer = 0,
+                   .pull = FALSE };
   Case decode = prefill;
   decode.by_decode = TRUE;
   const SrvRunResult a = run_of (&prefill), b = run_of (&decode);
@@ -149,7 +157,15 @@ first_token_comes_from_either_pool (void)
 static void
 layers_move_early (void)
 {
-  Case whole = { .requests = 1, .blocks = 100000, .output = 3, .replicas = 1, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
+  Case whole = { .requests = 1,
+                 .blocks = 100000,
+                 .output = 3,
+                 .replicas = 1,
+                 .rate_Bps = 48e9,
+                 .by_decode = FALSE,
+                 .engine = SRV_ENGINE_VLLM,
+                 .layer = 0,
+                 .pull = FALSE };
   Case part = whole;
   part.layer = 0.25;
   const SrvRunResult a = run_of (&whole), b = run_of (&part);
@@ -163,7 +179,15 @@ layers_move_early (void)
 static void
 layers_that_move_early_share_the_links (void)
 {
-  Case one = { .requests = 1, .blocks = 100000, .output = 3, .replicas = 2, .rate_Bps = 2684354560. / 0.2, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0.01, .pull = FALSE };
+  Case one = { .requests = 1,
+               .blocks = 100000,
+               .output = 3,
+               .replicas = 2,
+               .rate_Bps = 2684354560. / 0.2,
+               .by_decode = FALSE,
+               .engine = SRV_ENGINE_VLLM,
+               .layer = 0.01,
+               .pull = FALSE };
   Case two = one;
   two.requests = 2;
   const SrvRunResult a = run_of (&one), b = run_of (&two);
@@ -176,7 +200,15 @@ layers_that_move_early_share_the_links (void)
 static void
 reads_wait_for_a_step (void)
 {
-  Case push = { .requests = 2, .blocks = 100000, .output = 60, .replicas = 1, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
+  Case push = { .requests = 2,
+                .blocks = 100000,
+                .output = 60,
+                .replicas = 1,
+                .rate_Bps = 48e9,
+                .by_decode = FALSE,
+                .engine = SRV_ENGINE_VLLM,
+                .layer = 0,
+                .pull = FALSE };
   Case pull = push;
   pull.pull = TRUE;
   const SrvRunResult a = run_of (&push), b = run_of (&pull);
@@ -197,7 +229,7 @@ a_prompt_waits_until_the_decode_side_has_seen_it (void)
   const SrvRunResult each = run_of (&its);
   its.poll = 8;
   const SrvRunResult eighth = run_of (&its);
-  TEST_NEAR (not.ttft.mean, 0.25, 1e-9);
+  TEST_NEAR (not .ttft.mean, 0.25, 1e-9);
   TEST_NEAR (each.ttft.mean, 0.25 + 0.0259240533333 / 2, 1e-9);
   TEST_NEAR (eighth.ttft.mean, 0.25 + 0.1459240533333 / 2, 1e-9);
   its.requests = 1; /* an idle replica sees it at once */
@@ -223,13 +255,9 @@ decode_replicas_take_turns (void)
 static void
 each_pool_has_its_own_front_end (void)
 {
-  Case its = { .requests = 1,
-               .blocks = 100000,
-               .output = 3,
-               .replicas = 1,
-               .rate_Bps = 48e9,
-               .handed = TRUE,
-               .token_s = { 0.5, 0.002 } };
+  Case its = {
+    .requests = 1, .blocks = 100000, .output = 3, .replicas = 1, .rate_Bps = 48e9, .handed = TRUE, .token_s = { 0.5, 0.002 }
+  };
   const SrvRunResult out = run_of (&its);
   TEST_NEAR (out.ttft.mean, 0.25 + 0.0559240533333 + 0.002, 1e-9);
   TEST_NEAR (out.e2e.mean - out.ttft.mean, 0.04, 1e-9);
@@ -239,7 +267,15 @@ each_pool_has_its_own_front_end (void)
 static void
 transfers_share_a_link (void)
 {
-  Case its = { .requests = 2, .blocks = 100000, .output = 3, .replicas = 2, .rate_Bps = 48e9, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
+  Case its = { .requests = 2,
+               .blocks = 100000,
+               .output = 3,
+               .replicas = 2,
+               .rate_Bps = 48e9,
+               .by_decode = FALSE,
+               .engine = SRV_ENGINE_VLLM,
+               .layer = 0,
+               .pull = FALSE };
   const SrvRunResult out = run_of (&its);
   TEST_NEAR (out.transfer.time_s, 2 * 0.0559240533333, 1e-9);
 }
@@ -249,7 +285,15 @@ static void
 decode_blocks_are_waited_for (void)
 {
   for (guint engine = 0; engine < SRV_ENGINE_N; engine++) {
-    Case its = { .requests = 4, .blocks = 520, .output = 10, .replicas = 2, .rate_Bps = 48e9, .by_decode = FALSE, .engine = (SrvEngineName)engine, .layer = 0, .pull = FALSE };
+    Case its = { .requests = 4,
+                 .blocks = 520,
+                 .output = 10,
+                 .replicas = 2,
+                 .rate_Bps = 48e9,
+                 .by_decode = FALSE,
+                 .engine = (SrvEngineName)engine,
+                 .layer = 0,
+                 .pull = FALSE };
     const SrvRunResult out = run_of (&its);
     TEST_INT (out.requests, 4);
     TEST_INT (out.transfer.n, 4);
@@ -262,7 +306,15 @@ slower_network_is_never_better (void)
 {
   double last_s = 0;
   for (double rate_Bps = 400e9; rate_Bps > 1e9; rate_Bps /= 2) {
-    Case its = { .requests = 12, .blocks = 2000, .output = 40, .replicas = 3, .rate_Bps = rate_Bps, .by_decode = FALSE, .engine = SRV_ENGINE_VLLM, .layer = 0, .pull = FALSE };
+    Case its = { .requests = 12,
+                 .blocks = 2000,
+                 .output = 40,
+                 .replicas = 3,
+                 .rate_Bps = rate_Bps,
+                 .by_decode = FALSE,
+                 .engine = SRV_ENGINE_VLLM,
+                 .layer = 0,
+                 .pull = FALSE };
     const SrvRunResult out = run_of (&its);
     TEST_TRUE (out.e2e.mean >= last_s);
     last_s = out.e2e.mean;

@@ -388,8 +388,8 @@ layers_of_latent_attention_take_more (void)
   } rows[] = { { "hgx_b200", "deepseek_v3", TRUE }, { "hgx_b200", "llama31_70b", FALSE }, { "hgx_h200", "deepseek_v3", FALSE } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_auto (Replica) r;
-    g_autofree char *text = g_strdup_printf (
-        "{model: %s, engine: {name: trtllm}, parallel: {tp: 8}, precision: {weights: fp8}}", rows[i].model);
+    g_autofree char *text =
+        g_strdup_printf ("{model: %s, engine: {name: trtllm}, parallel: {tp: 8}, precision: {weights: fp8}}", rows[i].model);
     replica_open (&r, rows[i].gpu, 1, text);
     const SrvBatch batch = decoding (&r, 1, 1000);
     g_autoptr (GArray) terms = srv_step_terms (r.model, &batch, NULL);
@@ -422,9 +422,10 @@ two_sided_exchange_counts_first (void)
   } rows[] = { { "nvlink_two_sided", 58 }, { "nvlink_one_sided", 0 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_auto (Replica) r;
-    g_autofree char *text = g_strdup_printf ("{model: deepseek_v3, engine: {name: trtllm}, parallel: {dp_attn: 4, ep: 4}, precision: "
-                                             "{weights: nvfp4}, moe: {backend: %s}}",
-                                             rows[i].backend);
+    g_autofree char *text =
+        g_strdup_printf ("{model: deepseek_v3, engine: {name: trtllm}, parallel: {dp_attn: 4, ep: 4}, precision: "
+                         "{weights: nvfp4}, moe: {backend: %s}}",
+                         rows[i].backend);
     replica_open (&r, "gb200_nvl72", 1, text);
     const SrvBatch one = decoding (&r, 8, 1000);
     const SrvBatch batches[] = { one, one, one, one };

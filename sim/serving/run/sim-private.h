@@ -27,9 +27,9 @@ typedef struct {
   guint *n_late;       /* by scheduler */
   gboolean busy;       /* in a step from `start` to `end` */
   EngTime start, end;
-  EngTime sent; /* until then the front end is busy with tokens of earlier steps */
-  EngTime base; /* from then on it sends those of the last step, in the order of the sequences */
-  guint in_flight; /* changed by srv_load */
+  EngTime sent;     /* until then the front end is busy with tokens of earlier steps */
+  EngTime base;     /* from then on it sends those of the last step, in the order of the sequences */
+  guint in_flight;  /* changed by srv_load */
   guint64 *prefill; /* by scheduler: tokens of prompts on their way to a first token, as the router counts them */
   /* Steps that only decode, jumped over: sequences are brought up to date when they end. */
   gboolean jumping;
@@ -58,8 +58,8 @@ typedef struct {
 struct SrvTally {
   SrvRunResult sums; /* what is counted; the rest follows from what stands below, once the run has ended */
   SrvSample *ttft, *tpot, *itl, *e2e;
-  SrvReplicaTally *replicas; /* of both pools; of a part, others are 0 */
-  guint n[2];                /* replicas of each pool */
+  SrvReplicaTally *replicas;       /* of both pools; of a part, others are 0 */
+  guint n[2];                      /* replicas of each pool */
   EngTime first_arrival, last_end; /* of counted requests */
   EngTime until;                   /* the last end of a step */
   guint64 decode_steps, decoded;
@@ -123,20 +123,20 @@ typedef struct {
 
 struct SrvSim {
   const SrvRunSpec *spec;
-  Eng *eng; /* of flows; NULL: nothing flows */
-  SrvRunResult *out; /* of the tally */
-  guint part, of;    /* replicas of this run: `part` modulo `of` */
-  gboolean apart;    /* replicas know nothing of each other */
+  Eng *eng;             /* of flows; NULL: nothing flows */
+  SrvRunResult *out;    /* of the tally */
+  guint part, of;       /* replicas of this run: `part` modulo `of` */
+  gboolean apart;       /* replicas know nothing of each other */
   SrvReplica *replicas; /* of the first pool, then of the decode pool */
   guint n_replicas;
   guint *least[2], leaves[2]; /* by pool: minima of requests in flight, and the leaves of that tree (least.c) */
-  GPtrArray *prefilled; /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
-  GPtrArray *granted;   /* SrvSeq *: the decode replica has seen them, and they go on from the front end */
-  guint64 turn;         /* requests that decode replicas have taken */
-  GPtrArray *handoffs;  /* SrvHandoff *: just prefilled */
-  GPtrArray *moving;    /* SrvHandoff *: all that exist */
-  GPtrArray *landed;    /* SrvHandoff *: flows that have ended at this instant */
-  GArray *uses;         /* EngUse, of the flow in hand */
+  GPtrArray *prefilled;       /* SrvSeq *: prompts that the step in hand has completed, where there are tiers */
+  GPtrArray *granted;         /* SrvSeq *: the decode replica has seen them, and they go on from the front end */
+  guint64 turn;               /* requests that decode replicas have taken */
+  GPtrArray *handoffs;        /* SrvHandoff *: just prefilled */
+  GPtrArray *moving;          /* SrvHandoff *: all that exist */
+  GPtrArray *landed;          /* SrvHandoff *: flows that have ended at this instant */
+  GArray *uses;               /* EngUse, of the flow in hand */
   double wait_ps, move_ps;
   SrvRoute route;
   SrvTiers *tiers; /* NULL: none */
@@ -160,10 +160,10 @@ struct SrvSim {
   /* Counted. */
   SrvTally *tally;
   guint64 in_flight;
-  guint32 n_ended; /* since a request came; of a part */
-  SrvSeq *watched;  /* in flight; with pools apart, in the one where it is now */
+  guint32 n_ended;                  /* since a request came; of a part */
+  SrvSeq *watched;                  /* in flight; with pools apart, in the one where it is now */
   EngTime watched_at, watched_read; /* when its KV began to be read from a tier, and how long that took */
-  SrvStepCost cost; /* of the last step, where something is watched */
+  SrvStepCost cost;                 /* of the last step, where something is watched */
 };
 
 /* ---- steps (step.c) ---- */

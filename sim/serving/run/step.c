@@ -135,8 +135,8 @@ can_jump_on (const SrvSim *sim, const SrvReplica *replica)
 {
   const SrvSched *sched = replica->scheds[0];
   return sim->watched == NULL && replica->ready->len == 0 && replica->late->len == 0 && replica->asked->len == 0 &&
-         replica->n < replica->most &&
-         !sched->fresh && replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
+         replica->n < replica->most && !sched->fresh &&
+         replica->counts[replica->n % replica->spec->block] <= srv_kv_idle (sched->kv);
 }
 
 /* Until a sequence passes the window; counts those below it. */

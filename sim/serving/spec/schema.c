@@ -50,8 +50,8 @@ SCHEMA (srv_schema_engine, "engine", "Engine that serves the model. Absent keys 
              "default: 1",
              .min = "1", .max = "1 M"),
         NUM (SrvEngineSpec, stream_interval, COUNT,
-             "tokens of an answer in a message to its user (stream_interval of vLLM, SGLang and TensorRT-LLM); times are as if each "
-             "were sent alone, at that part of the front end's time; default: 1",
+             "tokens of an answer in a message to its user (stream_interval of vLLM, SGLang and TensorRT-LLM); times are as if "
+             "each were sent alone, at that part of the front end's time; default: 1",
              .min = "1", .max = "1 M"),
         ROW (SrvEngineSpec, all_reduce, ENUM, "what all-reduces of tensor parallelism run on", .names = all_reduce_names,
              .fallback = "auto"));

@@ -81,7 +81,7 @@ typedef struct {
   double wire_s;          /* all bytes at the rate of the slowest link, or of the library, alone */
   double time_s;          /* as it was, with whatever else moved; of `part` of it, what was left when the prompt was computed */
   double part;
-  char slowest[96];       /* which link that is, or "the library's NIC rate" */
+  char slowest[96]; /* which link that is, or "the library's NIC rate" */
 } SrvMoved;
 
 /* What carries KV from the prefill pool to the decode pool. */
@@ -177,15 +177,15 @@ struct SrvRunSpec {
 
 /* Where the time of a request went. They sum to its E2E time. */
 typedef enum {
-  SRV_WAIT_FRONT,   /* the front end, before its queue and behind its tokens */
-  SRV_WAIT_QUEUE,   /* in the queue of a scheduler, before its first step */
-  SRV_WAIT_READ,    /* KV of its prompt is read from a tier below the GPU, before its first step */
-  SRV_WAIT_PROMPT,  /* its own prompt: steps until its first token, by its share of their tokens */
-  SRV_WAIT_OTHERS,  /* prompts of others, in its steps or between them */
+  SRV_WAIT_FRONT,    /* the front end, before its queue and behind its tokens */
+  SRV_WAIT_QUEUE,    /* in the queue of a scheduler, before its first step */
+  SRV_WAIT_READ,     /* KV of its prompt is read from a tier below the GPU, before its first step */
+  SRV_WAIT_PROMPT,   /* its own prompt: steps until its first token, by its share of their tokens */
+  SRV_WAIT_OTHERS,   /* prompts of others, in its steps or between them */
   SRV_WAIT_PLACE,    /* with pools apart: for blocks of the decode pool, and for its step in progress */
   SRV_WAIT_TRANSFER, /* with pools apart: its KV moves from the prefill pool to the decode pool */
-  SRV_WAIT_COMPUTE, /* decode: matrices, experts, elementwise kernels */
-  SRV_WAIT_KV,      /* decode: attention, the KV caches of all that decode */
+  SRV_WAIT_COMPUTE,  /* decode: matrices, experts, elementwise kernels */
+  SRV_WAIT_KV,       /* decode: attention, the KV caches of all that decode */
   SRV_WAIT_TP,
   SRV_WAIT_EP,
   SRV_WAIT_PP,
