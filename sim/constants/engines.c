@@ -34,7 +34,8 @@ static SCHEMA (
          .max = "1 s"),
     NUM (MdlEngineTimes, layer, TIME, "GPU time per layer, beyond what its kernels take one by one", .max = "10 ms"),
     NUM (MdlEngineTimes, moe_layer, TIME, "the same for a layer of experts, on top of `layer`", .max = "10 ms"),
-    NUM (MdlEngineTimes, latent_layer, TIME, "the same for a layer of latent attention (MLA), on top of `layer`", .max = "10 ms"),
+    NUM (MdlEngineTimes, graph_layer, TIME, "the same in a step that a CUDA graph holds; default: `layer`", .max = "10 ms"),
+    NUM (MdlEngineTimes, latent_layer, TIME, "on top of `graph_layer` for a layer of latent attention (MLA)", .max = "10 ms"),
     NUM (MdlEngineTimes, error, RATIO, "relative error of a step beside that of kernels, 90 % of cases", .max = "10"),
     NUM (MdlEngineTimes, first_error, RATIO, "relative error of the time to the first token beside that of steps", .max = "10"),
     NUM (MdlEngineTimes, kernel, TIME, "time from kernel to kernel in a step that is not captured", .max = "1 ms"));

@@ -397,6 +397,15 @@ layers_of_latent_attention_take_more (void)
     for (guint k = 0; k < terms->len; k++)
       found |= g_str_equal (g_array_index (terms, SrvStepTerm, k).name, "between kernels of latent attention");
     TEST_INT (found, rows[i].more);
+    const SrvChunk chunk = { .tokens = 1000 }; /* no graph holds a prompt: what was published says nothing of it */
+    const SrvBatch prompt = { .chunks = &chunk, .n_chunks = 1, .n_sampled = 1 };
+    g_autoptr (GArray) others = srv_step_terms (r.model, &prompt, NULL);
+    for (guint k = 0; k < others->len; k++) {
+      const SrvStepTerm *term = &g_array_index (others, SrvStepTerm, k);
+      TEST_TRUE (!g_str_equal (term->name, "between kernels of latent attention"));
+      if (g_str_equal (term->name, "between kernels"))
+        TEST_NEAR (term->time_s, term->count * 32e-6, 1e-9);
+    }
   }
 }
 

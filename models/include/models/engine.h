@@ -23,7 +23,8 @@ typedef struct {
   BaseNum kernel;                   /* s between kernels of a step that is not captured */
   BaseNum layer;                    /* s of the GPU for each layer, beyond what its kernels take one by one */
   BaseNum moe_layer;                /* the same for a layer of experts, on top of `layer`: routing, sorting, weighting */
-  BaseNum latent_layer;             /* the same for a layer of latent attention (MLA), on top of `layer` */
+  BaseNum graph_layer;              /* in place of `layer` in a step that a graph holds; absent: `layer` */
+  BaseNum latent_layer;             /* on top of `graph_layer` for a layer of latent attention (MLA) */
   BaseNum error;                    /* relative, of a step beside that of kernels: options and versions that are not known */
   BaseNum first_error;              /* relative, of the time to the first token beside that of steps: queues, the front end */
 } MdlEngineTimes;

@@ -513,9 +513,10 @@ static void
 add_between_layers (SrvBuild *build, double dense, double moe)
 {
   const MdlEngineTimes *times = &build->model->times;
-  add_between (build, "between kernels", &times->layer, dense + moe);
+  const gboolean captured = (build->key.flags & SRV_KEY_GRAPH) != 0 && times->graph_layer.v > 0;
+  add_between (build, "between kernels", captured ? &times->graph_layer : &times->layer, dense + moe);
   add_between (build, "between kernels of experts", &times->moe_layer, moe);
-  if (build->model->llm->attention.kind.v == MDL_ATTENTION_MLA)
+  if (captured && build->model->llm->attention.kind.v == MDL_ATTENTION_MLA)
     add_between (build, "between kernels of latent attention", &times->latent_layer, dense + moe);
 }
 
