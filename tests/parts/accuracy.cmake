@@ -40,7 +40,7 @@ forerun_test(accuracy_moe LABEL accuracy SOURCES accuracy/accuracy_moe.c USES co
 target_include_directories(accuracy_moe PRIVATE unit)
 
 add_test(NAME accuracy.serving
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 9.5 --tail 31
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 8.7 --tail 24
                  --first 25 70)
 set_tests_properties(accuracy.serving PROPERTIES LABELS accuracy TIMEOUT 900)
 add_test(NAME accuracy.serving_fleets
@@ -57,8 +57,8 @@ add_test(NAME accuracy.rl
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/rl.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --limit 25)
 set_tests_properties(accuracy.rl PROPERTIES LABELS "accuracy;slow" TIMEOUT 900)
 add_test(NAME accuracy.serving_fit
-         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 5.5 21
-                 --ttft 18 62 --worse 3)
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_fit.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --tpot 4.7 16
+                 --ttft 19 65 --worse 3)
 set_tests_properties(accuracy.serving_fit PROPERTIES LABELS accuracy TIMEOUT 1800)
 add_test(NAME accuracy.serving_steps
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/accuracy/serving_steps.py $<TARGET_FILE:forerun> ${PROJECT_SOURCE_DIR} --median 5
