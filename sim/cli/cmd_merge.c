@@ -145,10 +145,9 @@ const CliVerb cli_verb_merge = {
   .usage = "PART.json... [flags]",
   .example = "forerun merge part*.json",
   .notes =
-      "Run it where the plan or scenario has the same path as for the parts. Give every part exactly once. The parts must come "
-      "from "
-      "the same file, version and inputs; --set and --seed are taken from them. Of a plan, the engine then simulates the best few "
-      "options.\n",
+      "Run it where the plan or scenario has the same path as for the parts. Give every part exactly once. The parts must "
+      "come from the same file, version and inputs; --set and --seed are taken from them. Of a plan, the engine then simulates "
+      "the best few options.\n",
   .flags = { cli_plan_flags },
   .size = sizeof (CliPlanFlags),
   .formats = CLI_FORMAT_CSV,

@@ -66,9 +66,8 @@ static SCHEMA (
          "new tokens of a rank from which two-batch overlap splits a step with prompts; default: the engine has none", .min = "1"),
     NUM (MdlEngineRow, split_decode, COUNT, "the same of a step that only decodes", .min = "1"),
     NUM (MdlEngineRow, expert_rows, COUNT,
-         "experts in fp8: rows that the kernel keeps for every expert, with tokens or without (DeepGEMM's contiguous layout), at "
-         "the "
-         "rate of `grouped`; default: only experts with tokens are computed",
+         "experts in fp8: rows that the kernel keeps for every expert, with tokens or without (DeepGEMM's contiguous layout), "
+         "at the rate of `grouped`; default: only experts with tokens are computed",
          .min = "1", .max = "1024"),
     NUM (MdlEngineRow, expert_rows_tp, COUNT, "tensor parallelism up to which `expert_rows` holds; default: any", .min = "1"),
     ROW (MdlEngineRow, staggered, BOOL,

@@ -213,13 +213,19 @@ find_way (SrvKvFabric *fabric, const Ends *ends, double bytes_B, GError **error)
 
 /* ---- the flow ---- */
 
-/* Time of a GPU for its pieces. Where heads are cut anew, a block goes in parts to several. */
+/* Pieces of a GPU. Where heads are cut anew, a block goes in parts to several. */
+static double
+pieces_of (const SrvKvFabric *fabric, const SrvWay *way, guint tokens)
+{
+  const double block = fabric->pools[0].replica->engine.block.v, pairs = fmax (fmax (way->pairs[0], way->pairs[1]), 1);
+  return srv_kv_descriptors (fabric->llm, fabric->merges ? 1 : tokens, fabric->merges ? 1 : block, way->layers) * pairs;
+}
+
+/* Time of a GPU for its pieces. */
 static double
 work_s (const SrvKvFabric *fabric, const SrvWay *way, guint tokens)
 {
-  const double block = fabric->pools[0].replica->engine.block.v, pairs = fmax (fmax (way->pairs[0], way->pairs[1]), 1);
-  return srv_kv_descriptors (fabric->llm, fabric->merges ? 1 : tokens, fabric->merges ? 1 : block, way->layers) * pairs *
-         fabric->transfer.per_descriptor.v;
+  return pieces_of (fabric, way, tokens) * fabric->transfer.per_descriptor.v;
 }
 
 /* Of the form of SrvFabric. The amount is what moves: copies on ranks that share heads count. */
@@ -245,7 +251,7 @@ limits_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, SrvMoved *out)
   const SrvKvFabric *fabric = user;
   const Ends ends = { from, to };
   const SrvWay *way = g_hash_table_lookup (fabric->ways, &ends);
-  const double block = fabric->pools[0].replica->engine.block.v, bytes_B = fabric->token_B * tokens + fabric->sequence_B;
+  const double bytes_B = fabric->token_B * tokens + fabric->sequence_B;
   if (way == NULL)
     return;
   double rate_Bps = way->whole * srv_way_alone_Bps (way);
@@ -256,8 +262,7 @@ limits_of (gpointer user, SrvEnd from, SrvEnd to, guint tokens, SrvMoved *out)
     g_snprintf (out->slowest, sizeof out->slowest, "%.0f %% of %s", 100 * fabric->library->nic.v, link);
   }
   out->bytes_B = bytes_B * way->whole;
-  out->pieces = srv_kv_descriptors (fabric->llm, fabric->merges ? 1 : tokens, fabric->merges ? 1 : block, way->layers) *
-                fmax (fmax (way->pairs[0], way->pairs[1]), 1);
+  out->pieces = pieces_of (fabric, way, tokens);
   out->latency_s = way->latency_s + fabric->transfer.start.v;
   out->pieces_s = work_s (fabric, way, tokens);
   out->wire_s = out->bytes_B / rate_Bps;

@@ -55,6 +55,17 @@ add_sums (SrvRunResult *sums, const SrvRunResult *other)
   sums->kv_most = MAX (sums->kv_most, other->kv_most);
 }
 
+static void
+add_replica (SrvReplicaTally *its, const SrvReplicaTally *more)
+{
+  its->busy_ps += more->busy_ps;
+  its->kv_ps += more->kv_ps;
+  its->hit_tokens += more->hit_tokens;
+  its->prompt_tokens += more->prompt_tokens;
+  its->preemptions += more->preemptions;
+  its->lost_tokens += more->lost_tokens;
+}
+
 gboolean
 srv_tally_join (SrvTally *tally, const SrvTally *other)
 {
@@ -66,16 +77,8 @@ srv_tally_join (SrvTally *tally, const SrvTally *other)
   srv_sample_join (tally->tpot, other->tpot);
   srv_sample_join (tally->itl, other->itl);
   srv_sample_join (tally->e2e, other->e2e);
-  for (guint i = 0; i < tally->n[0]; i++) { /* one of both is 0 */
-    SrvReplicaTally *its = &tally->replicas[i];
-    const SrvReplicaTally *more = &other->replicas[i];
-    its->busy_ps += more->busy_ps;
-    its->kv_ps += more->kv_ps;
-    its->hit_tokens += more->hit_tokens;
-    its->prompt_tokens += more->prompt_tokens;
-    its->preemptions += more->preemptions;
-    its->lost_tokens += more->lost_tokens;
-  }
+  for (guint i = 0; i < tally->n[0]; i++) /* one of both is 0 */
+    add_replica (&tally->replicas[i], &other->replicas[i]);
   tally->first_arrival = MIN (tally->first_arrival, other->first_arrival);
   tally->last_end = MAX (tally->last_end, other->last_end);
   tally->until = MAX (tally->until, other->until);
@@ -113,26 +116,22 @@ finish_rates (const SrvTally *tally, SrvRunResult *out)
 static void
 finish_replicas (const SrvTally *tally, SrvRunResult *out)
 {
-  double all_busy_ps = 0, all_kv_ps = 0;
+  SrvReplicaTally all = { 0 };
   for (guint pool = 0, at = 0; pool < 2; pool++) {
-    double busy_ps = 0, kv_ps = 0;
-    for (guint i = 0; i < tally->n[pool]; i++, at++) {
-      const SrvReplicaTally *its = &tally->replicas[at];
-      busy_ps += its->busy_ps;
-      kv_ps += its->kv_ps;
-      out->hit_tokens += its->hit_tokens;
-      out->prompt_tokens += its->prompt_tokens;
-      out->preemptions += its->preemptions;
-      out->lost_tokens += its->lost_tokens;
-    }
-    out->pools[pool].busy = tally->n[pool] > 0 ? busy_ps / ((double)tally->until * tally->n[pool]) : (double)NAN;
-    out->pools[pool].kv_mean = busy_ps > 0 ? kv_ps / busy_ps : (double)NAN;
-    all_busy_ps += busy_ps;
-    all_kv_ps += kv_ps;
+    SrvReplicaTally its = { 0 };
+    for (guint i = 0; i < tally->n[pool]; i++)
+      add_replica (&its, &tally->replicas[at++]);
+    out->pools[pool].busy = tally->n[pool] > 0 ? its.busy_ps / ((double)tally->until * tally->n[pool]) : (double)NAN;
+    out->pools[pool].kv_mean = its.busy_ps > 0 ? its.kv_ps / its.busy_ps : (double)NAN;
+    add_replica (&all, &its);
   }
   const double all_ps = (double)tally->until * (tally->n[0] + tally->n[1]);
-  out->busy = all_ps > 0 ? all_busy_ps / all_ps : (double)NAN;
-  out->kv_mean = all_busy_ps > 0 ? all_kv_ps / all_busy_ps : (double)NAN;
+  out->busy = all_ps > 0 ? all.busy_ps / all_ps : (double)NAN;
+  out->kv_mean = all.busy_ps > 0 ? all.kv_ps / all.busy_ps : (double)NAN;
+  out->hit_tokens += all.hit_tokens;
+  out->prompt_tokens += all.prompt_tokens;
+  out->preemptions += all.preemptions;
+  out->lost_tokens += all.lost_tokens;
 }
 
 void
